@@ -1,0 +1,5 @@
+"""The Numba core: functions of floats and arrays, to be called from other compiled code too."""
+
+# Python started in the repository's root finds the link `kernels` there: one module, one name.
+if __name__ == "kernels":
+    raise ImportError("import trug_fast.kernels")
