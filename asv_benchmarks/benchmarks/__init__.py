@@ -1,0 +1,1 @@
+"""Benchmarks of trug_fast, run by asv."""
