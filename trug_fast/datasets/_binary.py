@@ -1,0 +1,186 @@
+"""Grey images to binary ones: once, or anew for each epoch."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Method = Literal["threshold", "sample"]
+Rng = int | np.random.Generator | None
+
+
+def binarize(
+    images: npt.ArrayLike,
+    method: Method = "threshold",
+    *,
+    threshold: float = 0.5,
+    max_value: float = 1.0,
+    rng: Rng = None,
+) -> npt.NDArray[np.uint8]:
+    """Turn intensities into pixels that are 0 or 1.
+
+    Parameters
+    ----------
+    images : array of real numbers, any shape
+        Intensities from 0 to `max_value`. The array is not changed.
+    method : {"threshold", "sample"}
+        "threshold" gives 1 where the intensity is above ``threshold * max_value``; "sample" draws
+        each pixel anew, 1 with probability ``intensity / max_value``.
+    threshold : float
+        A fraction of `max_value`, from 0 to 1; used by "threshold" only.
+    max_value : float
+        The intensity of a full pixel, e.g. 255 for bytes.
+    rng : None, int or numpy.random.Generator
+        The source of the draws; used by "sample" only. An int gives the same draws each time.
+
+    Returns
+    -------
+    binary : array of uint8, same shape
+
+    Raises
+    ------
+    TypeError
+        If `images` does not hold real numbers, or `rng` is of another type.
+    ValueError
+        If `images` is empty or has values that are not in [0, max_value], or if `method`,
+        `threshold`, `max_value` or `rng` is not one of those above.
+
+    Examples
+    --------
+    >>> binarize([[0, 100, 200]], max_value=255)
+    array([[0, 0, 1]], dtype=uint8)
+    >>> binarize([[0.0, 0.5, 1.0]], "sample", rng=1)
+    array([[0, 0, 1]], dtype=uint8)
+    """
+    intensities = checked_intensities(images, max_value)
+    if method == "threshold":
+        if not (isinstance(threshold, Real) and 0 <= threshold <= 1):
+            raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
+        return (intensities > float(threshold)).astype(np.uint8)
+    if method == "sample":
+        return _sample(intensities, np.random.default_rng(checked_rng(rng)))
+    raise ValueError(f"method must be 'threshold' or 'sample', got {method!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Resampler:
+    """Grey images that are drawn as binary ones anew for each epoch; made by `resampler`.
+
+    Attributes
+    ----------
+    intensities : array of float32 or float64
+        The probability that a pixel is 1.
+    seed : int
+        With the number of the epoch, all that the draws depend on.
+    """
+
+    intensities: npt.NDArray[Any]
+    seed: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the images and of every epoch."""
+        return self.intensities.shape
+
+    def epoch(self, index: int) -> npt.NDArray[np.uint8]:
+        """Draw all images for one epoch.
+
+        Parameters
+        ----------
+        index : int
+            Number of the epoch, from 0. The same number gives the same images again, whichever
+            epochs were drawn before, so a resumed training sees what it would have seen.
+
+        Returns
+        -------
+        binary : array of uint8, the shape of the images
+
+        Raises
+        ------
+        ValueError
+            If `index` is not a whole number from 0.
+        """
+        if not isinstance(index, Integral) or index < 0:
+            raise ValueError(f"index must be a whole number from 0, got {index!r}")
+        sequence = np.random.SeedSequence(self.seed, spawn_key=(int(index),))
+        return _sample(self.intensities, np.random.default_rng(sequence))
+
+
+def resampler(images: npt.ArrayLike, rng: Rng = None, *, max_value: float = 1.0) -> Resampler:
+    """Prepare grey images to be binarized by a new draw in each epoch.
+
+    Parameters
+    ----------
+    images : array of real numbers, any shape
+        Intensities from 0 to `max_value`. The array is copied.
+    rng : None, int or numpy.random.Generator
+        An int is the seed itself; a Generator is asked for one; None takes one from the system.
+    max_value : float
+        The intensity of a full pixel, e.g. 255 for bytes.
+
+    Returns
+    -------
+    Resampler
+        Its method ``epoch(index)`` gives the binary images.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `binarize`.
+
+    Examples
+    --------
+    >>> images = resampler([[0.0, 0.5, 1.0]], rng=3)
+    >>> images.epoch(7)
+    array([[0, 1, 1]], dtype=uint8)
+    >>> bool((images.epoch(7) == resampler([[0.0, 0.5, 1.0]], rng=3).epoch(7)).all())
+    True
+    """
+    intensities = checked_intensities(images, max_value)
+    rng = checked_rng(rng)
+    if rng is None:
+        rng = np.random.default_rng()
+    seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else rng
+    return Resampler(intensities, seed)
+
+
+def checked_intensities(images: npt.ArrayLike, max_value: float) -> npt.NDArray[Any]:
+    """Give a new array of probabilities: float64 if that is needed to hold them, else float32."""
+    if not (isinstance(max_value, Real) and 0 < max_value < np.inf):
+        raise ValueError(f"max_value must be a finite number above 0, got {max_value!r}")
+    array = np.asarray(images)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"images must hold real numbers, got dtype {array.dtype}")
+    if array.ndim == 0 or array.size == 0:
+        raise ValueError(f"images must be an array that is not empty, got shape {array.shape}")
+    low, high = array.min(), array.max()
+    if not (low >= 0 and high <= max_value):  # so written, NaN fails too
+        raise ValueError(
+            f"images must lie in [0, {max_value}] (max_value), got values from {low} to {high}"
+        )
+    single = np.result_type(array.dtype, np.float32) == np.float32
+    # Division keeps a full pixel exactly 1, which a product with 1 / max_value would not.
+    intensities = np.divide(array, float(max_value), dtype=np.float32 if single else np.float64)
+    intensities.setflags(write=False)
+    return intensities
+
+
+def checked_rng(rng: Rng) -> Rng:
+    """Give `rng` back, or say what is wrong with it."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return rng
+    if not isinstance(rng, Integral):
+        raise TypeError(
+            f"rng must be None, an int or a numpy.random.Generator, got {type(rng).__name__}"
+        )
+    if rng < 0:
+        raise ValueError(f"rng must not be a negative int, got {rng}")
+    return int(rng)
+
+
+def _sample(intensities: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+    # Draws lie in [0, 1): an intensity of 0 never gives 1, an intensity of 1 always does.
+    draws = rng.random(intensities.shape, dtype=intensities.dtype)
+    return (draws < intensities).astype(np.uint8)
