@@ -1,1 +1,25 @@
-"""Data sets of images, shipped or read from the files of their authors."""
+"""Data sets of images, shipped or read from the files of their authors.
+
+The handwritten 8x8 digits are part of the package. The others are read from files that you
+have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once.
+"""
+
+from trug_fast.datasets._binary import Resampler, binarize, resampler
+from trug_fast.datasets._loaders import (
+    ImageData,
+    load_binarized_mnist,
+    load_caltech101_silhouettes,
+    load_digits,
+    load_mnist,
+)
+
+__all__ = [
+    "ImageData",
+    "Resampler",
+    "binarize",
+    "load_binarized_mnist",
+    "load_caltech101_silhouettes",
+    "load_digits",
+    "load_mnist",
+    "resampler",
+]

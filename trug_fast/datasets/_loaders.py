@@ -1,0 +1,309 @@
+"""One function a data set; each returns an `ImageData`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trug_fast.datasets import _binary
+from trug_fast.datasets._binary import Method, Rng
+from trug_fast.datasets._files import Directory, Folder, read_amat, read_idx, read_mat, read_npz
+
+BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}
+
+
+@dataclass(frozen=True, eq=False)
+class ImageData:
+    """A data set of images, one a row, pixels row by row.
+
+    Attributes
+    ----------
+    name : str
+        What the data set is called.
+    image_shape : (int, int)
+        Height and width: ``train[0].reshape(image_shape)`` is upright.
+    train, test : arrays of shape (n, height * width)
+        uint8 of 0 and 1 if binary, else float32 from 0 to 1.
+    valid : array of shape (n, height * width), or None
+        The validation images, where the authors of the data set chose some.
+    train_labels, valid_labels, test_labels : arrays of int64, shape (n,), or None
+        The class of each image, where known.
+    """
+
+    name: str
+    image_shape: tuple[int, int]
+    train: npt.NDArray[Any]
+    test: npt.NDArray[Any]
+    valid: npt.NDArray[Any] | None = None
+    train_labels: npt.NDArray[np.int64] | None = None
+    test_labels: npt.NDArray[np.int64] | None = None
+    valid_labels: npt.NDArray[np.int64] | None = None
+
+    def merge_valid(self) -> "ImageData":
+        """Give the same data with the validation images put after the training images.
+
+        Many published results are of models trained on both.
+
+        Examples
+        --------
+        >>> load_digits().merge_valid().train.shape  # has no validation images: nothing changes
+        (1437, 64)
+        """
+        if self.valid is None:
+            return self
+        labels = self.train_labels
+        if labels is not None and self.valid_labels is not None:
+            labels = np.concatenate([labels, self.valid_labels])
+        return replace(
+            self,
+            train=np.concatenate([self.train, self.valid]),
+            train_labels=labels,
+            valid=None,
+            valid_labels=None,
+        )
+
+
+def load_digits(*, binarize: Method | None = None, rng: Rng = None) -> ImageData:
+    """Handwritten digits of 8x8 pixels, shipped with the package.
+
+    The 1,797 images of the test part of "Optical Recognition of Handwritten Digits" by
+    E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0. The first 1,437 are the
+    training images and the last 360 the test images, in the order of the source, which goes from
+    writer to writer: the test asks for hands that were hardly seen in training.
+
+    Parameters
+    ----------
+    binarize : None, "threshold" or "sample"
+        None gives intensities, the levels 0 to 16 divided by 16. The others are those of
+        `trug_fast.datasets.binarize`; level 8, at the threshold, becomes 0.
+    rng : None, int or numpy.random.Generator
+        The source of the draws of "sample", for the training images first.
+
+    Returns
+    -------
+    ImageData
+        1,437 training and 360 test images with labels 0 to 9.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `binarize` or `rng` is not one of those above.
+
+    Examples
+    --------
+    >>> digits = load_digits(binarize="threshold")
+    >>> digits.train.shape, digits.train.dtype, digits.train_labels[:4].tolist()
+    ((1437, 64), dtype('uint8'), [0, 1, 2, 3])
+    """
+    to_pixels = _grey_to_pixels(binarize, rng, max_value=16)
+    images, labels = read_npz(Path(__file__).with_name("digits.npz"), ["images", "labels"])
+    return ImageData(
+        "digits",
+        (8, 8),
+        train=to_pixels(images[:1437]),
+        test=to_pixels(images[1437:]),
+        train_labels=labels[:1437].astype(np.int64),
+        test_labels=labels[1437:].astype(np.int64),
+    )
+
+
+def load_mnist(
+    directory: Directory = None, *, binarize: Method | None = None, rng: Rng = None
+) -> ImageData:
+    """MNIST digits of 28x28 pixels, from the four idx files of Y. LeCun, C. Cortes, C. Burges.
+
+    Parameters
+    ----------
+    directory : path, optional
+        The folder that holds ``train-images-idx3-ubyte.gz``, ``train-labels-idx1-ubyte.gz``,
+        ``t10k-images-idx3-ubyte.gz`` and ``t10k-labels-idx1-ubyte.gz``, unpacked or not, or has a
+        folder ``mnist`` or ``MNIST/raw`` with them. By default the environment variable
+        ``TRUG_FAST_DATA`` names it.
+    binarize : None, "threshold" or "sample"
+        None gives intensities, the bytes divided by 255. The others are those of
+        `trug_fast.datasets.binarize`.
+    rng : None, int or numpy.random.Generator
+        The source of the draws of "sample", for the training images first.
+
+    Returns
+    -------
+    ImageData
+        60,000 training and 10,000 test images with labels 0 to 9.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there; the message says where they can be got.
+    TypeError, ValueError
+        If an argument is not one of those above or a file is damaged.
+
+    Examples
+    --------
+    >>> mnist = load_mnist("data", binarize="sample", rng=0)  # doctest: +SKIP
+    """
+    to_pixels = _grey_to_pixels(binarize, rng, max_value=255)
+    folder = Folder(directory, ["mnist", "MNIST/raw"], "Yann LeCun's MNIST page")
+    train, train_labels = _read_idx_pair(folder, "train")
+    test, test_labels = _read_idx_pair(folder, "t10k")
+    return ImageData(
+        "MNIST",
+        (28, 28),
+        train=to_pixels(train),
+        test=to_pixels(test),
+        train_labels=train_labels,
+        test_labels=test_labels,
+    )
+
+
+def load_binarized_mnist(directory: Directory = None) -> ImageData:
+    """MNIST as H. Larochelle binarized it, once and for all, for comparing densities.
+
+    Each pixel was drawn once with the probability given by its grey level; there are no labels.
+
+    Parameters
+    ----------
+    directory : path, optional
+        The folder that holds ``binarized_mnist_fixed.npz`` with the arrays train, valid and test,
+        or the original texts ``binarized_mnist_train.amat``, ``..._valid.amat`` and
+        ``..._test.amat``, or has a folder ``mnist_binarized`` or ``binarized_mnist`` with them.
+        By default the environment variable ``TRUG_FAST_DATA`` names it.
+
+    Returns
+    -------
+    ImageData
+        50,000 training, 10,000 validation and 10,000 test images.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there; the message says where they can be got.
+    TypeError, ValueError
+        If `directory` is not a path or a file is damaged.
+
+    Examples
+    --------
+    >>> mnist = load_binarized_mnist("data").merge_valid()  # doctest: +SKIP
+    """
+    folder = Folder(
+        directory,
+        ["mnist_binarized", "binarized_mnist"],
+        "Hugo Larochelle's binarized MNIST page at the University of Toronto",
+    )
+    packed = "binarized_mnist_fixed.npz"
+    texts = [f"binarized_mnist_{part}.amat" for part in BINARIZED_MNIST_ROWS]
+    if not folder.find(packed, *texts):
+        raise folder.missing(packed, *texts)
+    if path := folder.find(packed):
+        paths = [path] * 3
+        arrays = [_binary_rows(array, path) for array in read_npz(path, [*BINARIZED_MNIST_ROWS])]
+    else:
+        paths = [folder.need(text) for text in texts]
+        arrays = [read_amat(path, 784) for path in paths]
+    # A text cut at the end of a line looks whole: only the known counts tell.
+    for path, array, (part, rows) in zip(paths, arrays, BINARIZED_MNIST_ROWS.items(), strict=True):
+        if len(array) != rows:
+            raise ValueError(f"{path} must hold {rows} {part} images, got {len(array)}")
+    train, valid, test = arrays
+    return ImageData("binarized MNIST", (28, 28), train=train, valid=valid, test=test)
+
+
+def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = False) -> ImageData:
+    """CalTech 101 Silhouettes of 28x28 pixels, by B. Marlin, with the authors' split.
+
+    Parameters
+    ----------
+    directory : path, optional
+        The folder that holds ``caltech101_silhouettes_28_split1.mat`` or has a folder
+        ``caltech101_silhouettes`` with it. By default the environment variable
+        ``TRUG_FAST_DATA`` names it.
+    invert : bool
+        By default pixels are as in the file: 1 is the background and 0 the object. True gives
+        the opposite. Rows are turned upright either way; the file has them column by column.
+
+    Returns
+    -------
+    ImageData
+        4,100 training, 2,264 validation and 2,307 test images with labels 1 to 101.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there; the message says where it can be got.
+    TypeError, ValueError
+        If `directory` is not a path or the file is damaged.
+
+    Examples
+    --------
+    >>> silhouettes = load_caltech101_silhouettes("data", invert=True)  # doctest: +SKIP
+    """
+    folder = Folder(
+        directory,
+        ["caltech101_silhouettes"],
+        "Benjamin Marlin's page of the CalTech 101 Silhouettes",
+    )
+    path = folder.need("caltech101_silhouettes_28_split1.mat")
+    parts = "train", "val", "test"
+    stored = read_mat(path, [f"{part}_{kind}" for part in parts for kind in ("data", "labels")])
+    images, labels = [], []
+    for columns, label in zip(stored[::2], stored[1::2], strict=True):
+        pixels = _binary_rows(columns, path)
+        if label.size != len(pixels):
+            raise ValueError(
+                f"{path} must hold a label for each of its {len(pixels)} images, got {label.size}"
+            )
+        upright = pixels.reshape(-1, 28, 28).transpose(0, 2, 1).reshape(-1, 784)
+        images.append(1 - upright if invert else upright)
+        labels.append(label.ravel().astype(np.int64))
+    return ImageData(
+        "CalTech 101 Silhouettes",
+        (28, 28),
+        train=images[0],
+        valid=images[1],
+        test=images[2],
+        train_labels=labels[0],
+        valid_labels=labels[1],
+        test_labels=labels[2],
+    )
+
+
+def _read_idx_pair(
+    folder: Folder, part: str
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    image_path, label_path = (
+        # Some unpackers write a dot where the original names have a dash.
+        folder.need(*(f"{part}-{kind}ubyte{end}" for kind in kinds for end in (".gz", "")))
+        for kinds in (("images-idx3-", "images.idx3-"), ("labels-idx1-", "labels.idx1-"))
+    )
+    images, labels = read_idx(image_path, 3), read_idx(label_path, 1)
+    if images.shape[1:] != (28, 28):
+        raise ValueError(f"{image_path} must hold images of 28x28, got shape {images.shape}")
+    if len(images) != len(labels):
+        raise ValueError(
+            f"{label_path} must hold a label for each of the {len(images)} images of "
+            f"{image_path}, got {len(labels)}"
+        )
+    return images.reshape(-1, 784), labels.astype(np.int64)
+
+
+def _grey_to_pixels(
+    method: Method | None, rng: Rng, max_value: int
+) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[Any]]:
+    """Check how the images are wanted, before any file is read, and give the way there."""
+    generator = np.random.default_rng(_binary.checked_rng(rng))
+    if method is None:
+        return lambda grey: grey / np.float32(max_value)
+    if method not in ("threshold", "sample"):
+        raise ValueError(f"binarize must be None, 'threshold' or 'sample', got {method!r}")
+    return partial(_binary.binarize, method=method, max_value=max_value, rng=generator)
+
+
+def _binary_rows(array: npt.NDArray[Any], path: Path) -> npt.NDArray[np.uint8]:
+    if array.ndim != 2 or array.shape[1] != 784:
+        raise ValueError(f"{path} must hold rows of 784 pixels, got shape {array.shape}")
+    if not ((array == 0) | (array == 1)).all():
+        raise ValueError(f"{path} must hold pixels 0 and 1 only")
+    return array.astype(np.uint8, order="C")
