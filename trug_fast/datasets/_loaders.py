@@ -295,7 +295,7 @@ def _grey_to_pixels(
     """Check how the images are wanted, before any file is read, and give the way there."""
     generator = np.random.default_rng(_binary.checked_rng(rng))
     if method is None:
-        return lambda grey: grey / np.float32(max_value)
+        return lambda grey: np.divide(grey, max_value, dtype=np.float32)
     if method not in ("threshold", "sample"):
         raise ValueError(f"binarize must be None, 'threshold' or 'sample', got {method!r}")
     return partial(_binary.binarize, method=method, max_value=max_value, rng=generator)
