@@ -72,8 +72,7 @@ def load_digits(*, binarize: Method | None = None, rng: Rng = None) -> ImageData
 
     The 1,797 images of the test part of "Optical Recognition of Handwritten Digits" by
     E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0. The first 1,437 are the
-    training images and the last 360 the test images, in the order of the source, which goes from
-    writer to writer: the test asks for hands that were hardly seen in training.
+    training images and the last 360 the test images, in the order of the source.
 
     Parameters
     ----------
