@@ -1,0 +1,129 @@
+"""Fit the polynomial coefficients of the kernels with mpmath and print them as Python.
+
+Run ``python tools/fit_coefficients.py > trug_fast/kernels/coefficients.py`` after changing a degree
+or an interval; the output is deterministic.  Each fit is a Chebyshev interpolation in 40 digits,
+so its error is within a small factor of the best possible polynomial of the same degree.
+"""
+
+import mpmath as mp
+
+mp.mp.dps = 40
+HEADER = (
+    '"""Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py."""\n'
+)
+
+
+def chebyshev_fit(function, low, high, degree):
+    """Monomial coefficients, highest first, of the interpolant at Chebyshev points of [low, high]."""
+    mid, half = mp.mpf(low + high) / 2, mp.mpf(high - low) / 2
+    angles = [mp.pi * (2 * i + 1) / (2 * degree + 2) for i in range(degree + 1)]
+    nodes = [mp.cos(t) for t in angles]
+    values = [function(mid + half * x) for x in nodes]
+    series = [
+        sum(v * mp.cos(k * t) for v, t in zip(values, angles, strict=True)) * 2 / (degree + 1)
+        for k in range(degree + 1)
+    ]
+    series[0] /= 2
+    # Chebyshev series in x -> monomials in x -> monomials in the original variable.
+    total, previous, current = [mp.mpf(0)] * (degree + 1), [mp.mpf(1)], [mp.mpf(0), mp.mpf(1)]
+    for k, c in enumerate(series):
+        basis = previous if k == 0 else current
+        for power, b in enumerate(basis):
+            total[power] += c * b
+        if k >= 1:
+            doubled = [mp.mpf(0)] + [2 * b for b in current]
+            for power, b in enumerate(previous):
+                doubled[power] -= b
+            previous, current = current, doubled
+    shifted = [mp.mpf(0)] * (degree + 1)
+    for power, c in enumerate(total):
+        for j in range(power + 1):
+            shifted[j] += c * mp.binomial(power, j) * (-mid) ** (power - j) / half**power
+    return list(reversed(shifted))
+
+
+def mills(u):
+    """Mills ratio (1 - Phi(u)) / phi(u)."""
+    return mp.sqrt(mp.pi / 2) * mp.exp(u * u / 2) * mp.erfc(u / mp.sqrt(2))
+
+
+def second_tail(u):
+    """Integral of v^2 exp(-u v - v^2/2) over v > 0, by continued fraction where that cancels."""
+    if u < 12:
+        with mp.workdps(80):
+            r0 = mills(u)
+            return r0 - u * (1 - u * r0)
+    tail = mp.mpf(u)
+    for k in range(int(60 + 2000 / u), 3, -1):
+        tail = u + k / tail
+    k3 = 1 / (u + 3 / tail)
+    return 2 * k3 / (u * (u + 2 * k3) + 1)
+
+
+def tail_on_half_line(t):
+    """(u + 4) (1 + u^2) times the second tail integral at u = 4 (1 + t) / (1 - t)."""
+    if t > mp.mpf(1) - mp.mpf(10) ** -30:
+        return mp.mpf(2)
+    u = 4 * (1 + t) / (1 - t)
+    return (u + 4) * (1 + u * u) * second_tail(u)
+
+
+def exp_remainder(r):
+    """(exp(r) - 1 - r) / r^2."""
+    return mp.mpf(1) / 2 + r / 6 if abs(r) < mp.mpf(10) ** -12 else (mp.expm1(r) - r) / (r * r)
+
+
+def log_remainder(z):
+    """(2 atanh(s) / s - 2) / z with z = s^2."""
+    if z < mp.mpf(10) ** -15:
+        return mp.mpf(2) / 3 + 2 * z / 5
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) / s - 2) / z
+
+
+def cosh_root(g):
+    """cosh(sqrt(g))."""
+    return mp.cosh(mp.sqrt(g))
+
+
+def sinh_root(g):
+    """sinh(sqrt(g)) / sqrt(g)."""
+    return mp.mpf(1) if g == 0 else mp.sinh(mp.sqrt(g)) / mp.sqrt(g)
+
+
+LN2 = mp.log(2)
+S2 = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
+# name, comment, function, interval, degree in double, degree in single precision
+FITS = [
+    ("TAIL", "(u+4)(1+u^2) 2 R2(u) in t = (u-4)/(u+4), u >= 0", tail_on_half_line, -1, 1, 28, 13),
+    ("EXP", "(exp(r)-1-r)/r^2, |r| <= ln2/2", exp_remainder, -LN2 / 2, LN2 / 2, 10, 4),
+    (
+        "LOG",
+        "(2 atanh(s)/s-2)/s^2 in s^2, mantissa in [1/sqrt2, sqrt2]",
+        log_remainder,
+        0,
+        S2,
+        7,
+        2,
+    ),
+    ("COSH", "cosh(g) in g^2, g <= 1.5", cosh_root, 0, 2.25, 9, 5),
+    ("SINH", "sinh(g)/g in g^2, g <= 1.5", sinh_root, 0, 2.25, 9, 5),
+]
+
+
+def main():
+    """Print the module."""
+    print(HEADER)
+    for name, comment, function, low, high, double, single in FITS:
+        for bits, degree in ((64, double), (32, single)):
+            coefficients = chebyshev_fit(function, low, high, degree)
+            digits = 17 if bits == 64 else 9
+            print(f"# {comment}; degree {degree}")
+            print(f"{name}_{bits} = (")
+            for c in coefficients:
+                print(f"    {float(mp.nstr(c, digits + 3))!r},")
+            print(")\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The three ways a kernel is compiled, decided once for the whole folder."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# "contract" lets a multiply and an add fuse; anything more would delete the tests for infinite
+# bounds and NaN.  error_model="numpy" drops the zero-division branch that stops vectorisation
+# (5.7 against 1.4 ns for one tail function).
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+
+def folder_stamp() -> bytes:
+    """Hash of every source file in this folder."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).digest()
+
+
+_STAMP = folder_stamp()
+
+
+def _compile(function: F, **options: Any) -> F:
+    dispatcher = njit(**_OPTIONS, **options)(function)
+    # Numba checks a cached kernel against its own file only, so an edited helper in another file
+    # would be ignored.  Checking it against the whole folder costs 0.2 ms at import.
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if cache_file is not None:
+        cache_file._source_stamp = _STAMP
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def scalar(function: F) -> F:
+    """Compile a function of numbers that is inlined into every loop that calls it.
+
+    Without ``forceinline`` a loop over such a function does not vectorise (55 against 14 ns).
+    """
+    return _compile(function, forceinline=True, inline="never")
+
+
+def serial(function: F) -> F:
+    """Compile a function of arrays that runs in the calling thread, without the GIL."""
+    return _compile(function, nogil=True)
+
+
+def parallel(function: F) -> F:
+    """Compile a function of arrays whose ``prange`` loops run in all Numba threads."""
+    return _compile(function, parallel=True, nogil=True)
