@@ -1,0 +1,231 @@
+"""Units with d <= 0 on a finite interval: the same outputs as unit.py, by quadrature.
+
+The weight exp(a h - d h**2/2) is then log-convex: highest at one end (the *near* end), perhaps
+rising again towards the other.  d = 0 is the truncated exponential; d -> -inf has all its mass at
+the two ends, the binary unit.  With v the distance from the near end, c = -d and w the width,
+
+    weight(v) = exp(-(g v - c v**2/2)),    weight(w - v) = weight(v) exp(-tau (1 - 2 v/w)),
+
+where g >= c w/2 is the slope at the near end and tau >= 0 the drop from end to end.  On the near
+half of the interval the weight only falls, so that half alone is cut into panels of equal drop;
+each node stands for itself and for its mirror image.  All terms of all sums are positive.
+
+A slow path (about 0.2 microseconds) beside unit.py, always in float64.
+"""
+
+import math
+
+from .compiling import scalar, serial
+from .elementary import exp, exp_and_expm1, log, log1p
+from .intrinsics import fma
+
+# Gauss-Legendre rule of 20 points on [0, 1]; on a panel with a drop of 14 its error is below 1e-19.
+NODES = (
+    0.0034357004074525377,
+    0.018014036361043106,
+    0.04388278587433705,
+    0.0804415140888906,
+    0.1268340467699246,
+    0.1819731596367425,
+    0.24456649902458646,
+    0.3131469556422902,
+    0.38610707442917747,
+    0.46173673943325133,
+    0.5382632605667487,
+    0.6138929255708225,
+    0.6868530443577098,
+    0.7554335009754135,
+    0.8180268403632576,
+    0.8731659532300754,
+    0.9195584859111094,
+    0.956117214125663,
+    0.9819859636389568,
+    0.9965642995925474,
+)
+WEIGHTS = (
+    0.008807003569576059,
+    0.02030071490019347,
+    0.031336024167054534,
+    0.04163837078835238,
+    0.05096505990862022,
+    0.059097265980759206,
+    0.06584431922458832,
+    0.07104805465919102,
+    0.07458649323630187,
+    0.07637669356536292,
+    0.07637669356536292,
+    0.07458649323630187,
+    0.07104805465919102,
+    0.06584431922458832,
+    0.059097265980759206,
+    0.05096505990862022,
+    0.04163837078835238,
+    0.031336024167054534,
+    0.02030071490019347,
+    0.008807003569576059,
+)
+PANEL_DROP = 14.0
+LAST_DROP = 84.0  # beyond lie 3e-37 of the mass: nothing, even for a quantile at 2**-54
+
+
+@scalar
+def _invalid(a, d, lower, upper):
+    """Tell whether the unit has no density: NaN, infinite numbers, or crossed bounds."""
+    finite = math.isfinite(a) and math.isfinite(d) and math.isfinite(upper - lower)
+    return not (finite and d <= 0.0 and lower <= upper)
+
+
+@scalar
+def _reflect(a, d, lower, upper):
+    """Return (c, g, width, tau, reflected); reflected if the upper end is the near one."""
+    c = -d
+    width = upper - lower
+    # The sum of the ends and what its rounding lost: tau keeps its digits far from zero too.
+    total = lower + upper
+    part = total - lower
+    lost = (lower - (total - part)) + (upper - part)
+    slope = fma(c, total, 2.0 * a) + c * lost
+    reflected = slope > 0.0
+    g = fma(c, upper, a) if reflected else -fma(c, lower, a)
+    # Rounding must not let the weight rise on the near half.
+    return c, max(g, 0.5 * c * width), width, 0.5 * width * abs(slope), reflected
+
+
+@scalar
+def _panels(c, g, width):
+    """Return the number of panels of the near half and the drop over all of them."""
+    half = 0.5 * width
+    drop = min(half * (g - 0.5 * c * half), LAST_DROP)
+    return max(1, math.ceil(drop / PANEL_DROP)), drop
+
+
+@scalar
+def _edge(i, panels, drop, c, g, width):
+    """Return the distance from the end at which panel ``i`` begins."""
+    if i == panels and drop < LAST_DROP:
+        return 0.5 * width
+    t = drop * i / panels
+    if t == 0.0:
+        return 0.0
+    return 2.0 * (t / g) / (1.0 + math.sqrt(max(0.0, 1.0 - 2.0 * (c / g) * (t / g))))
+
+
+@serial
+def evaluate_flat(a, d, lower, upper):
+    """Return what :func:`unit.evaluate` returns, for d <= 0; NaN if an end is infinite."""
+    nan = float("nan")
+    if _invalid(a, d, lower, upper):
+        return nan, nan, nan, nan, nan, nan, False
+    if lower == upper:
+        infinite = float("inf")
+        return -infinite, 0.0, lower, 0.0, infinite, infinite, False
+    c, g, width, tau, reflected = _reflect(a, d, lower, upper)
+    panels, drop = _panels(c, g, width)
+
+    integral, first, lean = 0.0, 0.0, 0.0
+    for i in range(panels):
+        left = _edge(i, panels, drop, c, g, width)
+        step = _edge(i + 1, panels, drop, c, g, width) - left
+        for k in range(len(NODES)):
+            v = left + step * NODES[k]
+            weight = step * WEIGHTS[k] * exp(-(g - 0.5 * c * v) * v)
+            mirror, minus = exp_and_expm1(-tau * (1.0 - 2.0 * v / width))
+            integral += weight * (1.0 + mirror)
+            first += weight * (v + (width - v) * mirror)
+            lean -= weight * minus * (0.5 * width - v)  # towards the near end, from the midpoint
+    offset, lean = first / integral, lean / integral
+
+    second = 0.0
+    for i in range(panels):
+        left = _edge(i, panels, drop, c, g, width)
+        step = _edge(i + 1, panels, drop, c, g, width) - left
+        for k in range(len(NODES)):
+            v = left + step * NODES[k]
+            weight = step * WEIGHTS[k] * exp(-(g - 0.5 * c * v) * v)
+            mirror = exp(-tau * (1.0 - 2.0 * v / width))
+            near, far = v - offset, width - v - offset
+            second += weight * (near * near + far * far * mirror)
+
+    end = upper if reflected else lower
+    # From the midpoint where the mean may lie near zero, between ends of opposite sign.
+    mean = 0.5 * (lower + upper) if tau <= 3.0 else end
+    signed = -lean if tau <= 3.0 else offset
+    mean = min(max(mean - signed if reflected else mean + signed, lower), upper)
+    log_integral = log(integral)
+    log_near, log_far = -log_integral, -log_integral - tau
+    log_low, log_high = (log_far, log_near) if reflected else (log_near, log_far)
+    log_norm = end * fma(0.5 * c, end, a) + log_integral
+    return log_norm, offset, mean, second / integral, log_low, log_high, reflected
+
+
+@scalar
+def _mass(left, right, c, g, rate, start):
+    """Integrate exp(-(g - c v/2) v - start + rate v): near half, or its image (start = tau)."""
+    total = 0.0
+    step = right - left
+    for k in range(len(NODES)):
+        v = left + step * NODES[k]
+        total += WEIGHTS[k] * exp(-(g - 0.5 * c * v) * v - (start - rate * v))
+    return step * total
+
+
+@serial
+def quantile_flat(p, a, d, lower, upper):
+    """Return h with P(unit <= h) = p, for 1e-20 < p < 1 and d <= 0; increasing in p."""
+    if _invalid(a, d, lower, upper) or not 0.0 < p < 1.0:
+        return float("nan")
+    if lower == upper:
+        return lower
+    c, g, width, tau, reflected = _reflect(a, d, lower, upper)
+    panels, drop = _panels(c, g, width)
+    image_rate = 2.0 * tau / width
+    near, far = 0.0, 0.0
+    for i in range(panels):
+        left = _edge(i, panels, drop, c, g, width)
+        right = _edge(i + 1, panels, drop, c, g, width)
+        near += _mass(left, right, c, g, 0.0, 0.0)
+        far += _mass(left, right, c, g, image_rate, tau)
+
+    # Mass from the near end and mass from the far end; the smaller keeps more digits.
+    from_near, from_far = (1.0 - p, p) if reflected else (p, 1.0 - p)
+    from_near, from_far = from_near * (near + far), from_far * (near + far)
+    in_image = from_far < far
+    rate, start = (image_rate, tau) if in_image else (0.0, 0.0)
+    inwards = in_image or from_near <= from_far
+    goal = from_far if in_image else (from_near if inwards else from_far - far)
+
+    # The panel that holds the answer, and the mass between its outer edge and the answer.
+    v, other = 0.0, 0.0
+    for k in range(panels):
+        i = k if inwards else panels - k
+        v = _edge(i, panels, drop, c, g, width)
+        other = _edge(i + 1 if inwards else i - 1, panels, drop, c, g, width)
+        mass = abs(_mass(v, other, c, g, rate, start))
+        if goal <= mass or k == panels - 1:
+            break
+        goal -= mass
+    anchor, goal = v, (goal if inwards else -goal)
+    low, high = min(v, other), max(v, other)
+    # Newton's method for a density that is locally exponential: one step where c = 0, third order
+    # elsewhere.  A step out of the bracket is replaced by bisection.
+    for _ in range(60):
+        density = exp(-(g - 0.5 * c * v) * v - (start - rate * v))
+        missing = goal - _mass(anchor, v, c, g, rate, start)
+        if missing > 0.0:
+            low = v
+        else:
+            high = v
+        decay = g - c * v - rate
+        linear = missing / density
+        bend = decay * linear
+        step = linear if abs(bend) < 1e-8 else -log1p(-bend) / decay
+        moved = v + step
+        if not low <= moved <= high:
+            moved = 0.5 * (low + high)
+        change, v = abs(moved - v), moved
+        if change <= 1e-7 * v:
+            break
+
+    from_upper = reflected != in_image
+    h = upper - v if from_upper else lower + v
+    return min(max(h, lower), upper)
