@@ -8,8 +8,8 @@ so results do not depend on threads, on the order of work or on interruptions.  
 64-bit key; the 128-bit counter holds block | chain | low half of step | purpose and high half of
 step.  One block gives four 32-bit words, hence four float32 or two float64 numbers, which lie
 *lanes* apart in a row (unit = chunk + lane, chunk + lanes + lane, ...), so that the loop over a
-chunk vectorises: 0.9 ns a double, 0.5 ns a single.  Uniforms lie on the midpoints of a grid (2**-52, float32:
-2**-23): never 0 or 1, and 1 - u is exact.
+chunk vectorises: 0.9 ns a double, 0.5 ns a single.  Uniforms lie on the midpoints of a grid
+(2**-52, float32: 2**-23): never 0 or 1, and 1 - u is exact.
 """
 
 import numpy as np
@@ -73,44 +73,50 @@ def single_from_word(word):
 
 
 @serial
-def _uniform_row_64(seed, purpose, step, chain, out):
+def _uniform_row_64(seed, purpose, step, chain, first, out):
+    offset = first // 2
     for c in range(out.size // (2 * LANES)):
         part = out[c * 2 * LANES : (c + 1) * 2 * LANES]
         for lane in range(LANES):
-            w0, w1, w2, w3 = block(seed, purpose, step, chain, c * LANES + lane)
+            w0, w1, w2, w3 = block(seed, purpose, step, chain, offset + c * LANES + lane)
             part[lane] = double_from_words(w0, w1)
             part[LANES + lane] = double_from_words(w2, w3)
 
 
 @serial
-def _uniform_row_32(seed, purpose, step, chain, out):
+def _uniform_row_32(seed, purpose, step, chain, first, out):
+    offset = first // 4
     for c in range(out.size // (4 * LANES)):
         part = out[c * 4 * LANES : (c + 1) * 4 * LANES]
         for lane in range(LANES):
-            w0, w1, w2, w3 = block(seed, purpose, step, chain, c * LANES + lane)
+            w0, w1, w2, w3 = block(seed, purpose, step, chain, offset + c * LANES + lane)
             part[lane] = single_from_word(w0)
             part[LANES + lane] = single_from_word(w1)
             part[2 * LANES + lane] = single_from_word(w2)
             part[3 * LANES + lane] = single_from_word(w3)
 
 
-def uniform_row(seed, purpose, step, chain, out):
-    """Fill ``out``, a float32 or float64 row padded to a multiple of 64, with uniforms."""
+def uniform_row(seed, purpose, step, chain, first, out):
+    """Fill ``out`` with the uniforms of units ``first`` onwards, in float32 or float64.
+
+    ``first`` and the length of ``out`` are multiples of 64.
+    """
     kernel = _uniform_row_32 if out.dtype == np.float32 else _uniform_row_64
-    kernel(seed, purpose, step, chain, out)
+    kernel(seed, purpose, step, chain, first, out)
 
 
 @overload(uniform_row, jit_options={"error_model": "numpy"})
-def _uniform_row(seed, purpose, step, chain, out):
+def _uniform_row(seed, purpose, step, chain, first, out):
     # One loop with a test of the type inside did not vectorise (4.7 against 0.9 ns).
     kernel = _uniform_row_32 if out.dtype == types.float32 else _uniform_row_64
 
-    def fill(seed, purpose, step, chain, out):
-        kernel(seed, purpose, step, chain, out)
+    def fill(seed, purpose, step, chain, first, out):
+        kernel(seed, purpose, step, chain, first, out)
 
     return fill
 
 
-def padded(units: int) -> int:
+@scalar
+def padded(units):
     """Length of a uniform row that holds ``units`` numbers."""
     return -(-units // 64) * 64

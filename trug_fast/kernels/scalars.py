@@ -96,7 +96,7 @@ def mean_variance(a, d, lower, upper):
     >>> from trug_fast.kernels import mean_variance
     >>> mean, variance = mean_variance(-38.0, 1.0, 0.0, float("inf"))
     >>> print(f"{mean:.10f} {variance:.10f}")
-    0.0262795158 0.0006896657
+    0.0262794666 0.0006896598
     """
     result = _evaluate(float(a), float(d), float(lower), float(upper))
     return result[2], result[3]

@@ -1,0 +1,84 @@
+"""Exact log-partition functions, likelihoods and gradients by enumeration, for small models."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from . import checks
+from .kernels import gibbs
+from .rbm import RBM, TruGRBM
+from .threads import one_blas_thread
+
+MAX_VISIBLE = 22  # 4 million states, about a minute
+
+
+def states(n_visible: int) -> NDArray[np.float64]:
+    """Return all 2**n_visible visible states; row k has x_i = bit i of k."""
+    if n_visible > MAX_VISIBLE:
+        raise ValueError(
+            f"enumeration needs at most {MAX_VISIBLE} visible units, got {n_visible}; "
+            "use log_partition"
+        )
+    return ((np.arange(2**n_visible)[:, None] >> np.arange(n_visible)) & 1).astype(np.float64)
+
+
+def log_partition(model: RBM) -> float:
+    """Log of the sum of p*(x) over all visible states, exact to rounding.
+
+    Raises
+    ------
+    ValueError
+        If the model has more than 22 visible units.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> float(round(tf.exact.log_partition(tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)), 6))
+    3.465736
+    """
+    return float(logsumexp(-model.free_energy(states(model.n_visible))))
+
+
+def log_likelihood(model: RBM, X: ArrayLike) -> NDArray[np.float64]:
+    """Exact log p(x) of each row of X; shape (rows,)."""
+    array = checks.visible("X", X, model.n_visible, soft=True)
+    return -model.free_energy(array) - log_partition(model)
+
+
+def gradient(model: RBM, X: ArrayLike) -> dict[str, NDArray[np.float64]]:
+    """Gradient of the mean exact log-likelihood of the rows of X (math.md 2.2).
+
+    Returns
+    -------
+    dict
+        One array for each of the model's fields, of that field's shape.  The derivative by an
+        infinite truncation point is 0: its density there vanishes.
+    """
+    array = checks.visible("X", X, model.n_visible, soft=True)
+    every = states(model.n_visible)
+    weight = np.exp(-model.free_energy(every) - log_partition(model))
+    data = _expectations(model, array, np.full(array.shape[0], 1 / array.shape[0]))
+    ours = _expectations(model, every, weight)
+    return {name: data[name] - ours[name] for name in model.names}
+
+
+def _expectations(
+    model: RBM, visible: NDArray[np.float64], weight: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """Weighted mean of the derivative of log p*(x) by each parameter."""
+    rows = np.ascontiguousarray(visible, dtype=np.float64)
+    net, mean, variance, low, high = (np.empty((len(rows), model.n_hidden)) for _ in range(5))
+    with one_blas_thread():
+        gibbs.hidden_moments(model.layers(np.float64), rows, net, mean, variance, low, high)
+    result = {
+        "weights": (rows * weight[:, None]).T @ mean,
+        "visible_bias": weight @ rows,
+        "hidden_bias": weight @ mean,
+    }
+    if isinstance(model, TruGRBM):
+        result["precision"] = -0.5 * (weight @ (variance + mean**2))
+        result["lower"] = -(weight @ np.exp(low))
+        result["upper"] = weight @ np.exp(high)
+    return result

@@ -1,0 +1,132 @@
+"""The gradient of the weights and the optimisers' steps, in place.
+
+Everything here ascends the log-likelihood: parameters move along the gradient.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from .blas import gemm
+from .compiling import parallel, serial
+from .intrinsics import like
+
+SGD, RMSPROP, ADAM = 0, 1, 2
+ROWS = 56  # visible rows a tile: 14 tiles for 784, and a tile of 500 columns stays in cache
+
+
+class Rule(NamedTuple):
+    """One step of an optimiser."""
+
+    kind: int  # SGD, RMSPROP or ADAM
+    rate: float
+    momentum: float  # SGD: of the velocity; Adam: of the mean
+    decay: float  # RMSprop, Adam: of the mean square
+    epsilon: float  # added to the root of the mean square
+    weight_decay: float  # L2 penalty's factor
+    first_correction: float  # Adam: 1 / (1 - momentum**t)
+    second_correction: float  # Adam: 1 / (1 - decay**t)
+
+
+class Phase(NamedTuple):
+    """One phase of the gradient: visibles and hidden means of its rows."""
+
+    visible: np.ndarray  # (rows, visible)
+    hidden_mean: np.ndarray  # (rows, hidden)
+
+
+class Centring(NamedTuple):
+    """Offsets and phase differences for the centred gradient (math.md 2.5)."""
+
+    visible_offset: np.ndarray  # (visible,)
+    hidden_offset: np.ndarray  # (hidden,)
+    visible_difference: np.ndarray  # (visible,), data mean minus model mean
+    hidden_difference: np.ndarray  # (hidden,)
+
+
+@serial
+def apply_rule(rule, parameter, gradient, first, second):
+    """Move a contiguous vector along its gradient, updating the optimiser's two memories.
+
+    Every number keeps the vectors' type, so that float32 loops stay in wide registers.
+    """
+    rate, epsilon = like(parameter[0], rule.rate), like(parameter[0], rule.epsilon)
+    momentum, decay = like(parameter[0], rule.momentum), like(parameter[0], rule.decay)
+    fresh = like(parameter[0], 1.0 - rule.decay)
+    shrink = like(parameter[0], rule.weight_decay)
+    if rule.kind == SGD:
+        for i in range(parameter.size):
+            g = gradient[i] - shrink * parameter[i]
+            first[i] = momentum * first[i] + rate * g
+            parameter[i] += first[i]
+    elif rule.kind == RMSPROP:
+        for i in range(parameter.size):
+            g = gradient[i] - shrink * parameter[i]
+            second[i] = decay * second[i] + fresh * g * g
+            parameter[i] += rate * g / (math.sqrt(second[i]) + epsilon)
+    else:
+        mean_fresh = like(parameter[0], 1.0 - rule.momentum)
+        step = like(parameter[0], rule.rate * rule.first_correction)
+        square = like(parameter[0], rule.second_correction)
+        for i in range(parameter.size):
+            g = gradient[i] - shrink * parameter[i]
+            first[i] = momentum * first[i] + mean_fresh * g
+            second[i] = decay * second[i] + fresh * g * g
+            parameter[i] += step * first[i] / (math.sqrt(square * second[i]) + epsilon)
+
+
+@serial
+def centre_row(gradient, factor, hidden_difference, difference, hidden_offset):
+    """Subtract the centred gradient's two outer products from one row."""
+    for j in range(gradient.size):
+        gradient[j] -= factor * hidden_difference[j] + difference * hidden_offset[j]
+
+
+@parallel
+def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift):
+    """Write the centred weight gradient and what it takes from the biases' gradients.
+
+    data and model arrive as four arrays in Phase order; all arrays share one float type.
+    gradient : (visible, hidden), overwritten
+    hidden_shift : (tiles, hidden), overwritten; its sum over tiles is gradient^T visible_offset
+    visible_shift : (visible,), overwritten with gradient hidden_offset
+    """
+    n_visible, n_hidden = gradient.shape
+    data_visible, data_mean = data.visible, data.hidden_mean
+    model_visible, model_mean = model.visible, model.hidden_mean
+    for index in prange(-(-n_visible // ROWS)):
+        start, stop = index * ROWS, min((index + 1) * ROWS, n_visible)
+        part = gradient[start:stop]
+        share = 1.0 / data_visible.shape[0]
+        gemm(True, False, share, data_visible[:, start:stop], data_mean, 0.0, part)
+        share = -1.0 / model_visible.shape[0]
+        gemm(True, False, share, model_visible[:, start:stop], model_mean, 1.0, part)
+        shift = hidden_shift[index]
+        shift[:] = 0.0
+        for i in range(start, stop):
+            row = gradient[i]
+            offset = centring.visible_offset[i]
+            difference = centring.visible_difference[i]
+            centre_row(row, offset, centring.hidden_difference, difference, centring.hidden_offset)
+            visible_shift[i] = np.dot(row, centring.hidden_offset)
+            for j in range(n_hidden):
+                shift[j] += offset * row[j]
+
+
+@parallel
+def update_weights(rule, weights, gradient, first, second):
+    """Take one optimiser step with all weights."""
+    for index in prange(-(-weights.shape[0] // ROWS)):
+        for i in range(index * ROWS, min((index + 1) * ROWS, weights.shape[0])):
+            apply_rule(rule, weights[i], gradient[i], first[i], second[i])
+
+
+@parallel
+def gather(source, order, out):
+    """Copy rows ``order`` of ``source`` (any number type) to ``out`` (rows, columns)."""
+    for r in prange(order.size):
+        row = source[order[r]]
+        for i in range(out.shape[1]):
+            out[r, i] = row[i]

@@ -1,0 +1,44 @@
+"""How probable data are: log-likelihood given log Z, and pseudo-likelihood without it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import checks
+from .randomness import RngLike, seed_from
+from .rbm import RBM
+
+
+def log_likelihood(model: RBM, X: ArrayLike, log_z: float) -> NDArray[np.float64]:
+    """Log p(x) = log p*(x) - log Z of each row.
+
+    Parameters
+    ----------
+    model : TruGRBM or BernoulliRBM
+    X : array_like, shape (rows, n_visible)
+    log_z : float, or a LogPartition
+        The log-partition function, from :func:`log_partition` or :func:`exact.log_partition`.
+
+    Returns
+    -------
+    ndarray, shape (rows,), float64
+    """
+    array = checks.visible("X", X, model.n_visible, soft=True)
+    value = checks.number("log_z", getattr(log_z, "log_z", log_z))
+    return -model.free_energy(array) - value
+
+
+def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> NDArray[np.float64]:
+    """Stochastic pseudo-log-likelihood of each row: one random pixel stands for all.
+
+    n_visible times the log-probability of one pixel given the others; needs no log Z.  Its mean
+    over rows follows training at the cost of two free energies; it is no log-likelihood.
+    """
+    array = np.array(checks.visible("X", X, model.n_visible, soft=True), dtype=np.float64)
+    generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))
+    pixel = generator.integers(0, model.n_visible, array.shape[0])
+    rows = np.arange(array.shape[0])
+    energy = model.free_energy(array)
+    array[rows, pixel] = 1.0 - array[rows, pixel]
+    return -model.n_visible * np.logaddexp(0.0, energy - model.free_energy(array))

@@ -1,0 +1,301 @@
+"""The restricted Boltzmann machine with TruG or Bernoulli hidden units."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import checks, files, sampling
+from .checks import FloatArray
+from .kernels import annealing, gibbs
+from .kernels.hidden import BERNOULLI, TRUG
+from .kernels.philox import HIDDEN, VISIBLE
+from .randomness import RngLike, seed_from
+from .threads import one_blas_thread
+
+Self = TypeVar("Self", bound="RBM")
+CHUNK = 4096  # rows evaluated at a time, so that working arrays stay small
+
+
+class HiddenMoments(NamedTuple):
+    """Conditional moments of the hidden units, each of shape (rows, hidden)."""
+
+    mean: FloatArray
+    variance: FloatArray
+
+
+class RBM(ABC):
+    """What both machines share: everything but the hidden units' own parameters.
+
+    The machines are values: their arrays are copies of what was given and cannot be written to.
+    """
+
+    weights: FloatArray
+    visible_bias: FloatArray
+    hidden_bias: FloatArray
+    names: ClassVar[tuple[str, ...]]  # the parameters, in the order of the constructor
+
+    def _set_common(
+        self, weights: ArrayLike, visible_bias: ArrayLike, hidden_bias: ArrayLike
+    ) -> None:
+        array = checks.matrix("weights", weights)
+        dtype = np.float32 if array.dtype == np.float32 else np.float64
+        n_visible, n_hidden = array.shape
+        self.weights = np.array(array, dtype=dtype, order="C")
+        self.visible_bias = checks.vector(
+            "visible_bias", visible_bias, n_visible, dtype, infinite=False
+        )
+        self.hidden_bias = checks.vector(
+            "hidden_bias", hidden_bias, n_hidden, dtype, infinite=False
+        )
+
+    def _freeze(self) -> None:
+        for name in self.names:
+            getattr(self, name).flags.writeable = False
+
+    @property
+    def n_visible(self) -> int:
+        """Number of visible units."""
+        return int(self.weights.shape[0])
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden units."""
+        return int(self.weights.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Float type of the parameters and of everything drawn from them."""
+        return self.weights.dtype
+
+    def __repr__(self) -> str:
+        """Return the class and its sizes."""
+        name = type(self).__name__
+        return f"{name}(n_visible={self.n_visible}, n_hidden={self.n_hidden}, dtype={self.dtype})"
+
+    def _common_layers(self, dtype: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        weights = self.weights.astype(dtype, copy=False)
+        return weights, self.visible_bias.astype(dtype)[None], self.hidden_bias.astype(dtype)[None]
+
+    @abstractmethod
+    def layers(self, dtype: Any = None) -> gibbs.Layers:
+        """Return the machine as the kernels take it, in its own or another float type."""
+
+    def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Free energy -log p*(x) of each row (math.md 2.1), in float64.
+
+        Parameters
+        ----------
+        X : array_like, shape (rows, n_visible)
+            Visible vectors; values between 0 and 1 are as meaningful as 0 and 1.
+
+        Returns
+        -------
+        ndarray, shape (rows,), float64
+        """
+        array = checks.matrix("X", X, self.n_visible)
+        layers = self.layers(np.float64)
+        result = np.empty(array.shape[0])
+        for start in range(0, array.shape[0], CHUNK):
+            rows = np.ascontiguousarray(array[start : start + CHUNK], dtype=np.float64)
+            net = np.empty((rows.shape[0], self.n_hidden))
+            parts = np.empty((rows.shape[0], gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
+            with one_blas_thread():
+                annealing.log_norm_rows(layers, rows, net, parts)
+                linear = rows @ layers.visible_bias[0]
+            result[start : start + CHUNK] = -(linear + parts.sum(axis=1))
+        return result
+
+    def hidden_moments(self, X: ArrayLike) -> HiddenMoments:
+        """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
+        array = checks.matrix("X", X, self.n_visible)
+        rows = np.ascontiguousarray(array, dtype=self.dtype)
+        net, mean, variance, low, high = (
+            np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(5)
+        )
+        with one_blas_thread():
+            gibbs.hidden_moments(self.layers(), rows, net, mean, variance, low, high)
+        return HiddenMoments(mean, variance)
+
+    def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
+        """Draw hidden units given visible vectors; shape (rows, n_hidden)."""
+        array = checks.matrix("X", X, self.n_visible)
+        rows = np.ascontiguousarray(array, dtype=self.dtype)
+        net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
+        address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
+        with one_blas_thread():
+            gibbs.step_hidden(self.layers(), rows, address, net, hidden)
+        return hidden
+
+    def sample_visible(self, H: ArrayLike, *, rng: RngLike = None) -> FloatArray:
+        """Draw visible units (0 or 1) given hidden vectors; shape (rows, n_visible)."""
+        array = checks.matrix("H", H, self.n_hidden)
+        rows = np.ascontiguousarray(array, dtype=self.dtype)
+        mean, visible = (np.empty((rows.shape[0], self.n_visible), self.dtype) for _ in range(2))
+        address = gibbs.Address(seed_from(rng, "sample_visible"), VISIBLE, 0, 0)
+        with one_blas_thread():
+            gibbs.step_visible(self.layers(), rows, address, mean, visible)
+        return visible
+
+    def sample(
+        self,
+        n: int | None = None,
+        *,
+        n_gibbs: int = 1000,
+        rng: RngLike = None,
+        start: ArrayLike | None = None,
+        clamp: ArrayLike | None = None,
+        return_mean: bool = False,
+    ) -> FloatArray:
+        """Draw visible vectors by block Gibbs sampling.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of chains; by default as many as ``start`` or ``clamp`` has rows, or 1.
+        n_gibbs : int
+            Sweeps of each chain.  Chains are independent; only the last state is returned.
+        rng : None, int or numpy.random.Generator
+        start : array_like, shape (n, n_visible), optional
+            Where the chains start, e.g. data.  By default each pixel is 0 or 1 with equal chance.
+        clamp : array_like, shape (n_visible,) or (n, n_visible), optional
+            Pixels to hold at the given value; NaN marks the free ones.  Fills in missing parts of
+            images (inpainting).
+        return_mean : bool
+            Return the probabilities of the last draw instead of the draw: smoother images.
+
+        Returns
+        -------
+        ndarray, shape (n, n_visible)
+
+        Examples
+        --------
+        >>> import numpy as np, trug_fast as tf
+        >>> machine = tf.TruGRBM(np.zeros((3, 2)), 0.0, 0.0, 1.0, 0.0, 1.0)
+        >>> machine.sample(4, n_gibbs=10, rng=0, clamp=[1, np.nan, np.nan])[:, 0]
+        array([1., 1., 1., 1.])
+        """
+        sweeps = checks.count("n_gibbs", n_gibbs)
+        held = None if clamp is None else sampling.checked_clamp(clamp, self.n_visible)
+        begin = sampling.starting_rows(n, start, held, self.n_visible, seed_from(rng, "start"))
+        visible, mean = sampling.run(self, begin, held, sweeps, seed_from(rng, "sample"))
+        return mean if return_mean else visible
+
+    def save(self, path: str | Path) -> None:
+        """Write the machine to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.
+
+        The file appears whole or not at all.
+        """
+        arrays = {name: getattr(self, name) for name in self.names}
+        files.write(path, type(self).__name__, arrays)
+
+    @classmethod
+    def load(cls: type[Self], path: str | Path) -> Self:
+        """Read a machine that :meth:`save` wrote.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file is damaged, of another version, or holds another kind of machine.
+        """
+        return cls(**files.read(path, cls.__name__, cls.names))
+
+
+class TruGRBM(RBM):
+    """RBM whose hidden units are doubly truncated Gaussians (paper section 3, math.md 2.1).
+
+    p(x, h) is proportional to exp(x'Wh + b'x + c'h - h'diag(d)h/2) for x in {0, 1} and
+    lower <= h <= upper.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n_visible, n_hidden)
+        W.  float32 weights make a float32 machine; anything else a float64 one.
+    visible_bias : array_like, shape (n_visible,), or number
+        b.
+    hidden_bias : array_like, shape (n_hidden,), or number
+        c.
+    precision : array_like, shape (n_hidden,), or number
+        d, of each unit before truncation: positive, or any number if both ends are finite.
+    lower, upper : array_like, shape (n_hidden,), or number
+        Truncation points, lower < upper; either may be infinite.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If shapes do not agree, numbers are NaN, or a unit's density cannot be normalised.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> machine = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, precision=1.0, lower=0.0, upper=1.0)
+    >>> machine.free_energy([[1, 0]]).round(4)
+    array([-0.3706])
+    """
+
+    names = ("weights", "visible_bias", "hidden_bias", "precision", "lower", "upper")
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        visible_bias: ArrayLike,
+        hidden_bias: ArrayLike,
+        precision: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+    ) -> None:
+        self._set_common(weights, visible_bias, hidden_bias)
+        size, dtype = self.n_hidden, self.dtype
+        self.precision = checks.vector("precision", precision, size, dtype, infinite=False)
+        self.lower = checks.vector("lower", lower, size, dtype, infinite=True)
+        self.upper = checks.vector("upper", upper, size, dtype, infinite=True)
+        checks.intervals(self.precision, self.lower, self.upper)
+        self._freeze()
+
+    def layers(self, dtype: Any = None) -> gibbs.Layers:
+        """Return the machine as the kernels take it, in its own or another float type."""
+        dtype = dtype or self.dtype
+        return gibbs.Layers(
+            *self._common_layers(dtype),
+            TRUG,
+            self.precision.astype(dtype),
+            self.lower.astype(dtype),
+            self.upper.astype(dtype),
+            int(np.count_nonzero(self.precision <= 0)),
+        )
+
+
+class BernoulliRBM(RBM):
+    """The ordinary RBM: hidden units 0 or 1.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n_visible, n_hidden)
+    visible_bias : array_like, shape (n_visible,), or number
+    hidden_bias : array_like, shape (n_hidden,), or number
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> machine = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0)
+    >>> machine.free_energy([[1, 0]]).round(4)
+    array([-1.3133])
+    """
+
+    names = ("weights", "visible_bias", "hidden_bias")
+
+    def __init__(self, weights: ArrayLike, visible_bias: ArrayLike, hidden_bias: ArrayLike) -> None:
+        self._set_common(weights, visible_bias, hidden_bias)
+        self._freeze()
+
+    def layers(self, dtype: Any = None) -> gibbs.Layers:
+        """Return the machine as the kernels take it, in its own or another float type."""
+        dtype = dtype or self.dtype
+        unused = np.ones(self.n_hidden, dtype)
+        return gibbs.Layers(*self._common_layers(dtype), BERNOULLI, unused, unused, unused, 0)

@@ -1,0 +1,77 @@
+"""Chains of block Gibbs sampling: where they start, what they hold, and how they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import checks
+from .checks import FloatArray
+from .kernels import gibbs
+from .threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from .rbm import RBM
+
+
+def checked_clamp(clamp: ArrayLike, n_visible: int) -> NDArray[np.float64]:
+    """Return the clamp as a matrix of one or more rows, NaN where a unit is free."""
+    array = np.atleast_2d(np.asarray(clamp, dtype=np.float64))
+    if array.ndim != 2 or array.shape[1] != n_visible:
+        raise ValueError(
+            f"clamp must have shape ({n_visible},) or (n, {n_visible}), got {np.shape(clamp)}"
+        )
+    held = array[~np.isnan(array)]
+    if not ((held >= 0) & (held <= 1)).all():
+        raise ValueError("clamp must hold numbers in [0, 1], and NaN at the free units")
+    return array
+
+
+def starting_rows(
+    n: int | None,
+    start: ArrayLike | None,
+    held: NDArray[np.float64] | None,
+    n_visible: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return the chains' first states, as many as n, start and clamp agree on."""
+    begin = None if start is None else checks.visible("start", start, n_visible, soft=True)
+    counts = {
+        name: int(size)
+        for name, size in (
+            ("n", None if n is None else checks.count("n", n)),
+            ("start", None if begin is None else begin.shape[0]),
+            ("clamp", None if held is None or held.shape[0] == 1 else held.shape[0]),
+        )
+        if size is not None
+    }
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"n, start and clamp must agree on the number of chains, got {counts}")
+    rows = next(iter(counts.values()), 1)
+    if begin is None:
+        begin = np.random.default_rng(seed).integers(0, 2, (rows, n_visible))
+    return np.array(begin, dtype=np.float64)
+
+
+def run(
+    model: RBM, begin: FloatArray, held: FloatArray | None, n_gibbs: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the chains' states after ``n_gibbs`` sweeps and the means they were drawn from."""
+    layers = model.layers()
+    visible = np.array(begin, dtype=model.dtype, order="C")
+    mean = np.empty_like(visible)
+    hidden, net = (np.empty((visible.shape[0], model.n_hidden), model.dtype) for _ in range(2))
+    with one_blas_thread():
+        if held is None:
+            gibbs.run_chains(layers, n_gibbs, seed, 0, visible, mean, hidden, net)
+            return visible, mean
+        value = np.broadcast_to(held, visible.shape).astype(model.dtype)
+        fixed = ~np.isnan(value)
+        visible[fixed] = value[fixed]
+        for step in range(n_gibbs):
+            gibbs.run_chains(layers, 1, seed, step, visible, mean, hidden, net)
+            visible[fixed] = value[fixed]
+    mean[fixed] = value[fixed]
+    return visible, mean
