@@ -6,12 +6,14 @@ from . import datasets, exact, kernels
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, log_partition
 from .rbm import BernoulliRBM, TruGRBM
+from .training import Fit, train_rbm
 from .truncation import Truncation
 
 __version__ = version("trug-fast")
 
 __all__ = [
     "BernoulliRBM",
+    "Fit",
     "LogPartition",
     "TruGRBM",
     "Truncation",
@@ -21,4 +23,5 @@ __all__ = [
     "log_likelihood",
     "log_partition",
     "pseudo_log_likelihood",
+    "train_rbm",
 ]

@@ -91,18 +91,18 @@ def count(name: str, value: object, least: int = 1) -> int:
 
 
 def number(
-    name: str, value: object, *, above: float | None = None, least: float | None = None
+    name: str, value: object, *, least: float | None = None, below: float | None = None
 ) -> float:
-    """Return ``value`` as a finite float, above or at least a bound."""
+    """Return ``value`` as a finite float within bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} must be a number, got {value!r}")
     result = float(value)
     if not np.isfinite(result):
         raise ValueError(f"{name} must be finite, got {result}")
-    if above is not None and not result > above:
-        raise ValueError(f"{name} must be above {above}, got {result}")
     if least is not None and not result >= least:
         raise ValueError(f"{name} must be at least {least}, got {result}")
+    if below is not None and not result < below:
+        raise ValueError(f"{name} must be below {below}, got {result}")
     return result
 
 

@@ -16,7 +16,7 @@ from numba.np.linalg import ensure_blas, get_blas_kind
 
 
 @intrinsic
-def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):  # type: ignore[no-untyped-def]
+def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):
     """C = alpha op(a) op(b) + beta c, where op transposes if its flag is true.
 
     a, b, c are matrices of one float type whose rows are contiguous (last stride one item); the
@@ -28,7 +28,7 @@ def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):  # type: ig
             raise TypingError(f"gemm takes matrices of one float type, got {a}, {b}, {c}")
     kind = get_blas_kind(c.dtype)
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         flag_a, flag_b, alpha_, a_, b_, beta_, c_ = args
         arrays = [
             context.make_array(t)(context, builder, v)

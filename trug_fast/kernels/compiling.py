@@ -31,7 +31,7 @@ def _compile(function: F, **options: Any) -> F:
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = _STAMP
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
 def scalar(function: F) -> F:

@@ -19,7 +19,7 @@ MAGIC_64, MAGIC_32 = 6755399441055744.0, 12582912.0  # 1.5 * 2**52 and 1.5 * 2**
 
 @scalar
 def exp_parts(x):
-    """Return (s, p) with exp(x) = s (1 + p), s a power of two, for |x| within the exponent range."""
+    """Return (s, p) with exp(x) = s (1 + p), s a power of two, for x in the range of exp."""
     magic = fma(x, like(x, LOG2_E), pick(x, MAGIC_64, MAGIC_32))
     k = magic - pick(x, MAGIC_64, MAGIC_32)
     r = fma(k, -pick(x, LN2_HIGH_64, LN2_HIGH_32), x)

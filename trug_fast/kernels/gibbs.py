@@ -43,7 +43,7 @@ class Layers(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where a half step's random numbers come from (philox.py); chain k of it is first_chain + k."""
+    """Where a half step's random numbers come from (philox.py); row r is chain first_chain + r."""
 
     seed: int
     purpose: int
@@ -169,20 +169,6 @@ def draw_visible_row(net, uniform, sample):
         sample[i] = like(net[i], 1.0) if uniform[i] < net[i] else like(net[i], 0.0)
 
 
-@serial
-def sweeps(layers, count, seed, first_step, first_chain, hidden, visible, visible_mean, net):
-    """Run ``count`` sweeps visible <- hidden, hidden <- visible, in place; no Python in between.
-
-    Step first_step + k of the streams HIDDEN and VISIBLE belongs to sweep k, so a run in pieces
-    equals a run in one.
-    """
-    for k in range(count):
-        step = first_step + k
-        address = Address(seed, VISIBLE_STREAM, step, first_chain)
-        step_visible(layers, hidden, address, visible_mean, visible)
-        step_hidden(layers, visible, Address(seed, HIDDEN_STREAM, step, first_chain), net, hidden)
-
-
 @parallel
 def hidden_moments(layers, visible, net, mean, variance, log_low, log_high):
     """Write net inputs, means, variances and log end densities, all (rows, hidden)."""
@@ -208,3 +194,25 @@ def run_chains(layers, count, seed, first_step, visible, visible_mean, hidden, n
     for k in range(first_step, first_step + count):
         step_hidden(layers, visible, Address(seed, HIDDEN_STREAM, k, 0), net, hidden)
         step_visible(layers, hidden, Address(seed, VISIBLE_STREAM, k, 0), visible_mean, visible)
+
+
+@serial
+def model_phase(
+    layers, k, persistent, seed, first_step, hidden, visible, visible_mean, net, mean, sums
+):
+    """Run k sweeps visible <- hidden <- visible, in place, and take statistics at the last.
+
+    Sweep i uses step first_step + i of the streams.  ``hidden`` is drawn anew after the last sweep
+    if ``persistent``, else left as it entered that sweep.
+    """
+    for i in range(k):
+        step = first_step + i
+        address = Address(seed, VISIBLE_STREAM, step, 0)
+        step_visible(layers, hidden, address, visible_mean, visible)
+        address = Address(seed, HIDDEN_STREAM, step, 0)
+        if i + 1 < k:
+            step_hidden(layers, visible, address, net, hidden)
+        else:
+            hidden_statistics(layers, visible, net, mean, sums)
+            if persistent:
+                draw_hidden(layers, net, address, hidden)

@@ -128,7 +128,7 @@ def draw_row(net, units, uniform, sample):
 
 @serial
 def log_norm_row(net, units, scale, precision_scale, values):
-    """Write L(scale a, precision_scale d, lower, upper) of each unit to ``values`` and return the sum.
+    """Write L(scale a, precision_scale d, lower, upper) of each unit and return their sum.
 
     The parameters may be float32; the arithmetic is float64, since a sum of hundreds of terms of
     order one is compared with others to 1e-3 or better.
@@ -155,7 +155,7 @@ def log_norm_row(net, units, scale, precision_scale, values):
 
 @serial
 def ordered_sum(values, size):
-    """Sum in eight interleaved strands: always the same order, without waiting for each addition."""
+    """Sum in eight interleaved strands: a fixed order, without waiting for each addition."""
     strands = np.zeros(8)
     whole = size - size % 8
     for start in range(0, whole, 8):

@@ -32,33 +32,33 @@ def _fma(builder: Any, kind: Any, x: Any, y: Any, z: Any) -> Any:
 
 
 @intrinsic
-def fma(typingctx, x, y, z):  # type: ignore[no-untyped-def]
+def fma(typingctx, x, y, z):
     """Return x*y + z with one rounding; all three of one float type."""
     _require_float("fma", x, y, z)
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         return _fma(builder, signature.return_type, *args)
 
     return x(x, x, x), codegen
 
 
 @intrinsic
-def like(typingctx, x, value):  # type: ignore[no-untyped-def]
+def like(typingctx, x, value):
     """Return the number ``value`` in the float type of ``x``."""
     _require_float("like", x)
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         return context.cast(builder, args[1], signature.args[1], signature.return_type)
 
     return x(x, value), codegen
 
 
 @intrinsic
-def pick(typingctx, x, double, single):  # type: ignore[no-untyped-def]
+def pick(typingctx, x, double, single):
     """Return ``double`` if x is float64, else ``single``, in the float type of ``x``."""
     _require_float("pick", x)
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         chosen = 1 if signature.return_type == types.float64 else 2
         return context.cast(builder, args[chosen], signature.args[chosen], signature.return_type)
 
@@ -66,12 +66,12 @@ def pick(typingctx, x, double, single):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def power_of_two(typingctx, magic):  # type: ignore[no-untyped-def]
+def power_of_two(typingctx, magic):
     """Return 2**k where ``magic`` holds k in its low mantissa bits (k + 1.5 * 2**mantissa)."""
     _require_float("power_of_two", magic)
     mantissa, bias, width = _MANTISSA_BITS[magic], _BIAS[magic], _BITS[magic]
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         integer = ir.IntType(width)
         bits = builder.bitcast(args[0], integer)
         shifted = builder.shl(builder.add(bits, integer(bias)), integer(mantissa))
@@ -81,13 +81,13 @@ def power_of_two(typingctx, magic):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def split_exponent(typingctx, x):  # type: ignore[no-untyped-def]
+def split_exponent(typingctx, x):
     """Return (m, e) with x = m * 2**e and m in [1/sqrt(2), sqrt(2)), both in the type of x > 0."""
     _require_float("split_exponent", x)
     mantissa, width = _MANTISSA_BITS[x], _BITS[x]
     half_root = 0x3FE6A09E667F3BCD if x == types.float64 else 0x3F3504F3  # bits of 1/sqrt(2)
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         integer, real = ir.IntType(width), args[0].type
         bits = builder.bitcast(args[0], integer)
         exponent = builder.ashr(builder.sub(bits, integer(half_root)), integer(mantissa))
@@ -109,10 +109,10 @@ def polynomial(double: tuple[float, ...], single: tuple[float, ...]) -> Any:
     """
 
     @intrinsic
-    def evaluate(typingctx, x):  # type: ignore[no-untyped-def]
+    def evaluate(typingctx, x):
         _require_float("polynomial", x)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             kind = signature.return_type
             coefficients = double if kind == types.float64 else single
             total = _constant(kind, coefficients[0])
@@ -126,11 +126,11 @@ def polynomial(double: tuple[float, ...], single: tuple[float, ...]) -> Any:
 
 
 @intrinsic
-def pick_count(typingctx, x, double, single):  # type: ignore[no-untyped-def]
+def pick_count(typingctx, x, double, single):
     """Return the integer ``double`` if x is float64, else ``single``; a constant trip count."""
     _require_float("pick_count", x)
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         chosen = 1 if signature.args[0] == types.float64 else 2
         return context.cast(builder, args[chosen], signature.args[chosen], types.int64)
 
