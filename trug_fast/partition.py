@@ -104,7 +104,7 @@ def log_partition(
     bias = np.zeros(model.n_visible) if base is None else base_bias(model, base)
     seed = seed_from(rng, "log_partition")
     weights = _run(model, schedule(chosen, temperatures, bias), chains, seed, progress)
-    log_weights = weights + _base_log_partition(model, chosen, bias)
+    log_weights = weights + base_log_partition(model, chosen, bias)
     return summarise(log_weights, chosen)
 
 
@@ -146,7 +146,7 @@ def summarise(log_weights: NDArray[np.float64], path: str) -> LogPartition:
     )
 
 
-def _base_log_partition(model: RBM, path: str, bias: NDArray[np.float64]) -> float:
+def base_log_partition(model: RBM, path: str, bias: NDArray[np.float64]) -> float:
     """Log Z of the path's first distribution, without the end factors that the paper drops."""
     visible = float(np.logaddexp(0.0, bias).sum())
     if path == "paper":
@@ -158,6 +158,25 @@ def _base_log_partition(model: RBM, path: str, bias: NDArray[np.float64]) -> flo
     parts = np.zeros((1, gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
     annealing.log_norm_rows(layers, np.zeros((1, 1)), np.zeros((1, model.n_hidden)), parts)
     return visible + float(parts.sum())
+
+
+def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> NDArray[np.float64]:
+    """Return log p_k*(x) of each row, up to the constant that the paper's path drops."""
+    rows = np.array(checks.matrix("X", X, model.n_visible), dtype=np.float64)
+    t, s, q = path.hidden_scale[k], path.bias_scale[k], path.precision_scale[k]
+    layers = model.layers(np.float64)
+    linear = rows @ ((1 - s) * path.base_bias + s * layers.visible_bias[0])
+    if t == 0.0 and q == 0.0:
+        return linear
+    scaled = layers._replace(
+        weights=t * layers.weights,
+        hidden_bias=t * layers.hidden_bias,
+        precision=q * layers.precision,
+    )
+    parts = np.zeros((len(rows), gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
+    with one_blas_thread():
+        annealing.log_norm_rows(scaled, rows, np.zeros((len(rows), model.n_hidden)), parts)
+    return linear + parts.sum(axis=1)
 
 
 def _run(
