@@ -110,15 +110,21 @@ def _bent_down(s, slope, v, width):
     root = np.sqrt(0.5)
 
     def tail(x):  # mass from the near end to x away, over the mass of the whole tail
-        inside = np.exp(-u * x - x * x / 2) * special.erfcx((u + x) * root)
-        small = u * x + x * x / 2 - np.log(special.erfcx((u + x) * root) / special.erfcx(u * root))
-        ratio = np.where(small < 0.1, -np.expm1(-small), 1 - inside / special.erfcx(u * root))
-        return np.where(np.isinf(x), 1.0, ratio)
+        beyond = np.exp(-u * x - x * x / 2) * special.erfcx((u + x) * root)
+        return np.where(np.isinf(x), 1.0, 1 - beyond / special.erfcx(u * root))
 
     def centre(x):
         return special.erf((u + x) * root) - special.erf(u * root)
 
-    return np.where(u >= 0, tail(v) / tail(w), centre(v) / centre(w))
+    def narrow(x):  # differences cancel: integrate the density instead
+        nodes, weights = np.polynomial.legendre.leggauss(10)
+        total = np.zeros(x.shape)
+        for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
+            total += weight * np.exp(-(u + node * x / 2) * node * x)
+        return x * total
+
+    wide = np.where(u >= 0, tail(v) / tail(w), centre(v) / centre(w))
+    return np.where(w * (np.abs(u) + w) < 1, narrow(v) / narrow(w), wide)
 
 
 def _bent_up(slope, c, v):

@@ -1,0 +1,103 @@
+"""The cache stamp: machine code never survives an edit of any file of the folder."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import njit
+
+from trug_fast import kernels
+from trug_fast.kernels import compiling
+
+HELPER = """
+from .compiling import scalar
+
+@scalar
+def factor():
+    return 2.0
+"""
+KERNEL = """
+import numpy as np
+from numba import prange
+from .compiling import parallel
+from .helper import factor
+
+@parallel
+def fill(out):
+    for i in prange(out.size):
+        out[i] = factor()
+"""
+SCRIPT = """
+import numpy as np
+from folder.kernel import fill
+out = np.empty(3)
+fill(out)
+print(out[0], sum(fill.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    source = Path(compiling.__file__).read_text(encoding="utf-8")
+    files = {"__init__": "", "compiling": source, "helper": HELPER, "kernel": KERNEL}
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",  # else Python itself may miss an edit within a second
+    }
+
+    def once():
+        command = [sys.executable, "-c", SCRIPT]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        value, hits = done.stdout.split()
+        return float(value), int(hits)
+
+    return folder, once
+
+
+def test_an_edited_helper_reaches_the_kernel_in_another_file(run):
+    folder, once = run
+    assert once() == (2.0, 0)
+    assert once() == (2.0, 1)  # from the cache
+    helper = folder / "helper.py"
+    helper.write_text(helper.read_text(encoding="utf-8").replace("2.0", "3.0"), encoding="utf-8")
+    assert once() == (3.0, 0)
+
+
+def test_the_stamp_covers_every_file_here():
+    assert compiling._STAMP == compiling.folder_stamp()
+    sources = list(Path(kernels.__file__).parent.glob("*.py"))
+    assert len(sources) > 8
+    stamped = kernels.log_normalizer._cache._cache_file._source_stamp
+    assert stamped == compiling._STAMP
+
+
+def test_every_kernel_is_compiled_by_the_three_decorators():
+    """A plain njit would miss the stamp and the floating-point rules."""
+    for path in Path(kernels.__file__).parent.glob("*.py"):
+        if path.name != "compiling.py":
+            assert not re.search(r"^\s*@(nb\.|numba\.)?n?jit\b", path.read_text("utf-8"), re.M), (
+                path
+            )
+
+
+def test_a_scalar_is_inlined_into_its_caller():
+    @compiling.scalar
+    def twice(x):
+        return 2.0 * x
+
+    @njit
+    def caller(x):
+        return twice(x)
+
+    assert caller(4.0) == 8.0
+    code = next(iter(caller.inspect_asm().values()))
+    assert not re.search(r"^\s+call\w*\s.*twice", code, re.MULTILINE)
