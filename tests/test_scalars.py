@@ -60,6 +60,19 @@ def test_both_signs_of_d_meet_at_zero():
             np.testing.assert_allclose(above, at, atol=1e-13)
 
 
+@pytest.mark.parametrize("d", [1e-149, 1e-151, 1e-300, 5e-324])
+def test_next_to_no_d_is_none(d):
+    for unit in ((3.0, 0.0, 1.0), (-1e10, -1.0, 2.0), (0.0, -1.0, 1.0)):
+        a, *ends = unit
+        want = kernels.mean_variance(a, 0.0, *ends)
+        np.testing.assert_allclose(kernels.mean_variance(a, d, *ends), want, rtol=1e-14)
+        want = kernels.draw(kernels.stream(1), a, 0.0, *ends)
+        np.testing.assert_allclose(kernels.draw(kernels.stream(1), a, d, *ends), want, rtol=1e-8)
+        if d < 1e-150:  # inversion stands in for rejection
+            got = kernels.draw_robert(kernels.stream(1), a, d, *ends)
+            np.testing.assert_allclose(got, want, rtol=1e-8)
+
+
 def test_numbers_of_any_kind():
     want = kernels.mean_variance(1.0, 2.0, 0.0, 1.0)
     assert kernels.mean_variance(1, 2, 0, 1) == want

@@ -11,7 +11,7 @@ in Stochastic Neural Networks" (NIPS 2017), equations 2 and 3.
 
 import math
 
-from .compiling import serial
+from .compiling import scalar, serial
 from .elementary import exp, exp_and_expm1, log, log1p
 from .flat import evaluate_flat, quantile_flat
 from .quantile import quantile
@@ -22,24 +22,31 @@ TWO_PI = 6.283185307179586
 # Above this width a normal draw falls inside often enough, below it a uniform one is accepted often
 # enough: each at least every second time.
 ROBERT_WIDTH = 2.5
+NEGLIGIBLE = 1e-150  # a d that no finite interval below 1e66 can tell from 0
+
+
+@scalar
+def _is_bent(d, lower, upper):
+    """Tell whether d > 0 matters: whitening by sqrt(d) overflows where d is next to nothing."""
+    return d > NEGLIGIBLE or (d > 0.0 and math.isinf(upper - lower))
 
 
 # The work is compiled once for float64; the public functions below only convert their arguments, so
 # each new mix of integers and floats costs 0.1 s to compile, not 1 s.
 @serial
 def _evaluate(a, d, lower, upper):
-    if d > 0.0:
+    if _is_bent(d, lower, upper):
         return evaluate(a, d, lower, upper)
-    return evaluate_flat(a, d, lower, upper)
+    return evaluate_flat(a, 0.0 if d > 0.0 else d, lower, upper)
 
 
 @serial
 def _quantile(p, a, d, lower, upper):
     if lower == upper:
         return lower + 0.0 * (a + d)
-    if d > 0.0:
+    if _is_bent(d, lower, upper):
         return quantile(p, a, d, lower, upper)
-    return quantile_flat(p, a, d, lower, upper)
+    return quantile_flat(p, a, 0.0 if d > 0.0 else d, lower, upper)
 
 
 @serial
@@ -235,7 +242,7 @@ def draw_robert(rng, a, d, lower, upper):
     True
     """
     a, d, lower, upper = float(a), float(d), float(lower), float(upper)
-    if not d > 0.0 or lower == upper:
+    if not _is_bent(d, lower, upper) or lower == upper:
         return _quantile(0.5 if lower == upper else uniform(rng), a, d, lower, upper)
     if not (lower < upper and math.isfinite(a) and math.isfinite(d)):
         return float("nan")
