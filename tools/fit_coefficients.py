@@ -14,7 +14,7 @@ HEADER = (
 
 
 def chebyshev_fit(function, low, high, degree):
-    """Monomial coefficients, highest first, of the interpolant at Chebyshev points of [low, high]."""
+    """Monomial coefficients, highest first, of the Chebyshev interpolant on [low, high]."""
     mid, half = mp.mpf(low + high) / 2, mp.mpf(high - low) / 2
     angles = [mp.pi * (2 * i + 1) / (2 * degree + 2) for i in range(degree + 1)]
     nodes = [mp.cos(t) for t in angles]

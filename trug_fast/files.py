@@ -64,9 +64,10 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here, since np.load leaves a damaged file open.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             contents = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is no trug_fast file or is damaged: {error}") from error
     if any(name not in contents for name in _META):
         raise ValueError(f"{path} is no trug_fast file: it does not say what it holds")

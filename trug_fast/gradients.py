@@ -92,7 +92,7 @@ class Gradient:
 
     def __init__(self, n_visible: int, n_hidden: int, dtype: Any) -> None:
         self.weights = np.zeros((n_visible, n_hidden), dtype)
-        self._hidden_shift = np.zeros((-(-n_visible // learning.ROWS), n_hidden), dtype)
+        self._hidden_shift = np.zeros((learning.TILES, n_hidden), dtype)
         self._visible_shift = np.zeros(n_visible, dtype)
 
     def estimate(

@@ -14,7 +14,7 @@ from .compiling import parallel, serial
 from .intrinsics import like
 
 SGD, RMSPROP, ADAM = 0, 1, 2
-ROWS = 56  # visible rows a tile: 14 tiles for 784, and a tile of 500 columns stays in cache
+TILES = 8  # of visible rows; 14 instead of 8 cost 10 % at 784x500, 4 instead of 8 gain 7 %
 
 
 class Rule(NamedTuple):
@@ -78,10 +78,11 @@ def apply_rule(rule, parameter, gradient, first, second):
 
 
 @serial
-def centre_row(gradient, factor, hidden_difference, difference, hidden_offset):
-    """Subtract the centred gradient's two outer products from one row."""
+def centre_row(gradient, offset, hidden_difference, difference, hidden_offset, shift):
+    """Subtract the centred gradient's two outer products from one row; add its share to shift."""
     for j in range(gradient.size):
-        gradient[j] -= factor * hidden_difference[j] + difference * hidden_offset[j]
+        gradient[j] -= offset * hidden_difference[j] + difference * hidden_offset[j]
+        shift[j] += offset * gradient[j]
 
 
 @parallel
@@ -90,14 +91,16 @@ def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift
 
     data and model arrive as four arrays in Phase order; all arrays share one float type.
     gradient : (visible, hidden), overwritten
-    hidden_shift : (tiles, hidden), overwritten; its sum over tiles is gradient^T visible_offset
+    hidden_shift : (TILES, hidden), overwritten; its sum over tiles is gradient^T visible_offset
     visible_shift : (visible,), overwritten with gradient hidden_offset
     """
-    n_visible, n_hidden = gradient.shape
+    n_visible = gradient.shape[0]
     data_visible, data_mean = data.visible, data.hidden_mean
     model_visible, model_mean = model.visible, model.hidden_mean
-    for index in prange(-(-n_visible // ROWS)):
-        start, stop = index * ROWS, min((index + 1) * ROWS, n_visible)
+    for index in prange(TILES):
+        start, stop = index * n_visible // TILES, (index + 1) * n_visible // TILES
+        if start == stop:
+            continue
         part = gradient[start:stop]
         share = 1.0 / data_visible.shape[0]
         gemm(True, False, share, data_visible[:, start:stop], data_mean, 0.0, part)
@@ -109,17 +112,23 @@ def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift
             row = gradient[i]
             offset = centring.visible_offset[i]
             difference = centring.visible_difference[i]
-            centre_row(row, offset, centring.hidden_difference, difference, centring.hidden_offset)
+            centre_row(
+                row,
+                offset,
+                centring.hidden_difference,
+                difference,
+                centring.hidden_offset,
+                shift,
+            )
             visible_shift[i] = np.dot(row, centring.hidden_offset)
-            for j in range(n_hidden):
-                shift[j] += offset * row[j]
 
 
 @parallel
 def update_weights(rule, weights, gradient, first, second):
     """Take one optimiser step with all weights."""
-    for index in prange(-(-weights.shape[0] // ROWS)):
-        for i in range(index * ROWS, min((index + 1) * ROWS, weights.shape[0])):
+    rows = weights.shape[0]
+    for index in prange(TILES):
+        for i in range(index * rows // TILES, (index + 1) * rows // TILES):
             apply_rule(rule, weights[i], gradient[i], first[i], second[i])
 
 

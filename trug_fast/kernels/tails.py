@@ -16,7 +16,7 @@ _scaled_second = polynomial(TAIL_64, TAIL_32)
 def tail_integrals(u):
     """Return R_0(u), R_1(u), R_2(u) for 0 <= u <= 1e100 (float32: 1e12).
 
-    Relative error below 1e-15 (float32: 6e-7).  With P = (u+4)(1+u**2) R_2 a polynomial in
+    Relative error below 2.2e-15 (float32: 1.1e-6).  With P = (u+4)(1+u**2) R_2 a polynomial in
     t = (u-4)/(u+4):  R_0 = (u + R_2)/(1+u**2),  R_1 = (1 - u R_2)/(1+u**2).
     """
     one = like(u, 1.0)

@@ -1,0 +1,164 @@
+"""Bad input meets a clear error at the door, before anything is computed or changed."""
+
+import numpy as np
+import pytest
+from machines import machine
+
+import trug_fast as tf
+
+X = np.array([[0, 1, 1], [1, 0, 0]])
+NAN, INF = float("nan"), float("inf")
+
+
+def with_value(value, dtype=float):
+    """Return X with one other value."""
+    data = X.astype(dtype)
+    data[1, 2] = value
+    return data
+
+
+TRAIN = [
+    (with_value(NAN), {}, ValueError, r"X must be finite, got nan at index \(1, 2\)"),
+    (with_value(INF), {}, ValueError, r"X must be finite, got inf"),
+    (with_value(0.5), {}, ValueError, r"X must be 0 or 1, got 0.5 at row 1, column 2.*soft=True"),
+    (with_value(2), {"soft": True}, ValueError, r"X must lie in \[0, 1\], got 2"),
+    (with_value(-1, int), {}, ValueError, r"X must be 0 or 1, got -1"),
+    (X[0], {}, ValueError, r"X must be a matrix \(rows, columns\), got shape \(3,\)"),
+    (X[:0], {}, ValueError, r"X must not be empty, got shape \(0, 3\)"),
+    (X[:, :0], {}, ValueError, r"X must not be empty"),
+    (X.astype(str), {}, TypeError, r"X must hold real numbers, got dtype <U"),
+    (X * 1j, {}, TypeError, r"X must hold real numbers, got dtype complex"),
+    (X, {"n_hidden": 0}, ValueError, r"n_hidden must be at least 1, got 0"),
+    (X, {"n_hidden": 2.5}, TypeError, r"n_hidden must be an int, got 2.5"),
+    (X, {"n_hidden": True}, TypeError, r"n_hidden must be an int, got True"),
+    (X, {"k": 0}, ValueError, r"k must be at least 1"),
+    (X, {"epochs": -1}, ValueError, r"epochs must be at least 1, got -1"),
+    (X, {"batch_size": 0}, ValueError, r"batch_size must be at least 1"),
+    (X, {"n_chains": -3}, ValueError, r"n_chains must be at least 1, got -3"),
+    (X, {"score_every": 0}, ValueError, r"score_every must be at least 1"),
+    (X, {"hidden": "gauss"}, ValueError, r"hidden must be one of 'trug', 'bernoulli', got 'gauss'"),
+    (X, {"method": "pdc"}, ValueError, r"method must be one of"),
+    (X, {"optimizer": "lbfgs"}, ValueError, r"optimizer must be one of"),
+    (X, {"score": "loss"}, ValueError, r"score must be one of"),
+    (X, {"truncation": "relus"}, ValueError, r"truncation must be one of 'sigmoid', 'relu'"),
+    (X, {"truncation": (1, 1)}, ValueError, r"lower must be below upper, got lower=1, upper=1"),
+    (X, {"truncation": (2, 1)}, ValueError, r"lower must be below upper"),
+    (X, {"truncation": (NAN, 1)}, ValueError, r"lower must not be NaN"),
+    (X, {"truncation": 3}, TypeError, r"truncation must be a Truncation, a name or a pair"),
+    (X, {"truncation": "relu", "hidden": "bernoulli"}, ValueError, r"Bernoulli units have none"),
+    (X, {"truncation": "relu", "precision": 0}, ValueError, r"precision must be positive where an"),
+    (X, {"precision": NAN}, ValueError, r"precision must be finite"),
+    (X, {"momentum": 1.0}, ValueError, r"momentum must be below 1.0, got 1.0"),
+    (X, {"momentum": -0.1}, ValueError, r"momentum must be at least 0"),
+    (X, {"weight_decay": -1}, ValueError, r"weight_decay must be at least 0"),
+    (X, {"init_scale": "big"}, TypeError, r"init_scale must be a number, got 'big'"),
+    (X, {"learning_rate": -0.1}, ValueError, r"learning_rate must be at least 0"),
+    (X, {"learning_rate": (0.1, 0)}, ValueError, r"learning_rate decays geometrically"),
+    (X, {"learning_rate": (1, 2, 3)}, ValueError, r"learning_rate must be a number or a pair"),
+    (X, {"dtype": "float16"}, TypeError, r"dtype must be float32 or float64, got float16"),
+    (X, {"validation": X[:, :2]}, ValueError, r"validation must have 3 columns, got 2"),
+    (X, {"validation": with_value(NAN)}, ValueError, r"validation must be finite"),
+    (X, {"rng": "seed"}, TypeError, r"rng must be None, an int or a numpy.random.Generator"),
+    (X, {"rng": -1}, ValueError, r"rng must not be negative"),
+    (X, {"progress": 3}, TypeError, r"progress must be None, True or False"),
+]
+
+
+@pytest.mark.parametrize(("data", "options", "kind", "message"), TRAIN)
+def test_train_rbm(data, options, kind, message):
+    before = np.array(data, copy=True)
+    with pytest.raises(kind, match=message):
+        tf.train_rbm(data, **({"n_hidden": 2} | options))
+    np.testing.assert_array_equal(before, data)
+
+
+GOOD = {
+    "weights": np.zeros((3, 2)),
+    "visible_bias": 0.0,
+    "hidden_bias": 0.0,
+    "precision": 1.0,
+    "lower": 0.0,
+    "upper": 1.0,
+}
+MACHINE = [
+    ({"weights": np.zeros(3)}, ValueError, r"weights must be a matrix"),
+    ({"weights": [[NAN]]}, ValueError, r"weights must be finite"),
+    ({"visible_bias": [0, 1]}, ValueError, r"visible_bias must be a number or have shape \(3,\)"),
+    ({"hidden_bias": [0, NAN]}, ValueError, r"hidden_bias must not be NaN, got it at unit 1"),
+    ({"lower": [0, 1]}, ValueError, r"got lower=1.0, upper=1.0 at unit 1"),
+    ({"lower": [0, 2]}, ValueError, r"got lower=2.0, upper=1.0 at unit 1"),
+    ({"upper": NAN}, ValueError, r"upper must not be NaN"),
+    (
+        {"precision": -1, "upper": INF},
+        ValueError,
+        r"precision=-1.0, lower=0.0, upper=inf at unit 0",
+    ),
+    (
+        {"precision": 0, "lower": -INF},
+        ValueError,
+        r"precision must be positive where an end is inf",
+    ),
+    ({"precision": INF}, ValueError, r"precision must be finite"),
+    ({"precision": "one"}, TypeError, r"precision must hold real numbers"),
+]
+
+
+@pytest.mark.parametrize(("changed", "kind", "message"), MACHINE)
+def test_trug_rbm(changed, kind, message):
+    with pytest.raises(kind, match=message):
+        tf.TruGRBM(**(GOOD | changed))
+
+
+CALLS = [
+    (lambda m: m.free_energy(X[:, :2]), ValueError, r"X must have 5 columns, got 2"),
+    (lambda m: m.free_energy([[NAN] * 5]), ValueError, r"X must be finite"),
+    (lambda m: m.sample_visible(X), ValueError, r"H must have 4 columns, got 3"),
+    (lambda m: m.sample(0), ValueError, r"n must be at least 1, got 0"),
+    (lambda m: m.sample(2, n_gibbs=0), ValueError, r"n_gibbs must be at least 1"),
+    (lambda m: m.sample(2, start=np.zeros((3, 5))), ValueError, r"must agree on the number of ch"),
+    (lambda m: m.sample(clamp=[1, NAN]), ValueError, r"clamp must have shape \(5,\)"),
+    (lambda m: m.sample(clamp=[2, 0, 0, 0, NAN]), ValueError, r"clamp must hold numbers in \[0, 1"),
+    (lambda m: m.sample(2, rng=1.5), TypeError, r"rng must be None"),
+    (lambda m: tf.log_partition(m, n_chains=1), ValueError, r"n_chains must be at least 2, got 1"),
+    (lambda m: tf.log_partition(m, n_temperatures=0), ValueError, r"n_temperatures must be at le"),
+    (lambda m: tf.log_partition(m, path="quod"), ValueError, r"path must be one of 'auto'"),
+    (lambda m: tf.log_partition(m, base=X), ValueError, r"base must have 5 columns, got 3"),
+    (lambda m: tf.log_likelihood(m, np.zeros((2, 5)), NAN), ValueError, r"log_z must be finite"),
+    (lambda m: tf.log_likelihood(m, np.zeros((2, 5)), "z"), TypeError, r"log_z must be a number"),
+    (lambda m: tf.exact.log_likelihood(m, [[2] * 5]), ValueError, r"X must lie in"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), CALLS)
+def test_models_and_estimators(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call(machine("[0,1]"))
+
+
+def test_enumeration_refuses_large_models():
+    large = tf.BernoulliRBM(np.zeros((30, 2)), 0.0, 0.0)
+    with pytest.raises(ValueError, match="at most 22 visible units, got 30; use log_partition"):
+        tf.exact.log_partition(large)
+
+
+TRUNCATION = [
+    ({"learn": "each"}, ValueError, r"learn must be None, 'shared' or 'per_unit', got 'each'"),
+    ({"learn": "shared", "upper": INF}, ValueError, r"learning needs finite ends"),
+    ({"learn": "shared", "learn_upper": False}, ValueError, r"learn needs learn_lower or learn_up"),
+    ({"lower": "0"}, TypeError, r"lower must be a number, got '0'"),
+]
+
+
+@pytest.mark.parametrize(("changed", "kind", "message"), TRUNCATION)
+def test_truncation(changed, kind, message):
+    with pytest.raises(kind, match=message):
+        tf.Truncation(**changed)
+
+
+def test_truncation_names_and_pairs():
+    from trug_fast.truncation import as_truncation
+
+    assert as_truncation("tanh") == tf.Truncation(-1.0, 1.0)
+    assert as_truncation((0, INF)) == as_truncation("relu")
+    assert as_truncation("s-learn").learn == "per_unit"
+    assert as_truncation("c-learn").learn == "shared"

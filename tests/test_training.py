@@ -1,0 +1,210 @@
+"""The training loop: it learns, repeats itself exactly, and keeps what it promises."""
+
+import numba
+import numpy as np
+import pytest
+from machines import exact_draws
+
+import trug_fast as tf
+
+ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "score": None, "rng": 0}
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return tf.datasets.load_digits(binarize="threshold")
+
+
+def strong_machine():
+    """A machine of 8 pixels whose three hidden units make distinct patterns."""
+    weights = np.random.default_rng(4).normal(0, 3, (8, 3))
+    return tf.BernoulliRBM(weights, -weights.sum(axis=1) / 2, -weights.sum(axis=0) / 2)
+
+
+def same(a, b):
+    """Whether two machines agree in every bit."""
+    return all(np.array_equal(getattr(a, n), getattr(b, n)) for n in a.names)
+
+
+@pytest.mark.parametrize("hidden", ["trug", "bernoulli"])
+@pytest.mark.parametrize("method", ["pcd", "cd"])
+def test_training_learns_a_known_distribution(hidden, method):
+    # Data from an enumerable machine: the likelihood of the fit must come near that of the truth.
+    truth = strong_machine()
+    data, test = exact_draws(truth, 4000, seed=0), exact_draws(truth, 4000, seed=1)
+    fit = tf.train_rbm(
+        data,
+        8,
+        hidden=hidden,
+        method=method,
+        epochs=60,
+        k=3,
+        learning_rate=(0.5, 0.01),
+        rng=0,
+        dtype="float64",
+        score=None,
+    )
+    best = tf.exact.log_likelihood(truth, test).mean()
+    independent = tf.BernoulliRBM(np.zeros((8, 1)), np.log(data.mean(0) / (1 - data.mean(0))), 0)
+    floor = tf.exact.log_likelihood(independent, test).mean()
+    reached = tf.exact.log_likelihood(fit.model, test).mean()
+    assert best - floor > 1.0  # there is something to learn
+    assert reached > best - 0.1 * (best - floor)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "rmsprop", "adam"])
+def test_every_optimizer_improves_the_score(digits, optimizer):
+    fit = tf.train_rbm(
+        digits.train,
+        30,
+        epochs=12,
+        batch_size=20,
+        optimizer=optimizer,
+        learning_rate={"sgd": 0.3, "rmsprop": 0.01, "adam": 0.01}[optimizer],
+        rng=0,
+        validation=digits.test,
+    )
+    score = fit.history["validation_score"]
+    assert score[-1] > score[0] + 0.3
+    assert fit.history["epoch"].tolist() == list(range(1, 13))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "cd", "k": 2},
+        {"hidden": "bernoulli", "optimizer": "adam"},
+        {"truncation": "c-learn", "optimizer": "rmsprop", "dtype": "float64"},
+    ],
+)
+def test_one_thread_equals_all(digits, options):
+    models = []
+    for threads in (1, numba.config.NUMBA_NUM_THREADS):
+        numba.set_num_threads(threads)
+        models.append(tf.train_rbm(digits.train, **(ARGUMENTS | options)).model)
+    assert same(*models)
+
+
+def test_the_seed_decides(digits):
+    first = tf.train_rbm(digits.train, **ARGUMENTS).model
+    assert same(first, tf.train_rbm(digits.train, **ARGUMENTS).model)
+    assert not same(first, tf.train_rbm(digits.train, **(ARGUMENTS | {"rng": 1})).model)
+
+
+def test_scores_and_callbacks_do_not_disturb_training(digits):
+    plain = tf.train_rbm(digits.train, **ARGUMENTS).model
+    seen = []
+    watched = tf.train_rbm(
+        digits.train,
+        **(ARGUMENTS | {"score": "pseudo", "validation": digits.test}),
+        callbacks=[lambda end: seen.append((end.epoch, end.snapshot().n_hidden))],
+    )
+    assert same(plain, watched.model)
+    assert seen == [(1, 12), (2, 12), (3, 12)]
+
+
+def test_a_callback_can_stop(digits):
+    fit = tf.train_rbm(digits.train, **ARGUMENTS, callbacks=[lambda end: end.epoch == 2])
+    assert fit.history["epoch"].tolist() == [1, 2]
+    assert not fit.interrupted
+
+
+def test_an_interrupt_returns_the_fit_so_far(digits):
+    def interrupt(end):
+        if end.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        fit = tf.train_rbm(digits.train, **ARGUMENTS, callbacks=[interrupt])
+    assert fit.interrupted and len(fit.history["epoch"]) == 2
+    assert np.isfinite(fit.model.weights).all()
+
+
+@pytest.mark.parametrize("learn", ["shared", "per_unit"])
+@pytest.mark.parametrize(("low", "high"), [(False, True), (True, False), (True, True)])
+def test_truncation_points_move_as_asked(digits, learn, low, high):
+    truncation = tf.Truncation(-1.0, 1.0, learn=learn, learn_lower=low, learn_upper=high)
+    model = tf.train_rbm(
+        digits.train, **ARGUMENTS, truncation=truncation, truncation_rate=0.05
+    ).model
+    assert (model.lower < model.upper).all()
+    for learned, ends, start in ((low, model.lower, -1.0), (high, model.upper, 1.0)):
+        assert np.any(ends != start) == learned
+        if learn == "shared":
+            assert np.ptp(ends) == 0
+
+
+def test_huge_truncation_rates_cannot_cross_the_ends(digits):
+    model = tf.train_rbm(
+        digits.train, **ARGUMENTS, truncation="s-learn", truncation_rate=3.0, optimizer="adam"
+    ).model
+    assert (model.lower < model.upper).all() and np.isfinite(model.weights).all()
+
+
+def test_fixed_ends_stay(digits):
+    model = tf.train_rbm(digits.train, **ARGUMENTS, truncation="relu").model
+    assert (model.lower == 0).all() and np.isinf(model.upper).all()
+
+
+def test_centring_makes_shifted_intervals_equal():
+    # [-1, 1] is [0, 2] (math.md 2.4): with the centred gradient both reach the same likelihood,
+    # with the plain one [-1, 1] lags behind (the paper's -124.5).
+    data = exact_draws(strong_machine(), 2000, seed=0)
+    reached = [
+        tf.exact.log_likelihood(
+            tf.train_rbm(
+                data, 8, truncation=ends, epochs=60, k=2, learning_rate=0.2, rng=0, score=None
+            ).model,
+            data,
+        ).mean()
+        for ends in ((-1.0, 1.0), (0.0, 2.0))
+    ]
+    assert abs(reached[0] - reached[1]) < 0.05
+    assert min(reached) > -4.5
+
+
+def test_constant_and_duplicate_pixels_do_no_harm():
+    data = np.zeros((200, 6))
+    data[:, 1] = 1
+    data[::2, 2:4] = 1
+    model = tf.train_rbm(data, 4, epochs=20, rng=0, score=None).model
+    draws = model.sample(500, n_gibbs=20, rng=0)
+    assert np.isfinite(model.weights).all()
+    assert draws[:, 0].mean() < 0.05 and draws[:, 1].mean() > 0.95
+
+
+def test_grey_images_binarized_each_epoch():
+    grey = tf.datasets.load_digits().train
+    sampler = tf.datasets.resampler(grey, rng=3)
+    first = tf.train_rbm(sampler, **ARGUMENTS).model
+    assert same(first, tf.train_rbm(sampler, **ARGUMENTS).model)
+    assert not same(first, tf.train_rbm(sampler.epoch(0), **ARGUMENTS).model)
+
+
+def test_soft_data_and_every_dtype_of_data_are_accepted(digits):
+    grey = tf.datasets.load_digits().train
+    assert np.isfinite(tf.train_rbm(grey, **ARGUMENTS, soft=True).model.weights).all()
+    models = [
+        tf.train_rbm(digits.train.astype(kind), **ARGUMENTS).model
+        for kind in (np.uint8, bool, np.int64, np.float32, np.float64)
+    ]
+    assert all(same(models[0], other) for other in models[1:])
+    before = digits.train.copy()
+    tf.train_rbm(np.asfortranarray(digits.train), **ARGUMENTS)
+    assert np.array_equal(before, digits.train)
+
+
+def test_ais_score(digits):
+    fit = tf.train_rbm(
+        digits.train,
+        **(ARGUMENTS | {"score": "ais", "score_every": 3}),
+        validation=digits.test,
+    )
+    assert np.isnan(fit.history["score"][:2]).all()
+    assert -45 < fit.history["validation_score"][2] < -20
+
+
+def test_more_rows_than_a_batch_and_chains_of_their_own(digits):
+    model = tf.train_rbm(digits.train[:33], **(ARGUMENTS | {"batch_size": 10}), n_chains=7).model
+    assert np.isfinite(model.weights).all()
