@@ -94,3 +94,28 @@ def test_sampling_keeps_dtype_and_arguments():
     assert draws.dtype == np.float32 and draws.shape == (3, 5)
     assert not start.any()
     assert isinstance(model, tf.TruGRBM)
+
+
+def test_biases_may_differ_per_row():
+    # The temporal model's half steps: row r has its own biases, or all rows share one.
+    from trug_fast.kernels import gibbs
+    from trug_fast.threads import one_blas_thread
+
+    model = machine("mixed", n_visible=70, n_hidden=140)
+    layers, rng = model.layers(), np.random.default_rng(0)
+    rows = 300  # more than one tile
+    x, h = rng.random((rows, 70)), rng.random((rows, 140))
+    per_row = layers._replace(
+        visible_bias=rng.normal(size=(rows, 70)), hidden_bias=rng.normal(size=(rows, 140))
+    )
+    net, hidden = np.empty((rows, 140)), np.empty((rows, 140))
+    mean, visible = np.empty((rows, 70)), np.empty((rows, 70))
+    address = gibbs.Address(1, 0, 0, 0)
+    with one_blas_thread():
+        gibbs.step_hidden(per_row, x, address, net, hidden)
+        gibbs.step_visible(per_row, h, address, mean, visible)
+    np.testing.assert_allclose(net, x @ model.weights + per_row.hidden_bias, atol=1e-12)
+    logits = h @ model.weights.T + per_row.visible_bias
+    np.testing.assert_allclose(mean, 1 / (1 + np.exp(-logits)), atol=1e-14)
+    assert set(np.unique(visible)) == {0.0, 1.0}
+    assert ((hidden >= model.lower) & (hidden <= model.upper)).all()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from . import checks
 from .kernels import gibbs
+from .numerics import log_sum_exp
 from .rbm import RBM, TruGRBM
 from .threads import one_blas_thread
 
@@ -38,7 +38,7 @@ def log_partition(model: RBM) -> float:
     >>> float(round(tf.exact.log_partition(tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)), 6))
     3.465736
     """
-    return float(logsumexp(-model.free_energy(states(model.n_visible))))
+    return log_sum_exp(-model.free_energy(states(model.n_visible)))
 
 
 def log_likelihood(model: RBM, X: ArrayLike) -> NDArray[np.float64]:

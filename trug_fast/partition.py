@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from . import checks
 from .kernels import annealing, gibbs
+from .numerics import log_sum_exp
 from .progress import Progress
 from .randomness import RngLike, seed_from
 from .rbm import RBM, TruGRBM
@@ -138,7 +138,7 @@ def summarise(log_weights: NDArray[np.float64], path: str) -> LogPartition:
     relative = np.exp(log_weights - log_weights.max())
     mean = relative.mean()
     return LogPartition(
-        log_z=float(logsumexp(log_weights) - np.log(n)),
+        log_z=float(log_sum_exp(log_weights) - np.log(n)),
         std_error=float(relative.std(ddof=1) / mean / np.sqrt(n)),
         log_weights=log_weights,
         ess=float(relative.sum() ** 2 / (relative**2).sum()),
