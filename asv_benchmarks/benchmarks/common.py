@@ -1,0 +1,108 @@
+"""What the benchmarks share: sizes, threads, and how two times are compared."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import trug_fast as tf
+
+# The tests' tables and their exact probability transform are used here too.
+TESTS = Path(__file__).resolve().parents[2] / "tests"
+sys.path.append(str(TESTS))
+
+CHAINS, VISIBLE, HIDDEN = 100, 784, 500  # of the timed machines: binarized MNIST's usual size
+THREADS = sorted({1, numba.config.NUMBA_NUM_THREADS})
+REST = 0.05  # seconds; idle threads of one runtime spin for a while and would slow the other
+
+
+def random_machine(
+    n_visible: int, n_hidden: int, interval: tuple[float, float], dtype: str
+) -> tf.TruGRBM:
+    """Return a machine with small random weights, the same in every run."""
+    rng = np.random.default_rng(1)
+    weights = rng.normal(0.0, 0.05, (n_visible, n_hidden)).astype(dtype)
+    return tf.TruGRBM(weights, -0.5, -0.2, 1.0, *interval)
+
+
+def random_pixels(rows: int, columns: int, dtype: str) -> np.ndarray:
+    """Return zeros and ones, a fifth of them ones."""
+    return (np.random.default_rng(2).random((rows, columns)) < 0.2).astype(dtype)
+
+
+class Products:
+    """The matrix products alone, by NumPy, on a given number of BLAS threads."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.visible = random_pixels(CHAINS, VISIBLE, "float32")
+        self.hidden = np.random.default_rng(3).random((CHAINS, HIDDEN), np.float32)
+        self.weights = np.random.default_rng(4).random((VISIBLE, HIDDEN), np.float32)
+        self._up, self._down = np.empty_like(self.hidden), np.empty_like(self.visible)
+        self._outer = np.empty_like(self.weights)
+
+    def up(self) -> None:
+        """Multiply (chains, visible) by (visible, hidden)."""
+        np.matmul(self.visible, self.weights, out=self._up)
+
+    def down(self) -> None:
+        """Multiply (chains, hidden) by (hidden, visible)."""
+        np.matmul(self.hidden, self.weights.T, out=self._down)
+
+    def outer(self) -> None:
+        """Multiply (visible, chains) by (chains, hidden)."""
+        np.matmul(self.visible.T, self.hidden, out=self._outer)
+
+    def of_update(self) -> None:
+        """Do the five products of an update."""
+        self.up()
+        self.down()
+        self.up()
+        self.outer()
+        self.outer()
+
+    def of_temperature(self) -> None:
+        """Do the two products of an annealing step."""
+        self.up()
+        self.down()
+
+    def limit(self) -> threadpool_limits:
+        """Set the BLAS threads; the result undoes it."""
+        return threadpool_limits(self.threads, "blas")
+
+
+def fast_decile(times: list[float]) -> float:
+    """Return a time that other work on the machine disturbs little."""
+    return float(np.quantile(times, 0.1))
+
+
+def seconds(function: Callable[[], object], calls: int) -> list[float]:
+    """Time each of some calls, after a rest and two calls that are not counted."""
+    time.sleep(REST)
+    times = []
+    for _ in range(calls + 2):
+        begun = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begun)
+    return times[2:]
+
+
+def ratio(
+    ours: Callable[[], object],
+    products: Callable[[], object],
+    limit: Callable[[], threadpool_limits],
+    rounds: int = 6,
+    calls: int = 8,
+) -> float:
+    """Return how much longer ours takes than products, measured in turns."""
+    our_times: list[float] = []
+    product_times: list[float] = []
+    for _ in range(rounds):
+        our_times += seconds(ours, calls)
+        with limit():
+            product_times += seconds(products, calls)
+    return fast_decile(our_times) / fast_decile(product_times)

@@ -1,0 +1,70 @@
+"""Sampling: block Gibbs sweeps of 100 chains, 784 visible and 500 hidden units, float32."""
+
+import math
+import time
+
+import numba
+import numpy as np
+
+import trug_fast as tf
+
+from .common import CHAINS, HIDDEN, THREADS, VISIBLE, fast_decile, random_machine, random_pixels
+
+INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}
+SWEEPS = 20
+
+
+def machine(units):
+    """Return a machine with hidden units of a kind."""
+    if units == "Bernoulli":
+        trug = random_machine(VISIBLE, HIDDEN, (0.0, 1.0), "float32")
+        return tf.BernoulliRBM(trug.weights, trug.visible_bias, trug.hidden_bias)
+    return random_machine(VISIBLE, HIDDEN, INTERVALS[units], "float32")
+
+
+class Sweeps:
+    """Twenty sweeps."""
+
+    params = (["Bernoulli", *INTERVALS], THREADS)
+    param_names = ("units", "threads")
+
+    def setup(self, units, threads):
+        """Make the machine and compile."""
+        numba.set_num_threads(threads)
+        self.machine = machine(units)
+        self.start = random_pixels(CHAINS, VISIBLE, "float32")
+        self.machine.sample(start=self.start, n_gibbs=1, rng=0)
+
+    def time_sweeps(self, units, threads):
+        """Time twenty sweeps."""
+        self.machine.sample(start=self.start, n_gibbs=SWEEPS, rng=0)
+
+
+class Speedup:
+    """What more threads bring."""
+
+    def track_all_threads_over_one(self):
+        """Return the time of one thread over that of all."""
+        target, start = machine("[0, 4]"), random_pixels(CHAINS, VISIBLE, "float32")
+        times = {threads: [] for threads in THREADS}
+        for _ in range(8):
+            for threads in THREADS:
+                numba.set_num_threads(threads)
+                begun = time.perf_counter()
+                target.sample(start=start, n_gibbs=SWEEPS, rng=0)
+                times[threads].append(time.perf_counter() - begun)
+        return fast_decile(times[THREADS[0]]) / fast_decile(times[THREADS[-1]])
+
+
+class Quality:
+    """Whether the chains have the right distribution."""
+
+    def track_worst_pixel_z_score(self):
+        """Return the worst error of 10 pixel means in standard errors: seldom 4 if all is well."""
+        target = random_machine(10, 8, (0.0, 4.0), "float64")
+        states = tf.exact.states(10)
+        weight = np.exp(-target.free_energy(states) - tf.exact.log_partition(target))
+        mean = weight @ states
+        n = 20_000
+        drawn = target.sample(n, n_gibbs=50, rng=0).mean(axis=0)
+        return float((np.abs(drawn - mean) / np.sqrt(mean * (1 - mean) / n)).max())

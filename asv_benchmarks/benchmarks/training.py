@@ -1,0 +1,113 @@
+"""Training: one update beside its matrix products, and what a short run reaches."""
+
+import numba
+import numpy as np
+
+import trug_fast as tf
+from trug_fast.learner import Learner, Settings
+
+from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio
+
+DIGIT_UNITS = {
+    "Bernoulli": {"hidden": "bernoulli"},
+    "[0, 1]": {"truncation": (0.0, 1.0)},
+    "[0, 4]": {"truncation": (0.0, 4.0)},
+    "learned": {},
+}
+
+
+def learner(units="trug"):
+    """Return a learner for CD-1 with RMSprop in float32."""
+    settings = Settings(
+        truncation=tf.Truncation(0.0, 4.0, learn="per_unit"),
+        bernoulli=units == "bernoulli",
+        precision=1.0,
+        persistent=False,
+        k=1,
+        n_chains=CHAINS,
+        batch_size=CHAINS,
+        optimizer="rmsprop",
+        momentum=0.0,
+        centred=True,
+        weight_decay=0.0,
+        init_scale=0.01,
+        dtype=np.dtype("float32"),
+    )
+    return Learner(random_pixels(10 * CHAINS, VISIBLE, "uint8"), HIDDEN, settings, 0)
+
+
+class Update:
+    """A CD-1 update with RMSprop: batch of 100, 784 visible and 500 hidden units, float32."""
+
+    params = (["trug", "bernoulli"], THREADS)
+    param_names = ("units", "threads")
+
+    def setup(self, units, threads):
+        """Start a run and compile."""
+        numba.set_num_threads(threads)
+        self.data = random_pixels(10 * CHAINS, VISIBLE, "uint8")
+        self.rows = np.arange(CHAINS)
+        self.learner = learner(units)
+        self.products = Products(threads)
+        self.update()
+
+    def update(self):
+        """Take one step."""
+        self.learner.update(self.data, self.rows, 1e-4, 1e-5)
+
+    def time_update(self, units, threads):
+        """Time one update."""
+        self.update()
+
+    def track_ratio_to_products(self, units, threads):
+        """Return the time of an update over that of its five matrix products alone."""
+        return ratio(self.update, self.products.of_update, self.products.limit)
+
+
+class FiveProducts:
+    """The floor of an update: its matrix products alone, by NumPy."""
+
+    params = THREADS
+    param_names = ("threads",)
+
+    def setup(self, threads):
+        """Set the threads."""
+        self.products = Products(threads)
+        self.limit = self.products.limit()
+        self.products.of_update()
+
+    def teardown(self, threads):
+        """Set the threads back."""
+        self.limit.restore_original_limits()
+
+    def time_products(self, threads):
+        """Time five products."""
+        self.products.of_update()
+
+
+class Digits:
+    """Twenty epochs on the 8x8 digits, 50 hidden units, one thread: too small for more."""
+
+    params = list(DIGIT_UNITS)
+    param_names = ("units",)
+
+    def setup(self, units):
+        """Load the digits and compile."""
+        numba.set_num_threads(1)
+        self.digits = tf.datasets.load_digits(binarize="threshold")
+        self.fit(units, 1)
+
+    def fit(self, units, epochs=20):
+        """Train."""
+        options = {"batch_size": 20, "score": None, "rng": 0, **DIGIT_UNITS[units]}
+        return tf.train_rbm(self.digits.train, 50, epochs=epochs, **options)
+
+    def time_fit(self, units):
+        """Time twenty epochs."""
+        self.fit(units)
+
+    def track_test_log_likelihood(self, units):
+        """Return the mean log-probability of the test images, by annealing."""
+        model = self.fit(units).model
+        estimate = tf.log_partition(model, n_temperatures=1000, base=self.digits.train, rng=0)
+        return float(tf.log_likelihood(model, self.digits.test, estimate.log_z).mean())

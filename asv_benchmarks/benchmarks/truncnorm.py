@@ -1,0 +1,155 @@
+"""Units and draws of whole arrays, one thread."""
+
+import json
+
+import numpy as np
+from scipy import stats
+
+from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.hidden import TRUG, HiddenUnits, draw_row, part_of
+from trug_fast.kernels.philox import USER, uniform_row
+from trug_fast.kernels.unit import evaluate
+
+from .common import TESTS
+
+N = 100_000  # 1 ms is 10 ns an element
+BLOCK = 1024
+REGIMES = ["half line", "unit interval", "symmetric", "wide", "far tail", "narrow and far"]
+
+
+# The package's own decorator: cached, and compiled anew when any kernel changes.
+@serial
+def log_normalizers(a, d, lower, upper, out):
+    """Write L of each unit."""
+    log_norm = out[0]
+    for i in range(a.size):
+        log_norm[i] = evaluate(a[i], d[i], lower[i], upper[i])[0]
+
+
+@serial
+def means_and_variances(a, d, lower, upper, out):
+    """Write the mean and the variance of each unit."""
+    mean, variance = out[2], out[3]
+    for i in range(a.size):
+        _, _, mean[i], variance[i], _, _, _ = evaluate(a[i], d[i], lower[i], upper[i])
+
+
+@serial
+def all_outputs(a, d, lower, upper, out):
+    """Write L, offset, mean, variance and both log end densities of each unit."""
+    log_norm, offset, mean = out[0], out[1], out[2]
+    variance, at_lower, at_upper = out[3], out[4], out[5]
+    for i in range(a.size):
+        log_norm[i], offset[i], mean[i], variance[i], at_lower[i], at_upper[i], _ = evaluate(
+            a[i], d[i], lower[i], upper[i]
+        )
+
+
+@serial
+def draws(units, net, step, out):
+    """Draw every unit once, with new uniform numbers."""
+    uniform = np.empty(BLOCK, net.dtype)
+    for start in range(0, net.size, BLOCK):
+        stop = min(start + BLOCK, net.size)
+        uniform_row(0, USER, step, start // BLOCK, 0, uniform)
+        draw_row(net[start:stop], part_of(units, start, stop), uniform, out[start:stop])
+
+
+OUTPUTS = {
+    "log_normalizer": log_normalizers,
+    "mean_variance": means_and_variances,
+    "all": all_outputs,
+}
+
+
+def regime(name, dtype):
+    """Return a, d, lower, upper of one of the six regimes of the tests."""
+    from units import regimes
+
+    return [x.astype(dtype) for x in regimes(N)[name]]
+
+
+def exact_cases(dtype):
+    """Return arguments and exact variances, of units that the float type holds exactly."""
+    table = json.loads((TESTS / "exact_cases.json").read_text())["cases"]
+    rows = [row for case in table if case["kind"] == "unit" for row in case["rows"]]
+    arguments = np.array([[float(r[k]) for k in ("a", "d", "xi1", "xi2")] for r in rows])
+    variance = np.array([r["var"] for r in rows])
+    kept = (arguments.astype(dtype) == arguments).all(axis=1) & (arguments[:, 1] > 0)
+    return [np.ascontiguousarray(x, dtype) for x in arguments[kept].T], variance[kept]
+
+
+class UnitFunctions:
+    """Functions of 100,000 units; the arguments do not matter, since nothing branches."""
+
+    params = (["float32", "float64"], list(OUTPUTS))
+    param_names = ("dtype", "outputs")
+
+    def setup(self, dtype, outputs):
+        """Make the arrays and compile."""
+        self.function = OUTPUTS[outputs]
+        self.arguments = regime("wide", dtype)
+        self.out = np.zeros((6, N), dtype)
+        self.function(*self.arguments, self.out)
+
+    def time_units(self, dtype, outputs):
+        """Time 100,000 units."""
+        self.function(*self.arguments, self.out)
+
+
+class UnitQuality:
+    """How exact they are."""
+
+    params = ["float32", "float64"]
+    param_names = ("dtype",)
+
+    def track_worst_variance_error(self, dtype):
+        """Return the largest relative error of the variance on the tests' table."""
+        arguments, exact = exact_cases(dtype)
+        out = np.zeros((6, exact.size), dtype)
+        all_outputs(*arguments, out)
+        return float(np.abs(out[3] / exact - 1).max())
+
+
+class Draws:
+    """100,000 draws, each with parameters of its own."""
+
+    params = (REGIMES, ["float32", "float64"])
+    param_names = ("regime", "dtype")
+
+    def setup(self, regime_name, dtype):
+        """Make the arrays and compile."""
+        self.net, *interval = regime(regime_name, dtype)
+        self.units = HiddenUnits(TRUG, *interval, 0)
+        self.out = np.zeros(N, dtype)
+        draws(self.units, self.net, 0, self.out)
+
+    def time_draws(self, regime_name, dtype):
+        """Time 100,000 draws, random numbers included."""
+        draws(self.units, self.net, 0, self.out)
+
+    def track_ks_statistic(self, regime_name, dtype):
+        """Return the Kolmogorov-Smirnov distance; right draws exceed 0.0087 once in 2e6 times."""
+        from units import transform
+
+        arguments = (self.net, self.units.precision, self.units.lower, self.units.upper)
+        p = transform(self.out, *(np.float64(x) for x in arguments))
+        return float(stats.kstest(p, "uniform").statistic)
+
+
+class ScipyDraws:
+    """The same draws by scipy.stats.truncnorm, for comparison."""
+
+    params = REGIMES
+    param_names = ("regime",)
+
+    def setup(self, regime_name):
+        """Convert the arguments to SciPy's."""
+        a, d, lower, upper = regime(regime_name, "float64")
+        self.scale, self.loc = 1 / np.sqrt(d), a / d
+        self.a, self.b = (lower - self.loc) / self.scale, (upper - self.loc) / self.scale
+        self.rng = np.random.default_rng(0)
+
+    def time_draws(self, regime_name):
+        """Time 100,000 draws."""
+        stats.truncnorm.rvs(self.a, self.b, self.loc, self.scale, random_state=self.rng)
