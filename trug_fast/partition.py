@@ -165,7 +165,7 @@ def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> 
     rows = np.array(checks.matrix("X", X, model.n_visible), dtype=np.float64)
     t, s, q = path.hidden_scale[k], path.bias_scale[k], path.precision_scale[k]
     layers = model.layers(np.float64)
-    linear = rows @ ((1 - s) * path.base_bias + s * layers.visible_bias[0])
+    linear: NDArray[np.float64] = rows @ ((1 - s) * path.base_bias + s * layers.visible_bias[0])
     if t == 0.0 and q == 0.0:
         return linear
     scaled = layers._replace(
@@ -176,7 +176,8 @@ def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> 
     parts = np.zeros((len(rows), gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
     with one_blas_thread():
         annealing.log_norm_rows(scaled, rows, np.zeros((len(rows), model.n_hidden)), parts)
-    return linear + parts.sum(axis=1)
+    total: NDArray[np.float64] = linear + parts.sum(axis=1)
+    return total
 
 
 def _run(

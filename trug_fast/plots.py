@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,14 +106,14 @@ def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
     values = np.concatenate([end[np.isfinite(end)] for end, _ in ends.values()])
     if values.size:
         middle, reach = (values.max() + values.min()) / 2, max(np.ptp(values) / 2, 0.5)
-        bins = np.linspace(middle - reach, middle + reach, 31)
+        bins = [float(edge) for edge in np.linspace(middle - reach, middle + reach, 31)]
         for name, (end, colour) in ends.items():
             ax.hist(end[np.isfinite(end)], bins, color=colour, alpha=0.85, label=name)
     infinite = sum(int(np.isinf(end).sum()) for end, _ in ends.values())
     what = "truncation points" if both else "upper truncation points"
     ax.set_title(what + (f" ({infinite} infinite)" if infinite else ""))
     ax.set(xlabel="truncation point", ylabel="units")
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
     if both:
         ax.legend(frameon=False, fontsize="small")
     _tidy(ax)
@@ -235,7 +236,7 @@ def summary(
     filters = images(model.weights.T[strongest], image_shape, ax=axes["filters"])
     filters.set_title(f"weights of the {len(strongest)} strongest units")
     nonlinearities(model, axes["units"])
-    if trug:
+    if isinstance(model, TruGRBM):
         truncation_histogram(model, axes["ends"])
     _draw_scores(axes["score"], history, baseline, trug)
     if title:
@@ -267,6 +268,14 @@ def family() -> Figure:
         _tidy(ax)
     figure.axes[0].set_ylabel("E[h | z]")
     return figure
+
+
+def save(ax: Axes, path: str | Path) -> None:
+    """Write the figure that holds these axes to a file."""
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        raise ValueError("ax belongs to no figure")
+    figure.savefig(path)
 
 
 def unit_mean(

@@ -1,0 +1,94 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ..datasets import ImageData
+    from ..rbm import BernoulliRBM, TruGRBM
+
+DATA = ("digits", "mnist", "binarized-mnist", "caltech")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add what every command takes."""
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    parser.add_argument("--threads", type=int, default=None, help="threads (default all cores)")
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add which images."""
+    parser.add_argument(
+        "--data", choices=DATA, default="digits", help="images (default digits, which are shipped)"
+    )
+    parser.add_argument(
+        "--data-dir", help="where the files of the other sets lie (or set TRUG_FAST_DATA)"
+    )
+    parser.add_argument(
+        "--binarize",
+        choices=("threshold", "sample", "epoch"),
+        default="threshold",
+        help="how grey images become binary: by threshold, drawn once, or anew for each epoch",
+    )
+
+
+def add_annealing(parser: argparse.ArgumentParser, temperatures: int) -> None:
+    """Add how log Z is estimated."""
+    parser.add_argument("--chains", type=int, default=100, help="annealing chains (default 100)")
+    parser.add_argument(
+        "--temperatures",
+        type=int,
+        default=temperatures,
+        help=f"annealing steps (default {temperatures})",
+    )
+    parser.add_argument("--path", choices=("auto", "quad", "quad2", "paper"), default="auto")
+
+
+def load_data(arguments: argparse.Namespace) -> ImageData:
+    """Return the images that the options name; grey ones binarized once for testing."""
+    from .. import datasets
+
+    method: Literal["threshold", "sample"]
+    method = "threshold" if arguments.binarize == "threshold" else "sample"
+    if arguments.data == "digits":
+        return datasets.load_digits(binarize=method, rng=arguments.seed)
+    if arguments.data == "mnist":
+        return datasets.load_mnist(arguments.data_dir, binarize=method, rng=arguments.seed)
+    if arguments.data == "binarized-mnist":
+        return datasets.load_binarized_mnist(arguments.data_dir).merge_valid()
+    return datasets.load_caltech101_silhouettes(arguments.data_dir).merge_valid()
+
+
+def training_images(arguments: argparse.Namespace, data: ImageData) -> Any:
+    """Return what to train on: binary images, or grey ones that are drawn anew each epoch."""
+    from .. import datasets
+
+    if arguments.binarize != "epoch" or arguments.data not in ("digits", "mnist"):
+        return data.train
+    grey = (
+        datasets.load_digits()
+        if arguments.data == "digits"
+        else datasets.load_mnist(arguments.data_dir)
+    )
+    return datasets.resampler(grey.train, arguments.seed)
+
+
+def load_model(path: str) -> TruGRBM | BernoulliRBM:
+    """Return the machine in a file, of whichever kind."""
+    from .. import files
+    from ..rbm import BernoulliRBM, TruGRBM
+
+    kinds: dict[str, type[TruGRBM] | type[BernoulliRBM]]
+    kinds = {"TruGRBM": TruGRBM, "BernoulliRBM": BernoulliRBM}
+    kind = files.read_kind(path)
+    if kind not in kinds:
+        raise ValueError(f"{path} holds a {kind}, expected a TruGRBM or BernoulliRBM")
+    return kinds[kind].load(path)
+
+
+def progress(arguments: argparse.Namespace) -> bool | None:
+    """Return whether to show bars: never if quiet, else where a person is looking."""
+    return False if arguments.quiet else None
