@@ -24,8 +24,8 @@ History = dict[str, NDArray[np.float64]]
 
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
-RATES = {"sgd": (0.05, 0.0005), "rmsprop": (1e-3, 1e-5), "adam": (1e-3, 1e-5)}
-TRUNCATION_RATES = {"sgd": (0.02, 0.0002), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
+RATES = {"sgd": (0.1, 0.001), "rmsprop": (1e-3, 1e-5), "adam": (1e-3, 1e-5)}
+TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
 
 
 class Fit(NamedTuple):
@@ -100,10 +100,10 @@ def train_rbm(
     batch_size, epochs : int
     optimizer : {"sgd", "rmsprop", "adam"}
     learning_rate : float or (start, end), optional
-        Decays geometrically over the run; default (0.05, 0.0005) for SGD, (1e-3, 1e-5) for others.
+        Decays geometrically over the run; default (0.1, 0.001) for SGD, (1e-3, 1e-5) for others.
     truncation_rate : float or (start, end), optional
         The same for truncation points, which move as the log of the interval's width, so
-        lower < upper holds by construction.  Default (0.02, 0.0002) for SGD, else the paper's
+        lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
         (1e-4, 1e-6).
     momentum : float
         Of SGD's velocity, in [0, 1); of Adam's mean (0 stands for its usual 0.9).

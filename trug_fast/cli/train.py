@@ -33,7 +33,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "epochs": 30,
         "batch_size": 100,
         "learning_rate": (0.1, 0.001),
-        "truncation_rate": (0.02, 0.0002),
+        "truncation_rate": (0.005, 0.0005),
         "weight_decay": 0.0,
     },
 }
