@@ -1,6 +1,8 @@
 """Stochastic neural networks with truncated Gaussian hidden units."""
 
+from importlib import import_module
 from importlib.metadata import version
+from types import ModuleType
 
 from . import datasets, exact, kernels
 from .likelihood import log_likelihood, pseudo_log_likelihood
@@ -22,6 +24,14 @@ __all__ = [
     "kernels",
     "log_likelihood",
     "log_partition",
+    "plots",
     "pseudo_log_likelihood",
     "train_rbm",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import the parts with dependencies of their own when they are first used."""
+    if name == "plots":
+        return import_module(".plots", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
