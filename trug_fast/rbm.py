@@ -236,7 +236,7 @@ class TruGRBM(RBM):
     >>> import trug_fast as tf
     >>> machine = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, precision=1.0, lower=0.0, upper=1.0)
     >>> machine.free_energy([[1, 0]]).round(4)
-    array([-0.3706])
+    array([-0.3441])
     """
 
     names = ("weights", "visible_bias", "hidden_bias", "precision", "lower", "upper")

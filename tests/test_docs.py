@@ -1,0 +1,62 @@
+"""Every example that a reader may copy runs: pages, docstrings."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import trug_fast
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = ["trug_fast"] + [
+    module.name for module in pkgutil.walk_packages(trug_fast.__path__, "trug_fast.")
+]
+OPTIONAL = {"matplotlib", "sklearn", "distributed", "dask"}
+
+
+def blocks(page):
+    """Yield (line, code) of each Python block."""
+    text = page.read_text(encoding="utf-8")
+    for match in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield text.count("\n", 0, match.start(1)), match.group(1)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": page.stem}
+    count = 0
+    for line, code in blocks(page):
+        # Blank lines in front make the line numbers of a traceback those of the page.
+        exec(compile("\n" * line + code, str(page), "exec"), names)
+        count += 1
+    assert count > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name):
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] not in OPTIONAL:
+            raise
+        pytest.skip(f"{error.name} is not installed")
+    failures, _ = doctest.testmod(module)
+    assert failures == 0
+
+
+def test_examples_of_compiled_functions_are_found():
+    found = doctest.DocTestFinder().find(trug_fast.kernels.scalars)
+    assert {"trug_fast.kernels.scalars.draw", "trug_fast.kernels.scalars.mean_variance"} <= {
+        test.name for test in found if test.examples
+    }
