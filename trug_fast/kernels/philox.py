@@ -102,7 +102,8 @@ def uniform_row(seed, purpose, step, chain, first, out):
     ``first`` and the length of ``out`` are multiples of 64.
     """
     kernel = _uniform_row_32 if out.dtype == np.float32 else _uniform_row_64
-    kernel(seed, purpose, step, chain, first, out)
+    # A key may fill 64 bits, more than Numba's default integer holds.
+    kernel(np.uint64(seed), purpose, step, chain, first, out)
 
 
 @overload(uniform_row, jit_options={"error_model": "numpy"})
