@@ -40,6 +40,7 @@ def new_figure(width: float, height: float) -> Figure:
     except ImportError as error:
         raise ImportError("figures need Matplotlib: pip install trug-fast[plot]") from error
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    figure.get_layout_engine().set(wspace=0.04, hspace=0.04)  # type: ignore[union-attr]
     FigureCanvasAgg(figure)
     return figure
 
@@ -172,7 +173,7 @@ def history(
     *,
     label: str = "",
     color: str = BLUE,
-    ylabel: str = "score per image (nats)",
+    ylabel: str = "score (nats per image)",
 ) -> Axes:
     """Draw the score over epochs: of the training data as a line, of validation data dashed.
 
@@ -202,6 +203,7 @@ def summary(
     *,
     baseline: Mapping[str, NDArray[Any]] | None = None,
     title: str = "",
+    score_name: str = "score (nats per image)",
 ) -> Figure:
     """Draw all there is to see of a trained machine in one figure.
 
@@ -216,6 +218,8 @@ def summary(
     baseline : mapping of arrays, optional
         History of another machine, drawn beside the first.
     title : str, optional
+    score_name : str
+        What the history's score is.
 
     Returns
     -------
@@ -313,4 +317,3 @@ def _interval(lower: float, upper: float) -> str:
 
 def _tidy(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
-    ax.title.set_fontsize("medium")

@@ -9,18 +9,19 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; return the exit code: 0, 2 after an error, 130 after Ctrl-C."""
     arguments = _parser().parse_args(argv)
-    warnings.simplefilter("ignore", UserWarning)  # commands say in words what warnings would
     try:
-        _set_threads(arguments.threads)
-        arguments.run(arguments)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        with warnings.catch_warnings(), _threads(arguments.threads):
+            warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
+            arguments.run(arguments)
+    except KeyboardInterrupt as stop:
+        print(f"trug-fast: interrupted{stop}", file=sys.stderr)
         return 130
     except (OSError, ValueError, TypeError, ImportError) as error:
         print(f"trug-fast: {error}", file=sys.stderr)
@@ -28,15 +29,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _set_threads(threads: int | None) -> None:
-    if threads is None:
-        return
+@contextmanager
+def _threads(threads: int | None) -> Iterator[None]:
+    """Run a command with so many threads; whatever it chooses ends with it."""
     import numba
 
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    if not 1 <= threads <= most:
+    if threads is not None and not 1 <= threads <= most:
         raise ValueError(f"--threads must be from 1 to {most}, got {threads}")
-    numba.set_num_threads(threads)
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads or before)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def _parser() -> argparse.ArgumentParser:

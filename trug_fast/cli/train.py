@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,12 @@ if TYPE_CHECKING:
     from ..datasets import ImageData
     from ..training import Fit
     from ..truncation import Truncation
+
+PROGRAM = "trug-fast train rbm"  # by this mark in result.json a folder is known as ours
+FILES = ("model.npz", "model-history.npz", "baseline.npz", "baseline-history.npz", "summary.png")
+NAMES = {"trug": "TruG-RBM", "bernoulli": "ordinary RBM"}
+# Weights up to which one thread trains as fast as all, and much faster beside other processes.
+SMALL = 20_000
 
 # For the shipped digits these reach -17.0 nats against -18.0 of the ordinary RBM in seconds; for
 # MNIST and the silhouettes see docs/training.md.  epochs, batch, hidden, rates, weight decay:
@@ -107,58 +112,139 @@ def truncation(arguments: argparse.Namespace) -> Truncation:
 def run(arguments: argparse.Namespace) -> None:
     """Train, evaluate, print and write."""
     for name, value in DEFAULTS["digits" if arguments.data == "digits" else "other"].items():
-        if getattr(arguments, name) is None:
+        # Rates of another optimiser than SGD are left to the library.
+        ours = arguments.optimizer == "sgd" or not name.endswith("rate")
+        if ours and getattr(arguments, name) is None:
             setattr(arguments, name, value)
     chosen = truncation(arguments) if arguments.unit == "trug" else None
-    data = options.load_data(arguments)
     folder = Path(arguments.out or f"trug-rbm-{arguments.data}")
-    if folder.exists() and any(folder.iterdir()) and not (folder / "result.json").exists():
-        raise ValueError(f"{folder} holds other files; choose another folder with --out")
+    _refuse_foreign(folder)
+    data = options.load_data(arguments)
+    if arguments.threads is None and arguments.hidden * data.train.shape[1] <= SMALL:
+        import numba
+
+        numba.set_num_threads(1)
+    _compile(arguments, data, chosen)
     folder.mkdir(parents=True, exist_ok=True)
+    for name in FILES:  # what an earlier run left must not pass for this one's
+        (folder / name).unlink(missing_ok=True)
+    _report(folder, arguments, {})
     print(f"{data.name}: {len(data.train)} training and {len(data.test)} test images", flush=True)
     kinds = [arguments.unit]
     if arguments.unit == "trug" and not arguments.no_baseline:
         kinds.append("bernoulli")
     results, fits = {}, {}
     for kind in kinds:
-        fit, result = _train_and_score(arguments, data, kind, chosen)
+        fit, result = _train_and_score(arguments, data, kind, chosen, folder)
         fits[kind], results[kind] = fit, result
-        _save(folder, kind, kind == arguments.unit, fit)
-    report = {"options": _plain(arguments), "results": results}
-    (folder / "result.json").write_text(json.dumps(report, indent=1) + "\n")
+        _report(folder, arguments, results)
     _print_table(results)
-    _draw(arguments, folder, data, fits)
+    _draw(arguments, folder, data, fits, results)
+    written = [name for name in (*FILES, "result.json") if (folder / name).exists()]
+    print(f"written to {folder}: {', '.join(written)}")
 
 
-def _train_and_score(
-    arguments: argparse.Namespace, data: ImageData, kind: str, chosen: Truncation | None
-) -> tuple[Fit, dict[str, Any]]:
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder with files that no earlier run has written."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    try:
+        mark = json.loads((folder / "result.json").read_text()).get("program")
+    except (OSError, ValueError, AttributeError):
+        mark = None
+    if mark != PROGRAM:
+        raise ValueError(f"{folder} holds other files; choose another folder with --out")
+
+
+def _report(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> None:
+    from .. import __version__
+
+    report = {
+        "program": PROGRAM,
+        "version": __version__,
+        "options": {k: v for k, v in vars(arguments).items() if k != "run"},
+        "results": results,
+    }
+    text = json.dumps(report, indent=1, allow_nan=False)
+    (folder / "result.json").write_text(text + "\n")
+
+
+def _compile(arguments: argparse.Namespace, data: ImageData, chosen: Truncation | None) -> None:
+    """Run everything once on two images: compiles kernels, and finds what is wrong with options."""
+    from .. import checks
     from ..likelihood import log_likelihood
     from ..partition import log_partition
+
+    checks.count("chains", arguments.chains, least=2)
+    checks.count("temperatures", arguments.temperatures)
+    checks.count("epochs", arguments.epochs)
+    if not arguments.quiet:
+        print("compiling (up to a minute, once on each machine) ...", end=" ", flush=True)
+    begun = time.perf_counter()
+    fit = _train(
+        arguments, data.train[:2], data.test[:2], arguments.unit, chosen, epochs=1, progress=False
+    )
+    log_partition(fit.model, n_chains=2, n_temperatures=2, rng=0, progress=False)
+    log_likelihood(fit.model, data.test[:2], 0.0)
+    if not arguments.quiet:
+        print(f"{time.perf_counter() - begun:.1f} s", flush=True)
+
+
+def _train(
+    arguments: argparse.Namespace,
+    rows: Any,
+    held_out: Any,
+    kind: str,
+    chosen: Truncation | None,
+    epochs: int,
+    progress: bool | None,
+) -> Fit:
     from ..training import train_rbm
 
-    print(f"training {'a TruG' if kind == 'trug' else 'an ordinary'} RBM ...", flush=True)
-    fit = train_rbm(
-        options.training_images(arguments, data),
+    return train_rbm(
+        rows,
         arguments.hidden,
         hidden=kind,  # type: ignore[arg-type]
         truncation=chosen if kind == "trug" else None,
         method=arguments.method,
         k=arguments.k,
         batch_size=arguments.batch_size,
-        epochs=arguments.epochs,
+        epochs=epochs,
         optimizer=arguments.optimizer,
-        learning_rate=arguments.learning_rate if arguments.optimizer == "sgd" else None,
-        truncation_rate=arguments.truncation_rate if arguments.optimizer == "sgd" else None,
+        learning_rate=arguments.learning_rate,
+        truncation_rate=arguments.truncation_rate,
         weight_decay=arguments.weight_decay,
         dtype=arguments.dtype,
-        validation=data.test,
-        score_every=max(1, arguments.epochs // 50),
-        progress=options.progress(arguments),
+        validation=held_out,
+        score_every=max(1, epochs // 50),
+        progress=progress,
         rng=arguments.seed,
     )
+
+
+def _train_and_score(
+    arguments: argparse.Namespace,
+    data: ImageData,
+    kind: str,
+    chosen: Truncation | None,
+    folder: Path,
+) -> tuple[Fit, dict[str, Any]]:
+    from ..likelihood import log_likelihood
+    from ..partition import log_partition
+
+    print(f"training {'a TruG' if kind == 'trug' else 'an ordinary'} RBM ...", flush=True)
+    fit = _train(
+        arguments,
+        options.training_images(arguments, data),
+        data.test,
+        kind,
+        chosen,
+        arguments.epochs,
+        options.progress(arguments),
+    )
+    _save(folder, kind, kind == arguments.unit, fit)
     if fit.interrupted:
-        print("training was interrupted; scoring what there is", file=sys.stderr)
+        raise KeyboardInterrupt(f"; the models so far are in {folder}")
     begun = time.perf_counter()
     estimate = log_partition(
         fit.model,
@@ -187,14 +273,17 @@ def _train_and_score(
     return fit, result
 
 
-def _brief(model: Any) -> dict[str, list[float]]:
-    """Return minimum, quartiles and maximum of both ends."""
+def _brief(model: Any) -> dict[str, list[float | str]]:
+    """Return minimum, quartiles and maximum of both ends; infinity, which JSON lacks, in words."""
     import numpy as np
 
     at = [0, 25, 50, 75, 100]
     # "nearest": interpolation between infinite ends would give NaN.
     return {
-        name: [float(v) for v in np.percentile(getattr(model, name), at, method="nearest")]
+        name: [
+            float(v) if np.isfinite(v) else str(v)
+            for v in np.percentile(getattr(model, name), at, method="nearest")
+        ]
         for name in ("lower", "upper")
     }
 
@@ -207,23 +296,19 @@ def _save(folder: Path, kind: str, main: bool, fit: Fit) -> None:
     files.write(folder / f"{name}-history.npz", "history", fit.history)
 
 
-def _plain(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {k: v for k, v in vars(arguments).items() if k != "run"}
-
-
 def _print_table(results: dict[str, dict[str, Any]]) -> None:
-    print(f"\n{'':14}{'test log-prob.':>16}{'+-':>8}{'training':>12}{'time':>10}")
+    print(f"\n{'':14}{'test log-prob.':>16}{'+-':>8}{'training':>12}{'training time':>16}")
     for kind, result in results.items():
-        name = "TruG-RBM" if kind == "trug" else "ordinary RBM"
+        name = NAMES[kind]
         print(
             f"{name:14}{result['test_log_probability']:16.2f}{result['std_error']:8.2f}"
-            f"{result['train_log_probability']:12.2f}{result['training_seconds']:8.1f} s"
+            f"{result['train_log_probability']:12.2f}{result['training_seconds']:14.1f} s"
         )
     print("nats per image, by annealed importance sampling; +- is the standard error of log Z")
     if "trug" in results:
         ends = results["trug"]["truncation_points"]
         for name in ("lower", "upper"):
-            low, q1, middle, q3, high = ends[name]
+            low, q1, middle, q3, high = (float(end) for end in ends[name])
             words = (
                 f"{low:.3g}, all units"
                 if low == high
@@ -233,11 +318,18 @@ def _print_table(results: dict[str, dict[str, Any]]) -> None:
 
 
 def _draw(
-    arguments: argparse.Namespace, folder: Path, data: ImageData, fits: dict[str, Fit]
+    arguments: argparse.Namespace,
+    folder: Path,
+    data: ImageData,
+    fits: dict[str, Fit],
+    results: dict[str, dict[str, Any]],
 ) -> None:
     fit, baseline = fits[arguments.unit], fits.get("bernoulli")
-    rows = data.test[:: max(1, len(data.test) // 100)][:100]
-    written = [path.name for path in sorted(folder.iterdir())]
+    rows = data.test[:: max(1, len(data.test) // 64)][:64]
+    words = [
+        f"{NAMES[kind]} {result['test_log_probability']:.2f} ± {result['std_error']:.2f}"
+        for kind, result in results.items()
+    ]
     try:
         from .. import plots
 
@@ -249,10 +341,10 @@ def _draw(
             rows,
             data.image_shape,
             baseline=None if baseline is None or baseline is fit else baseline.history,
-            title=f"{arguments.hidden} hidden units on {data.name}",
+            title=f"{arguments.hidden} hidden units on {data.name}, test log-probability in nats: "
+            + ", ".join(words).replace("-", "−").replace("−RBM", "-RBM"),
+            score_name="pseudo-log-likelihood (nats)",
         )
         figure.savefig(folder / "summary.png")
-        written.append("summary.png")
     except ImportError as error:
         print(f"no figure: {error}")
-    print(f"written to {folder}: {', '.join(dict.fromkeys(written))}")
