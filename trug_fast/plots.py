@@ -37,10 +37,11 @@ def new_figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError as error:
         raise ImportError("figures need Matplotlib: pip install trug-fast[plot]") from error
-    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
-    figure.get_layout_engine().set(wspace=0.04, hspace=0.04)  # type: ignore[union-attr]
+    layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
+    figure = Figure(figsize=(width, height), dpi=150, layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
@@ -67,7 +68,7 @@ def nonlinearities(model: TruGRBM | BernoulliRBM, ax: Axes | None = None, *, n: 
     if isinstance(model, BernoulliRBM):
         net = np.linspace(-6.0, 6.0, 241)
         ax.plot(net, 1 / (1 + np.exp(-net)), color=BLUE, lw=2)
-        ax.set_title("nonlinearity: sigmoid")
+        _title(ax, "nonlinearity: sigmoid")
         return ax
     order = np.argsort(model.upper - model.lower, kind="stable")
     units = order[np.unique(np.linspace(0, len(order) - 1, count).round().astype(int))]
@@ -92,7 +93,7 @@ def nonlinearities(model: TruGRBM | BernoulliRBM, ax: Axes | None = None, *, n: 
     tops = upper[np.isfinite(upper)]
     if tops.size:  # the unbounded curve must not squeeze the others
         ax.set_ylim(top=max(1.0, float(tops.max())) * 1.08)
-    ax.set_title("nonlinearities of units, narrow to wide")
+    _title(ax, "nonlinearities of units, narrow to wide")
     ax.legend(loc="upper left", fontsize="small", frameon=False)
     return ax
 
@@ -112,7 +113,7 @@ def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
             ax.hist(end[np.isfinite(end)], bins, color=colour, alpha=0.85, label=name)
     infinite = sum(int(np.isinf(end).sum()) for end, _ in ends.values())
     what = "truncation points" if both else "upper truncation points"
-    ax.set_title(what + (f" ({infinite} infinite)" if infinite else ""))
+    _title(ax, what + (f" ({infinite} infinite)" if infinite else ""))
     ax.set(xlabel="truncation point", ylabel="units")
     ax.yaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
     if both:
@@ -187,7 +188,8 @@ def history(
             ax.plot(
                 history["epoch"][seen], history[name][seen], style, color=color, lw=1.6, label=words
             )
-    ax.set(title="score during training", xlabel="epoch", ylabel=ylabel)
+    ax.set(xlabel="epoch", ylabel=ylabel)
+    _title(ax, "score during training")
     if ax.lines:
         ax.legend(frameon=False, fontsize="small", loc="lower right")
     _tidy(ax)
@@ -234,17 +236,17 @@ def summary(
         [["data", "data", "samples", "samples", "filters", "filters"], list(below)],
         height_ratios=[1.1, 1],
     )
-    images(data, image_shape, ax=axes["data"]).set_title("data")
-    images(samples, image_shape, ax=axes["samples"]).set_title("samples of the model")
+    _title(images(data, image_shape, ax=axes["data"]), "data")
+    _title(images(samples, image_shape, ax=axes["samples"]), "samples of the model")
     strongest = np.argsort(-np.linalg.norm(model.weights, axis=0), kind="stable")[:64]
     filters = images(model.weights.T[strongest], image_shape, ax=axes["filters"])
-    filters.set_title(f"weights of the {len(strongest)} strongest units")
+    _title(filters, f"weights of the {len(strongest)} strongest units")
     nonlinearities(model, axes["units"])
     if isinstance(model, TruGRBM):
         truncation_histogram(model, axes["ends"])
-    _draw_scores(axes["score"], history, baseline, trug)
+    _draw_scores(axes["score"], history, baseline, "TruG" if trug else "RBM", score_name)
     if title:
-        figure.suptitle(title)
+        figure.suptitle(title, fontsize="large")
     return figure
 
 
@@ -266,7 +268,8 @@ def family() -> Figure:
         mean = unit_mean(z / FAMILY_VARIANCE, 1 / FAMILY_VARIANCE, lower, upper)[:, 0]
         ax.plot(z, mean, color=BLUE, lw=2.2, label="TruG unit")
         ax.plot(z, reference, color=ORANGE, lw=1.6, ls="--", label=name)
-        ax.set(title=_interval(lower, upper), xlabel="z", xlim=(-5, 5))
+        ax.set(xlabel="z", xlim=(-5, 5), xticks=(-4, -2, 0, 2, 4))
+        _title(ax, _interval(lower, upper))
         ax.legend(frameon=False, fontsize="small", loc="upper left", handlelength=1.6)
         ax.set_ylim(top=ax.get_ylim()[1] + 0.25 * np.ptp(ax.get_ylim()))  # room for the legend
         _tidy(ax)
@@ -276,10 +279,8 @@ def family() -> Figure:
 
 def save(ax: Axes, path: str | Path) -> None:
     """Write the figure that holds these axes to a file."""
-    figure = ax.get_figure(root=True)
-    if figure is None:
-        raise ValueError("ax belongs to no figure")
-    figure.savefig(path)
+    figure: Any = ax.figure
+    figure.figure.savefig(path)  # get_figure(root=True) is no older than Matplotlib 3.10
 
 
 def unit_mean(
@@ -293,13 +294,16 @@ def unit_mean(
 
 
 def _draw_scores(
-    ax: Axes, ours: Mapping[str, Any], baseline: Mapping[str, Any] | None, trug: bool
+    ax: Axes,
+    ours: Mapping[str, Any],
+    baseline: Mapping[str, Any] | None,
+    name: str,
+    ylabel: str,
 ) -> None:
-    if baseline is None:
-        history(ours, ax)
-        return
-    history(ours, ax, label="TruG" if trug else "RBM")
-    history(baseline, ax, label="ordinary RBM", color=ORANGE)
+    # In the summary the name `history` is a parameter.
+    history(ours, ax, label=name if baseline is not None else "", ylabel=ylabel)
+    if baseline is not None:
+        history(baseline, ax, label="ordinary RBM", color=ORANGE, ylabel=ylabel)
 
 
 def _shades(n: int) -> list[Any]:
@@ -313,6 +317,10 @@ def _interval(lower: float, upper: float) -> str:
     left = "(−∞" if math.isinf(lower) else f"[{lower:.3g}"
     right = "∞)" if math.isinf(upper) else f"{upper:.3g}]"
     return f"{left}, {right}".replace("-", "−")
+
+
+def _title(ax: Axes, text: str) -> None:
+    ax.set_title(text, fontsize="medium")
 
 
 def _tidy(ax: Axes) -> None:
