@@ -1,12 +1,15 @@
 """The command line: what it prints, what it writes, and what it says when something is wrong."""
 
 import json
+import sys
 
+import numba
 import numpy as np
 import pytest
 from machines import machine
 
 import trug_fast as tf
+from trug_fast import scoring
 from trug_fast.cli import main
 
 SMALL = [
@@ -46,9 +49,49 @@ def test_train_prints_a_table_and_writes_its_files(tmp_path, capsys):
 
 def test_a_second_run_replaces_the_first_but_no_foreign_folder(trained, tmp_path, capsys):
     assert main(["train", "rbm", *SMALL, "--no-baseline", f"--out={trained}"]) == 0
-    (tmp_path / "mine.txt").write_text("kept")
-    assert main(["train", "rbm", *SMALL, f"--out={tmp_path}"]) == 2
-    assert "holds other files; choose another folder" in capsys.readouterr().err
+    assert not (trained / "baseline.npz").exists()  # it would be the first run's
+    for name, content in (("mine.txt", "kept"), ("result.json", "{}"), ("result.json", "[")):
+        (tmp_path / name).write_text(content)
+        assert main(["train", "rbm", *SMALL, f"--out={tmp_path}"]) == 2
+        assert "holds other files; choose another folder" in capsys.readouterr().err
+        assert (tmp_path / name).read_text() == content
+
+
+def test_wrong_options_leave_no_folder(tmp_path):
+    assert main(["train", "rbm", *SMALL, "--chains=1", f"--out={tmp_path / 'out'}"]) == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_infinite_ends_are_written_as_words(tmp_path):
+    out = tmp_path / "out"
+    assert (
+        main(["train", "rbm", *SMALL, "--truncation=0,inf", "--no-baseline", f"--out={out}"]) == 0
+    )
+    ends = json.loads((out / "result.json").read_text())["results"]["trug"]["truncation_points"]
+    assert ends["upper"] == ["inf"] * 5 and ends["lower"] == [0.0] * 5
+
+
+def test_rates_reach_every_optimiser(tmp_path):
+    out = tmp_path / "out"
+    options = ["--optimizer=adam", "--learning-rate=0.003,0.001", "--no-baseline", f"--out={out}"]
+    assert main(["train", "rbm", *SMALL, *options]) == 0
+    rates = np.load(out / "model-history.npz")["learning_rate"]
+    assert 0.001 < rates[-1] < rates[0] < 0.003
+
+
+def test_a_run_without_matplotlib_says_how_to_get_the_figure(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    assert main(["train", "rbm", *SMALL, f"--out={tmp_path / 'out'}"]) == 0
+    assert "pip install trug-fast[plot]" in capsys.readouterr().out
+    assert (tmp_path / "out" / "model.npz").exists()
+    assert not (tmp_path / "out" / "summary.png").exists()
+
+
+def test_the_number_of_threads_ends_with_the_command(trained, tmp_path):
+    before = numba.get_num_threads()
+    out = f"--out={tmp_path / 'a.npz'}"
+    assert main(["sample", str(trained / "model.npz"), "--gibbs=1", out, "--threads=1"]) == 0
+    assert numba.get_num_threads() == before
 
 
 @pytest.mark.parametrize(
@@ -138,10 +181,28 @@ def test_unknown_words_are_refused_by_the_parser(capsys):
     assert "--truncation" in capsys.readouterr().out
 
 
-def test_interrupts_end_with_130(monkeypatch, tmp_path, capsys):
-    def interrupt(*args, **options):
-        raise KeyboardInterrupt
+def interrupt(*args, **options):
+    raise KeyboardInterrupt
 
+
+def test_interrupts_end_with_130(trained, monkeypatch, capsys):
     monkeypatch.setattr("trug_fast.partition.log_partition", interrupt)
-    assert main(["train", "rbm", *SMALL, f"--out={tmp_path / 'x'}"]) == 130
-    assert "interrupted" in capsys.readouterr().err
+    assert main(["evaluate", str(trained / "model.npz")]) == 130
+    assert capsys.readouterr().err == "trug-fast: interrupted\n"
+
+
+def test_interrupted_training_leaves_the_model_so_far(tmp_path, monkeypatch, capsys):
+    score, calls = scoring.scores, []
+
+    def score_twice(*args):
+        calls.append(1)
+        # The first is that of compiling.
+        return score(*args) if len(calls) < 3 else interrupt()
+
+    monkeypatch.setattr(scoring, "scores", score_twice)
+    out = tmp_path / "out"
+    assert main(["train", "rbm", *SMALL, f"--out={out}"]) == 130
+    assert "interrupted; the models so far are in" in capsys.readouterr().err
+    assert np.load(out / "model-history.npz")["epoch"].tolist() == [1]
+    monkeypatch.undo()
+    assert main(["train", "rbm", *SMALL, f"--out={out}"]) == 0  # the folder is still ours

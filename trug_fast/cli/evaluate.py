@@ -39,4 +39,4 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"  ({estimate.ess:.1f} effective of {arguments.chains} chains)")
     for name, rows in (("test", data.test), ("training", data.train)):
         value = log_likelihood(model, rows, estimate.log_z).mean()
-        print(f"{name:8} {value:.3f} nats per image")
+        print(f"{name:8} {value:.3f} +- {estimate.std_error:.3f} nats per image")

@@ -58,7 +58,8 @@ def add(commands: Any) -> None:
     rbm.add_argument(
         "--truncation",
         default="0,4",
-        help="sigmoid, relu, tanh, c-learn, s-learn, or LOWER,UPPER such as 0,inf (default 0,4)",
+        help="sigmoid, relu, tanh, c-learn, s-learn, or LOWER,UPPER such as 0,inf or "
+        "(with an equals sign) =-1,1; default 0,4",
     )
     rbm.add_argument(
         "--learn",
@@ -297,12 +298,12 @@ def _save(folder: Path, kind: str, main: bool, fit: Fit) -> None:
 
 
 def _print_table(results: dict[str, dict[str, Any]]) -> None:
-    print(f"\n{'':14}{'test log-prob.':>16}{'+-':>8}{'training':>12}{'training time':>16}")
+    print(f"\n{'':14}{'test log-prob.':>16}{'+-':>8}{'train log-prob.':>17}{'training time':>16}")
     for kind, result in results.items():
         name = NAMES[kind]
         print(
             f"{name:14}{result['test_log_probability']:16.2f}{result['std_error']:8.2f}"
-            f"{result['train_log_probability']:12.2f}{result['training_seconds']:14.1f} s"
+            f"{result['train_log_probability']:17.2f}{result['training_seconds']:14.1f} s"
         )
     print("nats per image, by annealed importance sampling; +- is the standard error of log Z")
     if "trug" in results:
