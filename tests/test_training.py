@@ -142,6 +142,12 @@ def test_huge_truncation_rates_cannot_cross_the_ends(digits):
     assert (model.lower < model.upper).all() and np.isfinite(model.weights).all()
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_divergence_is_named(digits):
+    with pytest.raises(FloatingPointError, match=r"diverged in epoch \d+.*lower learning_rate"):
+        tf.train_rbm(digits.train, **ARGUMENTS, truncation="relu", learning_rate=1e38)
+
+
 def test_fixed_ends_stay(digits):
     model = tf.train_rbm(digits.train, **ARGUMENTS, truncation="relu").model
     assert (model.lower == 0).all() and np.isinf(model.upper).all()

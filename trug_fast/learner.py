@@ -20,6 +20,7 @@ from .truncation import Truncation
 
 SMOOTHING = 0.01  # added to pixel means before their log-odds
 MEMORY = 0.99  # of the running mean of the hidden units, per update
+LOG_WIDTHS = 9.2  # learned intervals stay between 1e-4 and 1e4 wide: beyond, exp may overflow
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,14 @@ class Learner:
             return BernoulliRBM(*common)
         return TruGRBM(*common, self.precision, self.lower, self.upper)
 
+    def require_finite(self, epoch: int) -> None:
+        """Stop a run that has diverged, instead of training on nonsense."""
+        if not np.isfinite(self.weights).all():
+            raise FloatingPointError(
+                f"training diverged in epoch {epoch}: weights are no longer finite; "
+                "use a lower learning_rate, or a lower truncation_rate where ends are learned"
+            )
+
     def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
         generator = np.random.Generator(
@@ -175,6 +184,7 @@ class Learner:
         if ends.learn == "shared":  # the mean, so that rates do not depend on the number of units
             by_width, moves = by_width.mean(keepdims=True), moves.mean(keepdims=True)
         self.optimiser.step("log_width", self.log_width, width * by_width, rate)
+        np.clip(self.log_width, -LOG_WIDTHS, LOG_WIDTHS, out=self.log_width)
         if ends.learn_lower and ends.learn_upper:
             self.optimiser.step("lower", self.low_end, moves, rate)
         if ends.learn_upper:

@@ -141,6 +141,8 @@ def train_rbm(
     ------
     TypeError, ValueError
         Before anything is computed, naming the argument.
+    FloatingPointError
+        If the weights overflow: the learning rate is too high.
 
     Examples
     --------
@@ -198,6 +200,7 @@ def train_rbm(
                     done = (epoch + batch / updates) / epochs
                     learner.update(data, rows, rate.at(done), end_rate.at(done))
                     bar.advance(1)
+                learner.require_finite(epoch + 1)
                 record = {"epoch": epoch + 1.0, "seconds": time.perf_counter() - begun}
                 record |= {"learning_rate": rate.at(done), "truncation_rate": end_rate.at(done)}
                 record |= learner.brief()

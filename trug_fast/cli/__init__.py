@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         print(f"trug-fast: interrupted{stop}", file=sys.stderr)
         return 130
-    except (OSError, ValueError, TypeError, ImportError) as error:
+    except (OSError, ValueError, TypeError, ImportError, FloatingPointError) as error:
         print(f"trug-fast: {error}", file=sys.stderr)
         return 2
     return 0
