@@ -67,3 +67,15 @@ def cdf(x, a, d, lower, upper):
         lower, upper = mp.mpf(float(lower)), mp.mpf(float(upper))
         low, at, high = (_antiderivative(a, d, e, mp.mpf(0)) for e in (lower, x, upper))
         return (at - low) / (high - low)
+
+
+def shares(x, a, d, lower, upper):
+    """Probabilities below and above x, each exact where it is small."""
+    with mp.workdps(DIGITS):
+        if mp.mpf(float(d)) * (mp.mpf(float(lower)) + mp.mpf(float(upper))) < 2 * mp.mpf(float(a)):
+            return shares(-x, -a, d, -upper, -lower)[::-1]
+        a, d, x = mp.mpf(float(a)), mp.mpf(float(d)), mp.mpf(float(x))
+        lower, upper = mp.mpf(float(lower)), mp.mpf(float(upper))
+        peak = a * lower - d * lower * lower / 2 if a < d * lower else a * a / (2 * d)
+        low, at, high = (_antiderivative(a, d, e, peak) for e in (lower, x, upper))
+        return (at - low) / (high - low), (high - at) / (high - low)

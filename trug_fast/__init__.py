@@ -4,7 +4,7 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
-from . import datasets, exact, kernels
+from . import datasets, exact, kernels, truncnorm
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, log_partition
 from .rbm import BernoulliRBM, TruGRBM
@@ -27,6 +27,7 @@ __all__ = [
     "plots",
     "pseudo_log_likelihood",
     "train_rbm",
+    "truncnorm",
 ]
 
 

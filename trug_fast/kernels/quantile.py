@@ -59,9 +59,15 @@ def hazard_refine(v, base, hazard, target):
 @scalar
 def quantile(p, a, d, lower, upper):
     """Return h with P(unit <= h) = p, for 0 < p < 1, d > 0; increasing in p."""
+    return invert(p, like(p, 1.0) - p, a, d, lower, upper)
+
+
+@scalar
+def invert(p, rest, a, d, lower, upper):
+    """Return h with P(unit <= h) = p and P(unit > h) = rest; each is used where it is small."""
     zero, one, half = like(a, 0.0), like(a, 1.0), like(a, 0.5)
     _, inverse, u, u_far, width, tau, reflected = whiten(a, d, lower, upper)
-    p, rest = (one - p, p) if reflected else (p, one - p)
+    p, rest = (rest, p) if reflected else (p, rest)
     inside = u < zero
     thin = width < like(a, THIN)
     near0, near1, _ = tail_integrals(abs(u))
@@ -73,8 +79,8 @@ def quantile(p, a, d, lower, upper):
     hazard, far_hazard = far0 * product, near0 * product
     curvature = hazard * hazard * near1 - far_hazard * far_hazard * far1
     total = half * (hazard + far_hazard) + width * like(a, 1.0 / 12.0) * curvature
-    _, minus = exp_and_expm1(-width * total)
-    beyond = decay * far0 * hazard
+    beyond_thin, minus = exp_and_expm1(-width * total)
+    beyond = beyond_thin if thin else decay * far0 * hazard
     mass = -minus if thin else one - beyond
     q_outside = p * mass
 
@@ -93,9 +99,10 @@ def quantile(p, a, d, lower, upper):
     q_inside = abs(signed_mass) * like(a, 1.0 / HALF_ROOT) if thin else one - tail
 
     q = q_inside if inside else q_outside
-    survival = one - q if thin else (tail if inside else beyond + rest * mass)
-    # -log(1 - q) with the digits that 1 - q lost put back.
-    target = ((survival - one) + q) / survival - log(survival)
+    survival = (one - q if thin else tail) if inside else beyond + rest * mass
+    # -log(1 - q), with the digits that 1 - q lost put back where q is the exact one of the two.
+    lost = (survival - one) + q if q < half else zero
+    target = lost * (one + q) - log(survival)
     base = zero if inside else u
     hazard = like(a, 1.0 / HALF_ROOT) if inside else hazard
     v = hazard_guess(hazard, one if inside else near1, target)
