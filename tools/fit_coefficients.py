@@ -68,6 +68,25 @@ def tail_on_half_line(t):
     return (u + 4) * (1 + u * u) * second_tail(u)
 
 
+def hazard_on_half_line(t):
+    """(u + 4) (1/R0(u) - u) at u = 4 (1 + t) / (1 - t)."""
+    if t > mp.mpf(1) - mp.mpf(10) ** -30:
+        return mp.mpf(1)
+    u = 4 * (1 + t) / (1 - t)
+    if u < 12:
+        with mp.workdps(80):
+            return (u + 4) * (1 / mills(u) - u)
+    tail = mp.mpf(u)
+    for k in range(int(60 + 2000 / u), 1, -1):
+        tail = u + k / tail
+    return (u + 4) / tail
+
+
+def log_bend(f):
+    """(log(1 + f) - f) / f^2."""
+    return f / 3 - mp.mpf(1) / 2 if abs(f) < mp.mpf(10) ** -12 else (mp.log(1 + f) - f) / (f * f)
+
+
 def exp_remainder(r):
     """(exp(r) - 1 - r) / r^2."""
     return mp.mpf(1) / 2 + r / 6 if abs(r) < mp.mpf(10) ** -12 else (mp.expm1(r) - r) / (r * r)
@@ -96,6 +115,16 @@ S2 = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
 # name, comment, function, interval, degree in double, degree in single precision
 FITS = [
     ("TAIL", "(u+4)(1+u^2) 2 R2(u) in t = (u-4)/(u+4), u >= 0", tail_on_half_line, -1, 1, 28, 13),
+    ("HAZARD", "(u+4)(1/R0(u)-u) in t = (u-4)/(u+4), u >= 0", hazard_on_half_line, -1, 1, 22, 11),
+    (
+        "ROUGH_LOG",
+        "(log(1+f)-f)/f^2, 1+f in [1/sqrt2, sqrt2]",
+        log_bend,
+        1 / mp.sqrt(2) - 1,
+        mp.sqrt(2) - 1,
+        4,
+        4,
+    ),
     ("EXP", "(exp(r)-1-r)/r^2, |r| <= ln2/2", exp_remainder, -LN2 / 2, LN2 / 2, 10, 4),
     (
         "LOG",

@@ -7,6 +7,11 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+# Polynomials of this many coefficients are summed in two strands, of even and of odd powers.  One
+# strand has to wait four cycles for each term, more than the work beside it fills (a draw: 18.6 to
+# 16.9 ns).
+SPLIT = 9
+
 _MANTISSA_BITS = {types.float64: 52, types.float32: 23}
 _BIAS = {types.float64: 1023, types.float32: 127}
 _BITS = {types.float64: 64, types.float32: 32}
@@ -101,8 +106,15 @@ def split_exponent(typingctx, x):
     return types.UniTuple(x, 2)(x), codegen
 
 
+def _horner(builder: Any, kind: Any, coefficients: tuple[float, ...], x: Any) -> Any:
+    total = _constant(kind, coefficients[0])
+    for coefficient in coefficients[1:]:
+        total = _fma(builder, kind, total, x, _constant(kind, coefficient))
+    return total
+
+
 def polynomial(double: tuple[float, ...], single: tuple[float, ...]) -> Any:
-    """Make a function of one number: Horner's rule, coefficients highest power first.
+    """Make a function of one number, by Horner's rule from coefficients, highest power first.
 
     The coefficients become constants of the machine code, the long ones for float64, the short
     ones for float32.
@@ -115,10 +127,13 @@ def polynomial(double: tuple[float, ...], single: tuple[float, ...]) -> Any:
         def codegen(context, builder, signature, args):
             kind = signature.return_type
             coefficients = double if kind == types.float64 else single
-            total = _constant(kind, coefficients[0])
-            for coefficient in coefficients[1:]:
-                total = _fma(builder, kind, total, args[0], _constant(kind, coefficient))
-            return total
+            if len(coefficients) < SPLIT:
+                return _horner(builder, kind, coefficients, args[0])
+            # The last coefficient belongs to power 0, which is even.
+            square = builder.fmul(args[0], args[0])
+            even = _horner(builder, kind, coefficients[::-1][::2][::-1], square)
+            odd = _horner(builder, kind, coefficients[::-1][1::2][::-1], square)
+            return _fma(builder, kind, odd, args[0], even)
 
         return x(x), codegen
 
