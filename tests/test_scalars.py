@@ -17,7 +17,7 @@ from trug_fast import kernels
 from trug_fast.kernels import flat
 
 inf, nan = math.inf, math.nan
-SAMPLERS = ["draw", "draw_robert"]
+SAMPLERS = ["draw", "draw_robert", "draw_chopin"]
 
 
 def exact_rows():
@@ -88,6 +88,7 @@ def functions():
         kernels.second_moment,
         lambda *unit: kernels.draw(kernels.stream(1), *unit),
         lambda *unit: kernels.draw_robert(kernels.stream(1), *unit),
+        lambda *unit: kernels.draw_chopin(kernels.stream(1), *unit),
     ]
 
 
@@ -110,6 +111,7 @@ def test_a_point(d):
     assert kernels.offset(*unit) == 0.0
     assert kernels.draw(kernels.stream(1), *unit) == 2.0
     assert kernels.draw_robert(kernels.stream(1), *unit) == 2.0
+    assert kernels.draw_chopin(kernels.stream(1), *unit) == 2.0
 
 
 def everything(a, d, lower, upper, seed, out):
@@ -224,12 +226,13 @@ def test_edge_cases_of_published_samplers(name, ends):
     assert np.unique(h).size > 3000  # at 1e6 the unit is only 8,000 roundings wide
 
 
-@pytest.mark.parametrize("width", [0.1, 0.9, 2.4, 2.6, 8.0, inf])
-@pytest.mark.parametrize("lower", [-9.0, -3.0, -1.2, -1e-9, 0.0, 1e-9, 0.7, 3.0, 50.0])
-def test_robert_on_both_sides_of_its_switches(lower, width):
+@pytest.mark.parametrize("name", ["draw_robert", "draw_chopin"])
+@pytest.mark.parametrize("width", [0.036, 0.1, 0.9, 2.4, 2.6, 8.0, inf])
+@pytest.mark.parametrize("lower", [-9.0, -2.9, -1.2, -1e-9, 0.0, 1e-9, 0.7, 2.3, 3.0, 50.0])
+def test_rejection_on_both_sides_of_its_switches(lower, width, name):
     for flip in (False, True):
         ends = (-lower - width, -lower) if flip else (lower, lower + width)
-        h = DRAWS["draw_robert"](kernels.stream(3), 0.0, 1.0, *ends, n=4000)
+        h = DRAWS[name](kernels.stream(3), 0.0, 1.0, *ends, n=4000)
         assert ((ends[0] <= h) & (h <= ends[1])).all()
         assert_uniform(transform(h, 0.0, 1.0, *ends), groups=1)
 

@@ -6,6 +6,7 @@ if __name__ == "kernels":
 
 from .scalars import (
     draw,
+    draw_chopin,
     draw_robert,
     log_end_densities,
     log_normalizer,
@@ -17,6 +18,7 @@ from .stream import stream, uniform
 
 __all__ = [
     "draw",
+    "draw_chopin",
     "draw_robert",
     "log_end_densities",
     "log_normalizer",

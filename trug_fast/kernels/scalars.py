@@ -12,16 +12,12 @@ in Stochastic Neural Networks" (NIPS 2017), equations 2 and 3.
 import math
 
 from .compiling import scalar, serial
-from .elementary import exp, exp_and_expm1, log, log1p
 from .flat import evaluate_flat, quantile_flat
 from .quantile import quantile
+from .rejection import chopin, robert
 from .stream import uniform
 from .unit import evaluate, whiten
 
-TWO_PI = 6.283185307179586
-# Above this width a normal draw falls inside often enough, below it a uniform one is accepted often
-# enough: each at least every second time.
-ROBERT_WIDTH = 2.5
 NEGLIGIBLE = 1e-150  # a d that no finite interval below 1e66 can tell from 0
 
 
@@ -29,6 +25,20 @@ NEGLIGIBLE = 1e-150  # a d that no finite interval below 1e66 can tell from 0
 def _is_bent(d, lower, upper):
     """Tell whether d > 0 matters: whitening by sqrt(d) overflows where d is next to nothing."""
     return d > NEGLIGIBLE or (d > 0.0 and math.isinf(upper - lower))
+
+
+@scalar
+def _rejectable(a, d, lower, upper):
+    """Tell whether rejection applies; if not, inversion does, or gives the NaN that is due."""
+    return lower < upper and math.isfinite(a) and math.isfinite(d) and _is_bent(d, lower, upper)
+
+
+@scalar
+def _place(x, from_end, inverse, reflected, a, d, lower, upper):
+    """Turn a whitened draw, counted from the near end or from the mode, into one of the unit."""
+    end = upper if reflected else lower
+    h = (end if from_end else a / d) + (-x if reflected else x) * inverse
+    return min(max(h, lower), upper)
 
 
 # The work is compiled once for float64; the public functions below only convert their arguments, so
@@ -242,36 +252,45 @@ def draw_robert(rng, a, d, lower, upper):
     True
     """
     a, d, lower, upper = float(a), float(d), float(lower), float(upper)
-    if not _is_bent(d, lower, upper) or lower == upper:
-        return _quantile(0.5 if lower == upper else uniform(rng), a, d, lower, upper)
-    if not (lower < upper and math.isfinite(a) and math.isfinite(d)):
-        return float("nan")
-    _, inverse, u, u_far, width, _, reflected = whiten(a, d, lower, upper)
-    if u < 0.0 and width >= ROBERT_WIDTH:
-        while True:
-            # Box and Muller's pair of normals, of which one is used: simple, and no state to keep.
-            radius = math.sqrt(-2.0 * log(uniform(rng)))
-            x = radius * math.cos(TWO_PI * uniform(rng))
-            if u <= x <= u_far:
-                break
-        h = a / d + (-x if reflected else x) * inverse
-        return min(max(h, lower), upper)
-    rate = 0.5 * (u + math.sqrt(u * u + 4.0)) if u >= 0.0 else 0.0
-    if width * rate < 1.0:
-        v = width * uniform(rng)
-        if u < 0.0:
-            while uniform(rng) >= exp(-0.5 * (u + v) * (u + v)):
-                v = width * uniform(rng)
-        else:
-            while uniform(rng) >= exp(-(u + 0.5 * v) * v):
-                v = width * uniform(rng)
-    else:
-        shift = 1.0 / rate  # = rate - u, the mode of the ratio of target and proposal
-        best = min(shift, width)
-        _, whole = exp_and_expm1(-width * rate)
-        while True:
-            v = -log1p(uniform(rng) * whole) / rate
-            if uniform(rng) < exp(0.5 * (best - v) * (best + v - 2.0 * shift)):
-                break
-    h = upper - v * inverse if reflected else lower + v * inverse
-    return min(max(h, lower), upper)
+    if _rejectable(a, d, lower, upper):
+        _, inverse, u, u_far, width, _, reflected = whiten(a, d, lower, upper)
+        x, from_end = robert(rng, u, u_far, width)
+        return _place(x, from_end, inverse, reflected, a, d, lower, upper)
+    return _quantile(0.5 if lower == upper else uniform(rng), a, d, lower, upper)
+
+
+@serial
+def draw_chopin(rng, a, d, lower, upper):
+    """Draw h from a unit by rejection from cells of equal area, after Chopin (2011).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator or numpy.ndarray
+        A NumPy Generator or a stream from :func:`stream`.
+    a, d, lower, upper : float
+        As for :func:`log_normalizer`; d <= 0 falls back to :func:`draw`.
+
+    Returns
+    -------
+    float
+        In [lower, upper].
+
+    Notes
+    -----
+    The table, of 256 cells on each side of the mode, is computed by tools/make_cells.py.  Intervals
+    of fewer than 8 cells, or beyond the last edge, are left to the proposals of
+    :func:`draw_robert`.  Reference: N. Chopin, "Fast simulation of truncated Gaussian
+    distributions", Statistics and Computing 21 (2011).
+
+    Examples
+    --------
+    >>> from trug_fast.kernels import draw_chopin, stream
+    >>> 1.0 <= draw_chopin(stream(1), 0.0, 1.0, 1.0, float("inf")) < 7.0
+    True
+    """
+    a, d, lower, upper = float(a), float(d), float(lower), float(upper)
+    if _rejectable(a, d, lower, upper):
+        _, inverse, u, u_far, width, _, reflected = whiten(a, d, lower, upper)
+        x, from_end = chopin(rng, u, u_far, width)
+        return _place(x, from_end, inverse, reflected, a, d, lower, upper)
+    return _quantile(0.5 if lower == upper else uniform(rng), a, d, lower, upper)
