@@ -76,7 +76,7 @@ def main():
     seed = secrets.randbits(32) if options.seed is None else options.seed
     print(f"seed {seed}, {options.n} draws a regime")
     print(f"{'sampler':12s} {'regime':15s} {'p overall':>10s} {'20 min p':>9s} {'outside':>8s}")
-    for regime, (a, d, lower, upper) in regimes(options.n).items():
+    for number, (regime, (a, d, lower, upper)) in enumerate(regimes(options.n).items()):
         distance = np.argsort(a, kind="stable")  # the intervals of a regime differ in a alone
         for name in options.sampler:
             h = np.empty(options.n)
@@ -84,7 +84,7 @@ def main():
             for chain, start in enumerate(range(0, options.n, PART)):
                 cut = slice(start, start + PART)
                 unit = a[cut], d[cut], lower[cut], upper[cut]
-                SAMPLERS[name](seed, chain, *unit, h[cut])
+                SAMPLERS[name](seed + number, chain, *unit, h[cut])
                 p[cut] = transform(h[cut], *unit)
             outside = int((~((lower <= h) & (h <= upper))).sum())
             worst = min(uniform_p(part) for part in np.array_split(p[distance], 20))

@@ -2,9 +2,11 @@
 
 import json
 
+import numba
 import numpy as np
 from scipy import stats
 
+from trug_fast import kernels
 from trug_fast.kernels.compiling import serial
 from trug_fast.kernels.hidden import TRUG, HiddenUnits, draw_row, part_of
 from trug_fast.kernels.philox import USER, uniform_row
@@ -169,3 +171,67 @@ class ScipyDraws:
     def time_draws(self, regime_name):
         """Time 100,000 draws."""
         stats.truncnorm.rvs(self.a, self.b, self.loc, self.scale, random_state=self.rng)
+
+
+class Face:
+    """trug_fast.truncnorm on 100,000 elements, in one thread."""
+
+    params = ["rvs", "mean", "var", "entropy", "logpdf", "cdf", "ppf"]
+    param_names = ("function",)
+
+    def setup(self, function):
+        """Make the arguments and compile."""
+        import trug_fast
+
+        self.before = numba.get_num_threads()
+        numba.set_num_threads(1)
+        a = np.random.default_rng(1).uniform(-9, 9, N)
+        x = {"logpdf": a + 1, "cdf": a + 1, "ppf": np.random.default_rng(2).random(N)}
+        first = [x[function]] if function in x else []
+        self.function = getattr(trug_fast.truncnorm, function)
+        self.arguments = [*first, a, a + 2.0, 0.0, 1.0]
+        self.function(*self.arguments)
+
+    def teardown(self, function):
+        """Give the threads back."""
+        numba.set_num_threads(self.before)
+
+    def time_face(self, function):
+        """Time 100,000 elements."""
+        self.function(*self.arguments)
+
+
+@numba.njit
+def _inverted(rng, a, d, lower, upper, out):
+    for i in range(out.size):
+        out[i] = kernels.draw(rng, a[i], d[i], lower[i], upper[i])
+
+
+@numba.njit
+def _robert(rng, a, d, lower, upper, out):
+    for i in range(out.size):
+        out[i] = kernels.draw_robert(rng, a[i], d[i], lower[i], upper[i])
+
+
+@numba.njit
+def _chopin(rng, a, d, lower, upper, out):
+    for i in range(out.size):
+        out[i] = kernels.draw_chopin(rng, a[i], d[i], lower[i], upper[i])
+
+
+class EmbeddedDraws:
+    """The scalars in a user's own loop: one draw at a time."""
+
+    params = (REGIMES, ["draw", "draw_robert", "draw_chopin"])
+    param_names = ("regime", "sampler")
+
+    def setup(self, regime_name, sampler):
+        """Make the arrays and compile."""
+        loops = {"draw": _inverted, "draw_robert": _robert, "draw_chopin": _chopin}
+        self.loop = loops[sampler]
+        self.arguments = (kernels.stream(1), *regime(regime_name, "float64"), np.zeros(N))
+        self.loop(*self.arguments)
+
+    def time_draws(self, regime_name, sampler):
+        """Time 100,000 draws."""
+        self.loop(*self.arguments)

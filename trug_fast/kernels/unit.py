@@ -61,6 +61,10 @@ def narrow_integrals(width, tau):
     M_1 integrates t sinh(g t) exp(-r**2 t**2/2); the mean of t is -M_1/M_0.  The integrals of
     t**n cosh and t**n sinh obey a stable downward recurrence; the Gaussian is a power series.
     """
+    # Arguments of other regimes would overflow, in vain but for the warning that a ufunc gives.
+    widest, steepest = like(width, NARROW_WIDTH), like(width, NARROW_TAU)
+    width = width if width < widest else widest
+    tau = tau if tau < steepest else steepest
     two = like(width, 2.0)
     g = like(width, 0.5) * tau
     square = g * g
