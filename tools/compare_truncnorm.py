@@ -100,6 +100,12 @@ def main():
         cells = []
         for unit in cases.values():
             arguments = standard(*unit)
+            if (
+                "float32" in name
+                and not (np.float32(arguments[0]) < np.float32(arguments[1])).all()
+            ):
+                cells.append("-")  # narrower than float32 can tell
+                continue
             with np.errstate(all="ignore"):
                 cost = nanoseconds(lambda p=arguments, f=sampler: f(*p), n)
                 x = np.float64(sampler(*arguments))
