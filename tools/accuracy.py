@@ -5,8 +5,7 @@
 Prints, for each output and regime, the worst relative error and the arguments that attain it, after
 every chunk that brought a new worst, and all of them at the end.  100,000 arguments take about
 5 minutes on one core.  Errors are relative; of the mean, to the larger of itself and the finite
-ends; of logarithms, to the larger of themselves and 1; of the third moment, to the power 3/2 of the
-variance.
+ends; of logarithms, to the larger of themselves and 1.
 """
 
 import argparse
