@@ -59,7 +59,7 @@ TRAIN = [
     (X, {"validation": X[:, :2]}, ValueError, r"validation must have 3 columns, got 2"),
     (X, {"validation": with_value(NAN)}, ValueError, r"validation must be finite"),
     (X, {"rng": "seed"}, TypeError, r"rng must be None, an int or a numpy.random.Generator"),
-    (X, {"rng": -1}, ValueError, r"rng must not be negative"),
+    (X, {"rng": -1}, ValueError, r"rng must not be a negative int, got -1"),
     (X, {"progress": 3}, TypeError, r"progress must be None, True or False"),
 ]
 

@@ -9,6 +9,19 @@ import numpy as np
 RngLike = int | np.integer | np.random.Generator | None
 
 
+def checked_rng(rng: RngLike) -> int | np.random.Generator | None:
+    """Give ``rng`` back, an int as a Python int, or say what is wrong with it."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
+        raise TypeError(
+            f"rng must be None, an int or a numpy.random.Generator, got {type(rng).__name__}"
+        )
+    if rng < 0:
+        raise ValueError(f"rng must not be a negative int, got {rng}")
+    return int(rng)
+
+
 def seed_from(rng: RngLike, purpose: str) -> int:
     """Return a 63-bit key for the streams of one call.
 
@@ -24,14 +37,8 @@ def seed_from(rng: RngLike, purpose: str) -> int:
     TypeError, ValueError
         If ``rng`` is of another kind, or a negative int.
     """
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if rng is not None and (isinstance(rng, bool) or not isinstance(rng, int | np.integer)):
-        raise TypeError(
-            f"rng must be None, an int or a numpy.random.Generator, got {type(rng).__name__}"
-        )
-    if rng is not None and rng < 0:
-        raise ValueError(f"rng must not be negative, got {rng}")
-    entropy = None if rng is None else int(rng)
-    sequence = np.random.SeedSequence(entropy, spawn_key=(zlib.crc32(purpose.encode()),))
+    source = checked_rng(rng)
+    if isinstance(source, np.random.Generator):
+        return int(source.integers(2**63))
+    sequence = np.random.SeedSequence(source, spawn_key=(zlib.crc32(purpose.encode()),))
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))

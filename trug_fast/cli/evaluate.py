@@ -21,19 +21,10 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Estimate log Z and print the mean log-probabilities."""
     from ..likelihood import log_likelihood
-    from ..partition import log_partition
 
     model = options.load_model(arguments.model)
     data = options.load_data(arguments)
-    estimate = log_partition(
-        model,
-        n_chains=arguments.chains,
-        n_temperatures=arguments.temperatures,
-        path=arguments.path,
-        base=data.train,
-        rng=arguments.seed,
-        progress=options.progress(arguments),
-    )
+    estimate = options.anneal(arguments, model, data)
     print(f"{model} on {data.name}, {estimate.path} path")
     print(f"log Z    {estimate.log_z:.3f} +- {estimate.std_error:.3f}", end="")
     print(f"  ({estimate.ess:.1f} effective of {arguments.chains} chains)")

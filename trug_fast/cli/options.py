@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ..datasets import ImageData
+    from ..partition import LogPartition
     from ..rbm import BernoulliRBM, TruGRBM
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
@@ -87,6 +88,23 @@ def load_model(path: str) -> TruGRBM | BernoulliRBM:
     if kind not in kinds:
         raise ValueError(f"{path} holds a {kind}, expected a TruGRBM or BernoulliRBM")
     return kinds[kind].load(path)
+
+
+def anneal(
+    arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, data: ImageData
+) -> LogPartition:
+    """Estimate log Z as the options say, from the training images' means."""
+    from ..partition import log_partition
+
+    return log_partition(
+        model,
+        n_chains=arguments.chains,
+        n_temperatures=arguments.temperatures,
+        path=arguments.path,
+        base=data.train,
+        rng=arguments.seed,
+        progress=progress(arguments),
+    )
 
 
 def progress(arguments: argparse.Namespace) -> bool | None:

@@ -231,7 +231,6 @@ def _train_and_score(
     folder: Path,
 ) -> tuple[Fit, dict[str, Any]]:
     from ..likelihood import log_likelihood
-    from ..partition import log_partition
 
     print(f"training {'a TruG' if kind == 'trug' else 'an ordinary'} RBM ...", flush=True)
     fit = _train(
@@ -247,15 +246,7 @@ def _train_and_score(
     if fit.interrupted:
         raise KeyboardInterrupt(f"; the models so far are in {folder}")
     begun = time.perf_counter()
-    estimate = log_partition(
-        fit.model,
-        n_chains=arguments.chains,
-        n_temperatures=arguments.temperatures,
-        path=arguments.path,
-        base=data.train,
-        rng=arguments.seed,
-        progress=options.progress(arguments),
-    )
+    estimate = options.anneal(arguments, fit.model, data)
     result = {
         "test_log_probability": float(log_likelihood(fit.model, data.test, estimate.log_z).mean()),
         "train_log_probability": float(

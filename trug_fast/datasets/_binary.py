@@ -7,8 +7,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from trug_fast.randomness import RngLike, checked_rng
+
 Method = Literal["threshold", "sample"]
-Rng = int | np.random.Generator | None
 
 
 def binarize(
@@ -17,7 +18,7 @@ def binarize(
     *,
     threshold: float = 0.5,
     max_value: float = 1.0,
-    rng: Rng = None,
+    rng: RngLike = None,
 ) -> npt.NDArray[np.uint8]:
     """Turn intensities into pixels that are 0 or 1.
 
@@ -108,7 +109,7 @@ class Resampler:
         return _sample(self.intensities, np.random.default_rng(sequence))
 
 
-def resampler(images: npt.ArrayLike, rng: Rng = None, *, max_value: float = 1.0) -> Resampler:
+def resampler(images: npt.ArrayLike, rng: RngLike = None, *, max_value: float = 1.0) -> Resampler:
     """Prepare grey images to be binarized by a new draw in each epoch.
 
     Parameters
@@ -165,19 +166,6 @@ def checked_intensities(images: npt.ArrayLike, max_value: float) -> npt.NDArray[
     intensities = np.divide(array, float(max_value), dtype=np.float32 if single else np.float64)
     intensities.setflags(write=False)
     return intensities
-
-
-def checked_rng(rng: Rng) -> Rng:
-    """Give `rng` back, or say what is wrong with it."""
-    if rng is None or isinstance(rng, np.random.Generator):
-        return rng
-    if not isinstance(rng, Integral):
-        raise TypeError(
-            f"rng must be None, an int or a numpy.random.Generator, got {type(rng).__name__}"
-        )
-    if rng < 0:
-        raise ValueError(f"rng must not be a negative int, got {rng}")
-    return int(rng)
 
 
 def _sample(intensities: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.uint8]:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast.datasets import _binary
-from trug_fast.datasets._binary import Method, Rng
+from trug_fast.datasets._binary import Method
 from trug_fast.datasets._files import Directory, Folder, read_amat, read_idx, read_mat, read_npz
+from trug_fast.randomness import RngLike, checked_rng
 
 BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}
 
@@ -67,7 +68,7 @@ class ImageData:
         )
 
 
-def load_digits(*, binarize: Method | None = None, rng: Rng = None) -> ImageData:
+def load_digits(*, binarize: Method | None = None, rng: RngLike = None) -> ImageData:
     """Handwritten digits of 8x8 pixels, shipped with the package.
 
     The 1,797 images of the test part of "Optical Recognition of Handwritten Digits" by
@@ -111,7 +112,7 @@ def load_digits(*, binarize: Method | None = None, rng: Rng = None) -> ImageData
 
 
 def load_mnist(
-    directory: Directory = None, *, binarize: Method | None = None, rng: Rng = None
+    directory: Directory = None, *, binarize: Method | None = None, rng: RngLike = None
 ) -> ImageData:
     """MNIST digits of 28x28 pixels, from the four idx files of Y. LeCun, C. Cortes, C. Burges.
 
@@ -289,10 +290,10 @@ def _read_idx_pair(
 
 
 def _grey_to_pixels(
-    method: Method | None, rng: Rng, max_value: int
+    method: Method | None, rng: RngLike, max_value: int
 ) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[Any]]:
     """Check how the images are wanted, before any file is read, and give the way there."""
-    generator = np.random.default_rng(_binary.checked_rng(rng))
+    generator = np.random.default_rng(checked_rng(rng))
     if method is None:
         return lambda grey: np.divide(grey, max_value, dtype=np.float32)
     if method not in ("threshold", "sample"):
