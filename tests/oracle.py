@@ -16,7 +16,8 @@ def unit(a, d, lower, upper):
         lower, upper = mp.mpf(float(lower)), mp.mpf(float(upper))
         if d * (lower + upper) < 2 * a:  # keep erfc's arguments from minus infinity
             r = unit(-a, d, -upper, -lower)
-            return r | {"mean": -r["mean"], "log_low": r["log_high"], "log_high": r["log_low"]}
+            r |= {"mean": -r["mean"], "third": -r["third"]}
+            return r | {"log_low": r["log_high"], "log_high": r["log_low"]}
         ends = [lower, upper]
         # Factor out the largest exponent on the interval so that nothing under- or overflows.
         finite = [e for e in ends if mp.isfinite(e)]
@@ -37,11 +38,13 @@ def unit(a, d, lower, upper):
 
         m1 = (a - edge(0)) / d
         m2 = (1 + a * m1 - edge(1)) / d
+        m3 = (2 * m1 + a * m2 - edge(2)) / d
         return {
             "log_norm": peak + mp.log(z),
             "mean": m1,
             "offset": m1 - lower,  # from the near end, where the density is higher
             "variance": m2 - m1 * m1,
+            "third": m3 - 3 * m1 * m2 + 2 * m1**3,
             "log_low": mp.log(p_low) if p_low else -mp.inf,
             "log_high": mp.log(p_high) if p_high else -mp.inf,
         }

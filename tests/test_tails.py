@@ -11,11 +11,11 @@ from trug_fast.kernels import tails
 @njit(error_model="numpy")
 def integrals(u, out):
     for i in range(u.size):
-        out[0, i], out[1, i], out[2, i] = tails.tail_integrals(u[i])
+        out[0, i], out[1, i], out[2, i], out[3, i] = tails.tail_integrals(u[i])
 
 
 def exact(u):
-    """R_0, R_1, R_2 by recurrence from erfc; 60 digits cover its cancellation to 1e8 and more."""
+    """R_0 to R_3 by recurrence from erfc; 60 digits cover its cancellation to 1e8 and more."""
     with mp.workdps(80):
         u = mp.mpf(float(u))
         if u > 1e3:  # asymptotic series of the Mills ratio: 13 terms leave 1e-60
@@ -23,7 +23,8 @@ def exact(u):
         else:
             mills = mp.sqrt(mp.pi / 2) * mp.exp(u * u / 2) * mp.erfc(u / mp.sqrt(2))
         first = 1 - u * mills
-        return [mills, first, mills - u * first]
+        second = mills - u * first
+        return [mills, first, second, 2 * first - u * second]
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 2e-15), (np.float32, 1.1e-6)])
@@ -31,7 +32,7 @@ def test_relative_error_on_the_half_line(dtype, tolerance):
     rng = np.random.default_rng(1)
     spread = 10 ** rng.uniform(-8, 8, 500)
     u = np.concatenate([[0.0], spread, rng.uniform(0, 12, 500)]).astype(dtype)
-    out = np.empty((3, u.size), dtype)
+    out = np.empty((4, u.size), dtype)
     integrals(u, out)
     for i in range(u.size):
         for got, want in zip(out[:, i], exact(u[i]), strict=True):
@@ -42,7 +43,7 @@ def test_relative_error_on_the_half_line(dtype, tolerance):
 
 def test_range_and_nan():
     u = np.array([1e100, np.nan])
-    out = np.empty((3, 2))
+    out = np.empty((4, 2))
     integrals(u, out)
-    np.testing.assert_allclose(out[:, 0], [1e-100, 1e-200, 2e-300], rtol=1e-14)
+    np.testing.assert_allclose(out[:, 0], [1e-100, 1e-200, 2e-300, 0], rtol=1e-14)
     assert np.isnan(out[:, 1]).all()

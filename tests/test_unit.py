@@ -18,21 +18,23 @@ from units import random_units
 
 from trug_fast.kernels.unit import evaluate
 
-NAMES = ["log_norm", "offset", "mean", "variance", "log_low", "log_high"]
+NAMES = ["log_norm", "offset", "mean", "variance", "third", "log_low", "log_high"]
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def evaluate_all(a, d, lower, upper, out):
     for i in range(a.size):
-        log_norm, offset, mean, variance, low, high, _ = evaluate(a[i], d[i], lower[i], upper[i])
+        log_norm, offset, mean, variance, third, low, high, _ = evaluate(
+            a[i], d[i], lower[i], upper[i]
+        )
         out[0, i], out[1, i], out[2, i], out[3, i] = log_norm, offset, mean, variance
-        out[4, i], out[5, i] = low, high
+        out[4, i], out[5, i], out[6, i] = third, low, high
 
 
 def outputs(a, d, lower, upper, dtype=np.float64):
     args = [np.atleast_1d(np.asarray(x, dtype)) for x in (a, d, lower, upper)]
     args = [np.ascontiguousarray(x) for x in np.broadcast_arrays(*args)]
-    out = np.empty((6, args[0].size), dtype)
+    out = np.empty((7, args[0].size), dtype)
     evaluate_all(*args, out)
     return out
 
@@ -55,7 +57,7 @@ def logarithmic(got, want):
 
 
 def test_worst_errors_against_300_digits():
-    """Worst of 12,000 such arguments: offset 2e-15, variance 7e-15, logarithms 5e-15."""
+    """Worst of 12,000 such arguments: offset 2e-15, variance 4e-15, logarithms 9e-15."""
     args = random_units(np.random.default_rng(11), 1000)
     out = outputs(*args)
     worst = dict.fromkeys(NAMES, 0.0)
@@ -68,13 +70,16 @@ def test_worst_errors_against_300_digits():
             else:
                 compare = logarithmic if name.startswith("log") else relative
                 error = compare(got, want[name])
+                if name == "third":  # crosses zero where the unit is symmetric
+                    least = want["variance"] ** 1.5 / 100
+                    error *= float(abs(want[name]) / max(abs(want[name]), least))
             worst[name] = max(worst[name], error)
-    limits = {"offset": 5e-15, "variance": 1e-14, "mean": 3e-15}
+    limits = {"offset": 5e-15, "variance": 5e-15, "mean": 3e-15, "third": 5e-14}
     assert all(worst[name] < limits.get(name, 1e-14) for name in NAMES), worst
 
 
 def test_single_precision_agrees_with_double():
-    """Worst of 800,000: variance 3.8e-6, everything else 1.2e-6."""
+    """Worst of 800,000: third moment 8e-6, variance 1.7e-6, everything else 1.2e-6."""
     rng = np.random.default_rng(2)
     n = 20_000
     d = 10 ** rng.uniform(-2, 2, n)
@@ -89,9 +94,10 @@ def test_single_precision_agrees_with_double():
         scale = np.abs(want[finite])
         if name.startswith("log"):
             scale = np.maximum(scale, 1)
-        assert (
-            np.abs(got[finite] - want[finite]) <= (5e-6 if name == "variance" else 2e-6) * scale
-        ).all(), name
+        if name == "third":
+            scale = np.maximum(scale, double[NAMES.index("variance")][finite] ** 1.5 / 100)
+        limit = {"variance": 3e-6, "third": 1.5e-5}.get(name, 2e-6)
+        assert (np.abs(got[finite] - want[finite]) <= limit * scale).all(), name
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -104,7 +110,7 @@ def test_no_nan_over_a_wide_range(dtype):
     upper = lower + 10 ** rng.uniform(-2, 3, n)
     out = outputs(a, d, lower, np.where(rng.random(n) < 0.3, np.inf, upper), dtype)
     assert not np.isnan(out).any()
-    assert np.isfinite(out[:4]).all()
+    assert np.isfinite(out[:5]).all()
     assert (out[1] >= 0).all() and (out[3] >= 0).all()
 
 
@@ -122,15 +128,15 @@ def test_reflection(a, d, lower, width):
     assume(lower < upper)
     one = outputs(a, d, lower, upper)[:, 0]
     other = outputs(-a, d, -upper, -lower)[:, 0]
-    np.testing.assert_array_equal(one[[0, 1, 3, 4, 5]], other[[0, 1, 3, 5, 4]])
-    np.testing.assert_allclose(one[2], -other[2], rtol=1e-15)
+    np.testing.assert_array_equal(one[[0, 1, 3, 5, 6]], other[[0, 1, 3, 6, 5]])
+    np.testing.assert_allclose(one[[2, 4]], -other[[2, 4]], rtol=1e-15)
 
 
 @given(**moderate)
 def test_bounds_of_mean_and_variance(a, d, lower, width):
     upper = lower + width
     assume(lower < upper)
-    _, offset, mean, variance, _, _ = outputs(a, d, lower, upper)[:, 0]
+    _, offset, mean, variance, _, _, _ = outputs(a, d, lower, upper)[:, 0]
     assert lower <= mean <= upper
     assert 0 <= offset <= (upper - lower) / 2 * (1 + 1e-15) or math.isinf(width)
     assert 0 <= variance <= (upper - lower) ** 2 / 12 * (1 + 1e-14)  # log-concave: uniform is most
@@ -139,9 +145,9 @@ def test_bounds_of_mean_and_variance(a, d, lower, width):
 
 @given(st.floats(-20, 20), st.floats(0.1, 10), st.floats(-3, 3), st.floats(0.1, 5), st.booleans())
 def test_identities_of_integration_by_parts(a, d, lower, width, one_sided):
-    """math.md 1.2: the first and second, which tie all outputs together."""
+    """math.md 1.2: all three, which tie all outputs together."""
     upper = math.inf if one_sided else lower + width
-    _, _, mean, variance, low, high = outputs(a, d, lower, upper)[:, 0]
+    _, _, mean, variance, third, low, high = outputs(a, d, lower, upper)[:, 0]
     second = variance + mean * mean
     p_low, p_high = math.exp(low), math.exp(high)
     at_upper = 0.0 if one_sided else upper * p_high
@@ -149,6 +155,12 @@ def test_identities_of_integration_by_parts(a, d, lower, width, one_sided):
     assert abs(p_high - p_low - (a - d * mean)) < 1e-13 * size
     size = abs(at_upper) + abs(lower) * p_low + 1 + abs(a * mean) + d * second
     assert abs(at_upper - lower * p_low - (1 + a * mean - d * second)) < 1e-13 * size
+    cube = third + 3 * mean * variance + mean**3
+    at_upper = 0.0 if one_sided else upper * at_upper
+    terms = [at_upper, lower * lower * p_low, 2 * mean, a * second, d * cube]
+    size = sum(map(abs, terms)) + d * (variance + mean * mean) ** 1.5
+    gap = at_upper - lower * lower * p_low - (2 * mean + a * second - d * cube)
+    assert abs(gap) < 1e-13 * size
 
 
 @given(
@@ -157,7 +169,7 @@ def test_identities_of_integration_by_parts(a, d, lower, width, one_sided):
 def test_shift_and_scale(a, d, lower, width, by):
     """math.md 2.4: moving or stretching the axis moves or stretches the unit."""
     upper = lower + width
-    log_norm, _, mean, variance, low, high = outputs(a, d, lower, upper)[:, 0]
+    log_norm, _, mean, variance, third, low, high = outputs(a, d, lower, upper)[:, 0]
     moved = outputs(a + d * by, d, lower + by, upper + by)[:, 0]
     constant = a * by + d * by * by / 2
     size = 1 + abs(log_norm) + abs(constant) + abs(a * by) + d * by * by
@@ -166,19 +178,21 @@ def test_shift_and_scale(a, d, lower, width, by):
     assert abs(moved[0] - log_norm - constant) < 1e-14 * size + tolerance
     assert abs(moved[2] - mean - by) < tolerance * width
     assert abs(moved[3] - variance) < tolerance * width * width
-    assert max(abs(moved[4] - low), abs(moved[5] - high)) < tolerance + 1e-14 * size
+    assert abs(moved[4] - third) < tolerance * width**3
+    assert max(abs(moved[5] - low), abs(moved[6] - high)) < tolerance + 1e-14 * size
     stretched = outputs(a / 4, d / 16, 4 * lower, 4 * upper)[:, 0]  # powers of two: exact
-    np.testing.assert_allclose(stretched[2:4], [4 * mean, 16 * variance], rtol=1e-15)
+    want = [4 * mean, 16 * variance, 64 * third]
+    np.testing.assert_allclose(stretched[2:5], want, rtol=1e-15)
     np.testing.assert_allclose(stretched[0], log_norm + math.log(4), atol=1e-14, rtol=1e-14)
     ends = [low - math.log(4), high - math.log(4)]
-    np.testing.assert_allclose(stretched[4:], ends, atol=1e-14, rtol=1e-14)
+    np.testing.assert_allclose(stretched[5:], ends, atol=1e-14, rtol=1e-14)
 
 
 @pytest.mark.parametrize("row", exact_rows(), ids=lambda r: f"{r['a']},{r['xi1']},{r['xi2']}")
 def test_exact_cases(row):
     end = [math.inf if row["xi2"] is None else float(row["xi2"]), float(row["xi1"])]
     out = outputs(float(row["a"]), float(row["d"]), end[1], end[0])[:, 0]
-    keys = ["log_norm", None, "mean", "var", "log_density_xi1", "log_density_xi2"]
+    keys = ["log_norm", None, "mean", "var", None, "log_density_xi1", "log_density_xi2"]
     for got, key in zip(out, keys, strict=True):
         if key is None:
             continue
@@ -202,7 +216,7 @@ def test_crossed_bounds_give_nan():
 
 def test_a_point():
     out = outputs(0.5, 2.0, 3.0, 3.0)[:, 0]
-    np.testing.assert_array_equal(out, [-math.inf, 0, 3, 0, math.inf, math.inf])
+    np.testing.assert_array_equal(out, [-math.inf, 0, 3, 0, 0, math.inf, math.inf])
 
 
 def has_wide_vectors():

@@ -68,6 +68,28 @@ def tail_on_half_line(t):
     return (u + 4) * (1 + u * u) * second_tail(u)
 
 
+def third_tail(u):
+    """Integral of v^3 exp(-u v - v^2/2) over v > 0, by continued fraction where that cancels."""
+    if u < 12:
+        with mp.workdps(80):
+            r0 = mills(u)
+            r1 = 1 - u * r0
+            return 2 * r1 - u * (r0 - u * r1)
+    tail = mp.mpf(u)
+    for k in range(int(60 + 2000 / u), 4, -1):
+        tail = u + k / tail
+    k4 = 1 / (u + 4 / tail)
+    return 3 * k4 * second_tail(u)
+
+
+def third_ratio_on_half_line(t):
+    """(u + 4) times the ratio of third and second tail integral at u = 4 (1 + t) / (1 - t)."""
+    if t > mp.mpf(1) - mp.mpf(10) ** -30:
+        return mp.mpf(3)
+    u = 4 * (1 + t) / (1 - t)
+    return (u + 4) * third_tail(u) / second_tail(u)
+
+
 def hazard_on_half_line(t):
     """(u + 4) (1/R0(u) - u) at u = 4 (1 + t) / (1 - t)."""
     if t > mp.mpf(1) - mp.mpf(10) ** -30:
@@ -114,7 +136,8 @@ LN2 = mp.log(2)
 S2 = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
 # name, comment, function, interval, degree in double, degree in single precision
 FITS = [
-    ("TAIL", "(u+4)(1+u^2) 2 R2(u) in t = (u-4)/(u+4), u >= 0", tail_on_half_line, -1, 1, 28, 13),
+    ("TAIL", "(u+4)(1+u^2) R2(u) in t = (u-4)/(u+4), u >= 0", tail_on_half_line, -1, 1, 28, 13),
+    ("THIRD", "(u+4) R3/R2 in t = (u-4)/(u+4), u >= 0", third_ratio_on_half_line, -1, 1, 30, 12),
     ("HAZARD", "(u+4)(1/R0(u)-u) in t = (u-4)/(u+4), u >= 0", hazard_on_half_line, -1, 1, 22, 11),
     (
         "ROUGH_LOG",

@@ -33,7 +33,7 @@ def means_and_variances(a, d, lower, upper, out):
     """Write the mean and the variance of each unit."""
     mean, variance = out[2], out[3]
     for i in range(a.size):
-        _, _, mean[i], variance[i], _, _, _ = evaluate(a[i], d[i], lower[i], upper[i])
+        _, _, mean[i], variance[i], _, _, _, _ = evaluate(a[i], d[i], lower[i], upper[i])
 
 
 @serial
@@ -42,7 +42,7 @@ def all_outputs(a, d, lower, upper, out):
     log_norm, offset, mean = out[0], out[1], out[2]
     variance, at_lower, at_upper = out[3], out[4], out[5]
     for i in range(a.size):
-        log_norm[i], offset[i], mean[i], variance[i], at_lower[i], at_upper[i], _ = evaluate(
+        log_norm[i], offset[i], mean[i], variance[i], _, at_lower[i], at_upper[i], _ = evaluate(
             a[i], d[i], lower[i], upper[i]
         )
 

@@ -4,27 +4,38 @@
 if __name__ == "kernels":
     raise ImportError("import trug_fast.kernels")
 
+from .draws import draw, draw_chopin, draw_robert
+from .probability import cdf, entropy, isf, logcdf, logpdf, logsf, ppf, sf
 from .scalars import (
-    draw,
-    draw_chopin,
-    draw_robert,
     log_end_densities,
     log_normalizer,
     mean_variance,
+    moments,
     offset,
     second_moment,
+    third_moment,
 )
 from .stream import stream, uniform
 
 __all__ = [
+    "cdf",
     "draw",
     "draw_chopin",
     "draw_robert",
+    "entropy",
+    "isf",
     "log_end_densities",
     "log_normalizer",
+    "logcdf",
+    "logpdf",
+    "logsf",
     "mean_variance",
+    "moments",
     "offset",
+    "ppf",
     "second_moment",
+    "sf",
     "stream",
+    "third_moment",
     "uniform",
 ]

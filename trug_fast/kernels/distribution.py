@@ -55,9 +55,9 @@ def cut(x, a, d, lower, upper):
     inside = u < zero
     start = -half * u * u if inside else zero
     weight = -half * z * z if inside else -v * (u + half * v)
-    tail_u, _, _ = tail_integrals(abs(u))
-    tail_z, _, _ = tail_integrals(abs(z))
-    tail_far, _, _ = tail_integrals(abs(u_far))
+    tail_u, _, _, _ = tail_integrals(abs(u))
+    tail_z, _, _, _ = tail_integrals(abs(z))
+    tail_far, _, _, _ = tail_integrals(abs(u_far))
     total = u + z
     mirrored = total < zero  # the near piece has its own near end at x
     near = piece(
@@ -108,7 +108,7 @@ def cdf(x, a, d, lower, upper):
     one = like(x, 1.0)
     near, far, whole, _, _, _, _, reflected = cut(_within(x, lower, upper), a, d, lower, upper)
     share = _share(far, whole) if reflected else _share(near, whole)
-    return _edges(x, share if share < one else one, lower, upper, 0.0, 1.0)
+    return _edges(x, one if share > one else share, lower, upper, 0.0, 1.0)
 
 
 @scalar
@@ -117,7 +117,7 @@ def sf(x, a, d, lower, upper):
     one = like(x, 1.0)
     near, far, whole, _, _, _, _, reflected = cut(_within(x, lower, upper), a, d, lower, upper)
     share = _share(near, whole) if reflected else _share(far, whole)
-    return _edges(x, share if share < one else one, lower, upper, 1.0, 0.0)
+    return _edges(x, one if share > one else share, lower, upper, 1.0, 0.0)
 
 
 @scalar
@@ -151,11 +151,11 @@ def entropy(a, d, lower, upper):
     zero, half = like(a, 0.0), like(a, 0.5)
     s, _, u, u_far, width, tau, _ = whiten(a, d, lower, upper)
     inside = u < zero
-    near_tail, _, _ = tail_integrals(abs(u))
-    far_tail, _, _ = tail_integrals(abs(u_far))
+    near_tail, _, _, _ = tail_integrals(abs(u))
+    far_tail, _, _, _ = tail_integrals(abs(u_far))
     start = -half * u * u if inside else zero
     value, exponent = piece(u, near_tail, far_tail, width, tau, start)
-    _, offset, _, variance, _, _, _ = evaluate(a, d, lower, upper)
+    _, offset, _, variance, _, _, _, _ = evaluate(a, d, lower, upper)
     offset, variance = offset * s, variance * d
     mean = u + offset
     energy = mean * mean if inside else offset * (u + u + offset)
@@ -168,8 +168,8 @@ def log_mass(a, d, lower, upper):
     """Return the log of the interval's mass under the normal of mean a/d and variance 1/d."""
     zero, half = like(a, 0.0), like(a, 0.5)
     _, _, u, u_far, width, tau, _ = whiten(a, d, lower, upper)
-    near_tail, _, _ = tail_integrals(abs(u))
-    far_tail, _, _ = tail_integrals(abs(u_far))
+    near_tail, _, _, _ = tail_integrals(abs(u))
+    far_tail, _, _, _ = tail_integrals(abs(u_far))
     value, exponent = piece(u, near_tail, far_tail, width, tau, -half * u * u)
     decay, _ = exp_and_expm1(-tau)
     missing = exp(-half * u * u) * (near_tail + decay * far_tail) * like(a, 1.0 / ROOT_TWO_PI)

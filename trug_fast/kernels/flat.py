@@ -94,6 +94,21 @@ PANEL_DROP = 14.0
 LAST_DROP = 84.0  # beyond lie 3e-37 of the mass: nothing, even for a quantile at 2**-54
 
 
+NEGLIGIBLE = 1e-150  # a d that no finite interval below 1e66 can tell from 0
+
+
+@scalar
+def is_bent(d, lower, upper):
+    """Tell whether d > 0 matters: whitening by sqrt(d) overflows where d is next to nothing."""
+    return d > NEGLIGIBLE or (d > 0.0 and math.isinf(upper - lower))
+
+
+@scalar
+def flattened(d):
+    """Return d, or 0 where it is next to nothing: what the functions below take."""
+    return 0.0 if d > 0.0 else d
+
+
 @scalar
 def _invalid(a, d, lower, upper):
     """Tell whether the unit has no density: NaN, infinite numbers, or crossed bounds."""
@@ -102,7 +117,7 @@ def _invalid(a, d, lower, upper):
 
 
 @scalar
-def _reflect(a, d, lower, upper):
+def reflect(a, d, lower, upper):
     """Return (c, g, width, tau, reflected); reflected if the upper end is the near one."""
     c = -d
     width = upper - lower
@@ -118,7 +133,7 @@ def _reflect(a, d, lower, upper):
 
 
 @scalar
-def _panels(c, g, width):
+def panels_of(c, g, width):
     """Return the panels of the near half, the drop over all of them, and which nodes to use."""
     half = 0.5 * width
     drop = min(half * (g - 0.5 * c * half), LAST_DROP)
@@ -127,7 +142,7 @@ def _panels(c, g, width):
 
 
 @scalar
-def _edge(i, panels, drop, c, g, width):
+def panel_edge(i, panels, drop, c, g, width):
     """Return the distance from the end at which panel ``i`` begins."""
     if i == panels and drop < LAST_DROP:
         return 0.5 * width
@@ -137,36 +152,52 @@ def _edge(i, panels, drop, c, g, width):
     return 2.0 * (t / g) / (1.0 + math.sqrt(max(0.0, 1.0 - 2.0 * (c / g) * (t / g))))
 
 
+@scalar
+def node_weight(k, step, fall):
+    """Return the weight of node k of a panel ``step`` wide, the log density down by ``fall``."""
+    return step * WEIGHTS[k] * exp(-fall)
+
+
 @serial
 def evaluate_flat(a, d, lower, upper):
     """Return what :func:`unit.evaluate` returns, for d <= 0; NaN if an end is infinite."""
     nan = float("nan")
     if _invalid(a, d, lower, upper):
-        return nan, nan, nan, nan, nan, nan, False
+        return nan, nan, nan, nan, nan, nan, nan, False
     if lower == upper:
         infinite = float("inf")
-        return -infinite, 0.0, lower, 0.0, infinite, infinite, False
-    c, g, width, tau, reflected = _reflect(a, d, lower, upper)
-    panels, drop, start, stop = _panels(c, g, width)
+        return -infinite, 0.0, lower, 0.0, 0.0, infinite, infinite, False
+    c, g, width, tau, reflected = reflect(a, d, lower, upper)
+    panels, drop, start, stop = panels_of(c, g, width)
 
     # Second moment about a point so near the mean that little cancels when the mean is known.
     centre = width / (2.0 + g * width)
     integral, first, second, lean = 0.0, 0.0, 0.0, 0.0
+    square, cube, raw2, raw3 = 0.0, 0.0, 0.0, 0.0  # about the midpoint, about the near end
     for i in range(panels):
-        left = _edge(i, panels, drop, c, g, width)
-        step = _edge(i + 1, panels, drop, c, g, width) - left
+        left = panel_edge(i, panels, drop, c, g, width)
+        step = panel_edge(i + 1, panels, drop, c, g, width) - left
         for k in range(start, stop):
             v = left + step * NODES[k]
-            weight = step * WEIGHTS[k] * exp(-(g - 0.5 * c * v) * v)
+            weight = node_weight(k, step, (g - 0.5 * c * v) * v)
             mirror, minus = exp_and_expm1(-tau * (1.0 - 2.0 * v / width))
             image = width - v
             integral += weight * (1.0 + mirror)
             first += weight * (v + image * mirror)
             second += weight * ((v - centre) ** 2 + (image - centre) ** 2 * mirror)
-            lean -= weight * minus * (0.5 * width - v)  # towards the near end, from the midpoint
+            x = 0.5 * width - v  # towards the near end, from the midpoint
+            lean -= weight * minus * x
+            square += weight * (1.0 + mirror) * x * x
+            cube -= weight * minus * x * x * x
+            raw2 += weight * (v * v + image * image * mirror)
+            raw3 += weight * (v * v * v + image * image * image * mirror)
     inverse = 1.0 / integral
     offset, lean = first * inverse, lean * inverse
     variance = second * inverse - (offset - centre) ** 2
+    # Odd moments about the midpoint vanish with tau, as the third central one does.
+    third = raw3 * inverse - offset * (3.0 * raw2 * inverse - 2.0 * offset * offset)
+    if tau <= 3.0:
+        third = lean * (3.0 * square * inverse - 2.0 * lean * lean) - cube * inverse
 
     end = upper if reflected else lower
     # From the midpoint where the mean may lie near zero, between ends of opposite sign.
@@ -177,7 +208,8 @@ def evaluate_flat(a, d, lower, upper):
     log_near, log_far = -log_integral, -log_integral - tau
     log_low, log_high = (log_far, log_near) if reflected else (log_near, log_far)
     log_norm = end * fma(0.5 * c, end, a) + log_integral
-    return log_norm, offset, mean, variance, log_low, log_high, reflected
+    third = -third if reflected else third
+    return log_norm, offset, mean, variance, third, log_low, log_high, reflected
 
 
 @scalar
@@ -192,24 +224,27 @@ def _mass(left, right, start, stop, c, g, rate, depth):
 
 
 @serial
-def quantile_flat(p, a, d, lower, upper):
-    """Return h with P(unit <= h) = p, for 1e-20 < p < 1 and d <= 0; increasing in p."""
-    if _invalid(a, d, lower, upper) or not 0.0 < p < 1.0:
+def quantile_flat(p, rest, a, d, lower, upper):
+    """Return h with P(unit <= h) = p and P(unit > h) = rest, for p and rest above 1e-20, d <= 0.
+
+    Each is used where it is small; p + rest = 1.
+    """
+    if _invalid(a, d, lower, upper) or not (0.0 < p <= 1.0 and 0.0 < rest <= 1.0):
         return float("nan")
     if lower == upper:
         return lower
-    c, g, width, tau, reflected = _reflect(a, d, lower, upper)
-    panels, drop, start, stop = _panels(c, g, width)
+    c, g, width, tau, reflected = reflect(a, d, lower, upper)
+    panels, drop, start, stop = panels_of(c, g, width)
     image_rate = 2.0 * tau / width
     near, far = 0.0, 0.0
     for i in range(panels):
-        left = _edge(i, panels, drop, c, g, width)
-        right = _edge(i + 1, panels, drop, c, g, width)
+        left = panel_edge(i, panels, drop, c, g, width)
+        right = panel_edge(i + 1, panels, drop, c, g, width)
         near += _mass(left, right, start, stop, c, g, 0.0, 0.0)
         far += _mass(left, right, start, stop, c, g, image_rate, tau)
 
     # Mass from the near end and mass from the far end; the smaller keeps more digits.
-    from_near, from_far = (1.0 - p, p) if reflected else (p, 1.0 - p)
+    from_near, from_far = (rest, p) if reflected else (p, rest)
     from_near, from_far = from_near * (near + far), from_far * (near + far)
     in_image = from_far < far
     rate, depth = (image_rate, tau) if in_image else (0.0, 0.0)
@@ -220,8 +255,8 @@ def quantile_flat(p, a, d, lower, upper):
     v, other = 0.0, 0.0
     for k in range(panels):
         i = k if inwards else panels - k
-        v = _edge(i, panels, drop, c, g, width)
-        other = _edge(i + 1 if inwards else i - 1, panels, drop, c, g, width)
+        v = panel_edge(i, panels, drop, c, g, width)
+        other = panel_edge(i + 1 if inwards else i - 1, panels, drop, c, g, width)
         mass = abs(_mass(v, other, start, stop, c, g, rate, depth))
         if goal <= mass or k == panels - 1:
             break

@@ -67,7 +67,7 @@ def statistics_row(net, units, mean, first, second, at_lower, at_upper):
         return
     precision, lower, upper = units.precision, units.lower, units.upper
     for j in range(net.size):
-        _, _, m, v, log_low, log_high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
+        _, _, m, v, _, log_low, log_high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
         flat = precision[j] <= like(net[j], 0.0)
         zero = like(net[j], 0.0)
         mean[j] = m
@@ -78,7 +78,7 @@ def statistics_row(net, units, mean, first, second, at_lower, at_upper):
     if units.n_flat > 0:
         for j in range(net.size):
             if precision[j] <= 0:
-                _, _, m, v, log_low, log_high, _ = evaluate_flat(
+                _, _, m, v, _, log_low, log_high, _ = evaluate_flat(
                     net[j], precision[j], lower[j], upper[j]
                 )
                 mean[j] = m
@@ -100,12 +100,14 @@ def moments_row(net, units, mean, variance, log_low, log_high):
         return
     precision, lower, upper = units.precision, units.lower, units.upper
     for j in range(net.size):
-        _, _, m, v, low, high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
+        _, _, m, v, _, low, high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
         mean[j], variance[j], log_low[j], log_high[j] = m, v, low, high
     if units.n_flat > 0:
         for j in range(net.size):
             if precision[j] <= 0:
-                _, _, m, v, low, high, _ = evaluate_flat(net[j], precision[j], lower[j], upper[j])
+                _, _, m, v, _, low, high, _ = evaluate_flat(
+                    net[j], precision[j], lower[j], upper[j]
+                )
                 mean[j], variance[j], log_low[j], log_high[j] = m, v, low, high
 
 
@@ -123,7 +125,10 @@ def draw_row(net, units, uniform, sample):
     if units.n_flat > 0:
         for j in range(net.size):
             if precision[j] <= 0:
-                sample[j] = quantile_flat(uniform[j], net[j], precision[j], lower[j], upper[j])
+                p = uniform[j]
+                sample[j] = quantile_flat(
+                    p, like(p, 1.0) - p, net[j], precision[j], lower[j], upper[j]
+                )
 
 
 @serial
