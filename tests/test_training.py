@@ -60,7 +60,8 @@ def test_every_optimizer_improves_the_score(digits, optimizer):
         epochs=12,
         batch_size=20,
         optimizer=optimizer,
-        learning_rate={"sgd": 0.3, "rmsprop": 0.01, "adam": 0.01}[optimizer],
+        # At a constant rate the score of these runs goes up and down by more than they gain.
+        learning_rate={"sgd": (0.3, 0.03)}.get(optimizer, (0.003, 0.0003)),
         rng=0,
         validation=digits.test,
     )
