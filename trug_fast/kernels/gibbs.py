@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
+from .binary import multiply
 from .blas import gemm
 from .compiling import parallel, serial
 from .elementary import sigmoid
@@ -79,8 +80,9 @@ def add_bias(net, bias, row, row_stop, unit, unit_stop):
 @serial
 def hidden_net(layers, visible, net, row, row_stop, unit, unit_stop):
     """Write the net inputs of one tile of hidden units."""
-    part = net[row:row_stop, unit:unit_stop]
-    gemm(False, False, 1.0, visible[row:row_stop], layers.weights[:, unit:unit_stop], 0.0, part)
+    if not multiply(visible, row, row_stop, layers.weights, unit, unit_stop, net):
+        part, weights = net[row:row_stop, unit:unit_stop], layers.weights[:, unit:unit_stop]
+        gemm(False, False, 1.0, visible[row:row_stop], weights, 0.0, part)
     add_bias(net, layers.hidden_bias, row, row_stop, unit, unit_stop)
 
 
