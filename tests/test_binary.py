@@ -1,4 +1,4 @@
-"""Products with matrices of zeros and ones: exact sums, whatever the tile, and a refusal of others."""
+"""Products with matrices of zeros and ones: exact sums, whatever the tile; others are refused."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_anything_but_zeros_and_ones_is_refused_untouched(other):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rows", [(1, 1), (64, 65), (100, 130)])
 def test_gradient_of_binary_and_of_soft_visibles(rows, dtype):
-    """The bits' way against plain NumPy, and a matrix that differs from binary by next to nothing."""
+    """The bits' way against plain NumPy, and data that differ from binary by next to nothing."""
     rng = np.random.default_rng(3)
     n, m = 90, 140
     x, y = ((rng.random((r, n)) < 0.3).astype(dtype) for r in rows)
