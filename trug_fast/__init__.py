@@ -4,12 +4,13 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
-from . import datasets, exact, kernels, truncnorm
+from . import datasets, exact, kernels
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, log_partition
 from .rbm import BernoulliRBM, TruGRBM
 from .training import Fit, train_rbm
 from .truncation import Truncation
+from .truncnorm import truncnorm
 
 __version__ = version("trug-fast")
 

@@ -4,19 +4,24 @@ Every argument is a contiguous vector as long as ``out``, or of length 1 to stan
 a and b are the ends in standard deviations from loc, as in SciPy.  A loop runs over blocks that
 stay in the first-level cache; a block of a short argument is filled with its one number, so that
 the loop inside sees contiguous memory always and vectorises.  All take float64 or float32.
+
+The patterns hold the loops, the kernels say what is computed: ``value_of`` on a standard normal cut
+to [a, b], and ``finish`` for the step from there to loc and scale.
 """
 
 import numpy as np
 
 from . import distribution
-from .compiling import scalar, serial
+from .compiling import pattern, scalar, serial
 from .elementary import exp, log
-from .intrinsics import fma, like
+from .intrinsics import fma, like, pick
 from .philox import DISTRIBUTION, uniform_row
 from .quantile import quantile
 from .unit import evaluate
 
 BLOCK = 1024
+# Standard deviations from the mode, as far as tails.py goes.  Beyond it intervals give NaN.
+FARTHEST_64, FARTHEST_32 = 1e100, 1e12
 _CHAIN_BITS = 30  # elements 2**30 k ... have chain k, whose block numbers fit 32 bits
 
 
@@ -32,13 +37,16 @@ def _part(values, start, stop, buffer):
 
 @serial
 def _shape(a, b, loc, scale, start, out, space):
-    """Return the block's lower, upper, loc, scale (NaN unless positive), and its place in out."""
+    """Return the block's lower, upper, loc, scale (NaN if anything is amiss), and place in out."""
     stop = min(start + BLOCK, out.size)
+    lower, upper = _part(a, start, stop, space[0]), _part(b, start, stop, space[1])
     width = _part(scale, start, stop, space[3])
     checked = space[3][: stop - start]
     for i in range(width.size):
-        checked[i] = width[i] if width[i] > 0 else np.nan
-    lower, upper = _part(a, start, stop, space[0]), _part(b, start, stop, space[1])
+        farthest = pick(width[i], FARTHEST_64, FARTHEST_32)
+        within = lower[i] <= farthest and upper[i] >= -farthest
+        good = lower[i] < upper[i] and within and width[i] > like(width[i], 0.0)
+        checked[i] = width[i] if good else like(width[i], np.nan)
     return lower, upper, _part(loc, start, stop, space[2]), checked, out[start:stop]
 
 
@@ -53,77 +61,157 @@ def _points(x, a, b, loc, scale, start, out, space):
     return z, lower, upper, width, value
 
 
+@pattern
+def over_points(value_of, finish, x, a, b, loc, scale, out):
+    """Write finish(value_of(z, 0, 1, a, b), ...) for each x, where z = (x - loc)/scale."""
+    space = np.empty((5, BLOCK), out.dtype)
+    for start in range(0, out.size, BLOCK):
+        z, lower, upper, width, value = _points(x, a, b, loc, scale, start, out, space)
+        for i in range(value.size):
+            zero, one = like(z[i], 0.0), like(z[i], 1.0)
+            standard = value_of(z[i], zero, one, lower[i], upper[i])
+            value[i] = finish(standard, z[i], lower[i], upper[i], width[i])
+
+
+@pattern
+def over_intervals(value_of, finish, a, b, loc, scale, out):
+    """Write finish(value_of(0, 1, a, b), loc, scale) for each interval."""
+    space = np.empty((4, BLOCK), out.dtype)
+    for start in range(0, out.size, BLOCK):
+        lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)
+        for i in range(value.size):
+            zero, one = like(lower[i], 0.0), like(lower[i], 1.0)
+            standard = value_of(zero, one, lower[i], upper[i])
+            value[i] = finish(standard, shift[i], width[i])
+
+
+@scalar
+def _probability(value, z, lower, upper, width):
+    return value
+
+
+@scalar
+def _density(log_density, z, lower, upper, width):
+    return exp(log_density) / width
+
+
+@scalar
+def _far_log(value, z, lower, upper):
+    """Return ``value``, the log of a tail or a density at z, also where z lies too far out.
+
+    There it is minus the rise of z**2/2 above the near end: what else it holds is rounded away.
+    """
+    zero, half = like(z, 0.0), like(z, 0.5)
+    near = abs(lower if lower > zero else (upper if upper < zero else zero))
+    rise = half * (abs(z) - near) * (abs(z) + near)
+    far = abs(z) > pick(z, FARTHEST_64, FARTHEST_32) and value > -like(z, np.inf)
+    return -rise if far else value
+
+
+@scalar
+def _log_density(value, z, lower, upper, width):
+    return _far_log(value, z, lower, upper) - log(width)
+
+
+@scalar
+def _log_below(value, z, lower, upper, width):
+    return _far_log(value, z, lower, upper) if z < like(z, 0.0) else value
+
+
+@scalar
+def _log_above(value, z, lower, upper, width):
+    return _far_log(value, z, lower, upper) if z > like(z, 0.0) else value
+
+
+@serial
+def pdf(x, a, b, loc, scale, out):
+    """Write the density at x."""
+    over_points(distribution.logpdf, _density, x, a, b, loc, scale, out)
+
+
+@serial
+def logpdf(x, a, b, loc, scale, out):
+    """Write the log density at x."""
+    over_points(distribution.logpdf, _log_density, x, a, b, loc, scale, out)
+
+
+@serial
+def cdf(x, a, b, loc, scale, out):
+    """Write the probability up to x."""
+    over_points(distribution.cdf, _probability, x, a, b, loc, scale, out)
+
+
+@serial
+def sf(x, a, b, loc, scale, out):
+    """Write the probability beyond x."""
+    over_points(distribution.sf, _probability, x, a, b, loc, scale, out)
+
+
+@serial
+def logcdf(x, a, b, loc, scale, out):
+    """Write the log of the probability up to x."""
+    over_points(distribution.logcdf, _log_below, x, a, b, loc, scale, out)
+
+
+@serial
+def logsf(x, a, b, loc, scale, out):
+    """Write the log of the probability beyond x."""
+    over_points(distribution.logsf, _log_above, x, a, b, loc, scale, out)
+
+
+@scalar
+def _mean(a, d, lower, upper):
+    return evaluate(a, d, lower, upper)[2]
+
+
+@scalar
+def _variance(a, d, lower, upper):
+    return evaluate(a, d, lower, upper)[3]
+
+
 @scalar
 def _placed(h, shift, width):
     """Return shift + width*h, rounded twice as NumPy does, so that ends of intervals agree."""
     return shift + fma(width, h, like(h, 0.0))
 
 
-@serial
-def pdf(x, a, b, loc, scale, out):
-    """Write the density at x."""
-    space = np.empty((5, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        z, lower, upper, width, value = _points(x, a, b, loc, scale, start, out, space)
-        for i in range(z.size):
-            zero, one = like(z[i], 0.0), like(z[i], 1.0)
-            value[i] = exp(distribution.logpdf(z[i], zero, one, lower[i], upper[i])) / width[i]
+@scalar
+def _stretched(value, shift, width):
+    return value * width * width
+
+
+@scalar
+def _widened(value, shift, width):
+    return value + log(width)
+
+
+@scalar
+def _unless_amiss(value, shift, width):
+    return value if width > like(width, 0.0) else width
 
 
 @serial
-def logpdf(x, a, b, loc, scale, out):
-    """Write the log density at x."""
-    space = np.empty((5, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        z, lower, upper, width, value = _points(x, a, b, loc, scale, start, out, space)
-        for i in range(z.size):
-            zero, one = like(z[i], 0.0), like(z[i], 1.0)
-            standard = distribution.logpdf(z[i], zero, one, lower[i], upper[i])
-            value[i] = standard - log(width[i])
+def mean(a, b, loc, scale, out):
+    """Write the mean."""
+    over_intervals(_mean, _placed, a, b, loc, scale, out)
 
 
 @serial
-def cdf(x, a, b, loc, scale, out):
-    """Write the probability up to x."""
-    space = np.empty((5, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        z, lower, upper, _, value = _points(x, a, b, loc, scale, start, out, space)
-        for i in range(z.size):
-            zero, one = like(z[i], 0.0), like(z[i], 1.0)
-            value[i] = distribution.cdf(z[i], zero, one, lower[i], upper[i])
+def var(a, b, loc, scale, out):
+    """Write the variance."""
+    over_intervals(_variance, _stretched, a, b, loc, scale, out)
 
 
 @serial
-def sf(x, a, b, loc, scale, out):
-    """Write the probability beyond x."""
-    space = np.empty((5, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        z, lower, upper, _, value = _points(x, a, b, loc, scale, start, out, space)
-        for i in range(z.size):
-            zero, one = like(z[i], 0.0), like(z[i], 1.0)
-            value[i] = distribution.sf(z[i], zero, one, lower[i], upper[i])
+def entropy(a, b, loc, scale, out):
+    """Write the differential entropy."""
+    over_intervals(distribution.entropy, _widened, a, b, loc, scale, out)
 
 
 @serial
-def logcdf(x, a, b, loc, scale, out):
-    """Write the log of the probability up to x."""
-    space = np.empty((5, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        z, lower, upper, _, value = _points(x, a, b, loc, scale, start, out, space)
-        for i in range(z.size):
-            zero, one = like(z[i], 0.0), like(z[i], 1.0)
-            value[i] = distribution.logcdf(z[i], zero, one, lower[i], upper[i])
-
-
-@serial
-def logsf(x, a, b, loc, scale, out):
-    """Write the log of the probability beyond x."""
-    space = np.empty((5, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        z, lower, upper, _, value = _points(x, a, b, loc, scale, start, out, space)
-        for i in range(z.size):
-            zero, one = like(z[i], 0.0), like(z[i], 1.0)
-            value[i] = distribution.logsf(z[i], zero, one, lower[i], upper[i])
+def log_mass(a, b, loc, scale, out):
+    """Write the log of the standard normal's mass between a and b."""
+    over_intervals(distribution.log_mass, _unless_amiss, a, b, loc, scale, out)
 
 
 @serial
@@ -150,53 +238,6 @@ def ppf(p, a, b, loc, scale, out):
 def isf(p, a, b, loc, scale, out):
     """Write the quantile that has probability p above it."""
     _quantiles(p, True, a, b, loc, scale, out)
-
-
-@serial
-def mean(a, b, loc, scale, out):
-    """Write the mean."""
-    space = np.empty((4, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)
-        for i in range(value.size):
-            zero, one = like(lower[i], 0.0), like(lower[i], 1.0)
-            h = evaluate(zero, one, lower[i], upper[i])[2]
-            value[i] = _placed(h, shift[i], width[i]) if lower[i] < upper[i] else np.nan
-
-
-@serial
-def var(a, b, loc, scale, out):
-    """Write the variance."""
-    space = np.empty((4, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        lower, upper, _, width, value = _shape(a, b, loc, scale, start, out, space)
-        for i in range(value.size):
-            zero, one = like(lower[i], 0.0), like(lower[i], 1.0)
-            variance = evaluate(zero, one, lower[i], upper[i])[3]
-            value[i] = variance * width[i] * width[i] if lower[i] < upper[i] else np.nan
-
-
-@serial
-def entropy(a, b, loc, scale, out):
-    """Write the differential entropy."""
-    space = np.empty((4, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        lower, upper, _, width, value = _shape(a, b, loc, scale, start, out, space)
-        for i in range(value.size):
-            zero, one = like(lower[i], 0.0), like(lower[i], 1.0)
-            value[i] = distribution.entropy(zero, one, lower[i], upper[i]) + log(width[i])
-
-
-@serial
-def log_mass(a, b, loc, scale, out):
-    """Write the log of the standard normal's mass between a and b."""
-    space = np.empty((4, BLOCK), out.dtype)
-    for start in range(0, out.size, BLOCK):
-        lower, upper, _, width, value = _shape(a, b, loc, scale, start, out, space)
-        for i in range(value.size):
-            zero, one = like(lower[i], 0.0), like(lower[i], 1.0)
-            standard = distribution.log_mass(zero, one, lower[i], upper[i])
-            value[i] = standard if width[i] > zero else np.nan
 
 
 @serial

@@ -1,4 +1,4 @@
-"""The three ways a kernel is compiled, decided once for the whole folder."""
+"""The four ways a kernel is compiled, decided once for the whole folder."""
 
 import hashlib
 from collections.abc import Callable
@@ -45,6 +45,15 @@ def scalar(function: F) -> F:
 def serial(function: F) -> F:
     """Compile a function of arrays that runs in the calling thread, without the GIL."""
     return _compile(function, nogil=True)
+
+
+def pattern(function: F) -> F:
+    """Compile a loop that is given the scalars to call, into each kernel that names them.
+
+    Inlined, it leaves no function argument behind: with one Numba keeps nothing on disk, and of a
+    kernel made by a closure over its scalars it finds nothing again in the next process.
+    """
+    return _compile(function, inline="always")
 
 
 def parallel(function: F) -> F:
