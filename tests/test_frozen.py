@@ -1,0 +1,106 @@
+"""``truncnorm`` as an object: called, imported in every way, beside SciPy's."""
+
+import importlib
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import trug_fast.truncnorm
+from trug_fast import truncnorm
+from trug_fast.truncnorm import Frozen, rvs
+
+FUNCTIONS = [name for name in dir(truncnorm) if not name.startswith("_")]
+OURS_ALONE = {"log_mass"}
+# What SciPy's have besides; its generic fits and general moments are not offered.
+NOT_OFFERED = {"args", "dist", "expect", "kwds", "moment", "random_state"}
+
+
+def test_every_way_of_importing_gives_the_same_functions():
+    assert trug_fast.truncnorm is truncnorm
+    assert rvs is truncnorm.rvs
+    module = importlib.import_module("trug_fast.truncnorm")
+    assert module.truncnorm is truncnorm
+    for name in FUNCTIONS:
+        assert getattr(module, name) is getattr(truncnorm, name) and name in module.__all__
+
+
+def test_help_shows_signatures_and_examples():
+    for name in FUNCTIONS:
+        function = getattr(truncnorm, name)
+        assert ">>> " in inspect.getdoc(function)
+        assert {"a", "b", "loc", "scale"} <= inspect.signature(function).parameters.keys()
+        assert inspect.getdoc(getattr(Frozen, name))
+
+
+def test_what_scipy_has_is_here():
+    theirs = {name for name in dir(stats.truncnorm(0, 1)) if not name.startswith("_")}
+    ours = {name for name in dir(truncnorm(0, 1)) if not name.startswith("_")}
+    assert theirs - ours == NOT_OFFERED
+    assert ours - theirs == OURS_ALONE | {"loc", "scale"}
+    assert set(FUNCTIONS) - {n for n in dir(stats.truncnorm) if n[0] != "_"} == OURS_ALONE
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [(-1, 2), (0.5, np.inf, 3.0, 2.0), (np.array([[-1.0], [0.5]]), [1.0, 2.0, 3.0], 1.0)],
+    ids=str,
+)
+def test_a_frozen_distribution_does_what_scipys_does(parameters):
+    ours, theirs = truncnorm(*parameters), stats.truncnorm(*parameters)
+    arguments = dict.fromkeys(["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"], (1.25,))
+    arguments |= dict.fromkeys(["mean", "var", "std", "median", "support", "stats"], ())
+    arguments |= {"ppf": (0.3,), "isf": (0.3,), "interval": (0.9,)}
+    if np.isfinite(parameters[1]).all():
+        arguments["entropy"] = ()  # SciPy has it with finite ends only
+    for name, values in arguments.items():
+        got, want = getattr(ours, name)(*values), getattr(theirs, name)(*values)
+        if name != "support":  # SciPy leaves the shapes of a and b
+            assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, np.broadcast_to(want, np.shape(got)), rtol=1e-9)
+        np.testing.assert_array_equal(got, getattr(truncnorm, name)(*values, *parameters))
+    np.testing.assert_array_equal(ours.log_mass(), truncnorm.log_mass(*parameters))
+    assert ours.stats("v") == pytest.approx(ours.var())
+
+
+def test_draws_of_a_frozen_distribution():
+    frozen = truncnorm([0.0, 8.0], np.inf, loc=1.0, scale=2.0)
+    want = truncnorm.rvs([0.0, 8.0], np.inf, 1.0, 2.0, size=(5, 2), rng=3)
+    np.testing.assert_array_equal(frozen.rvs((5, 2), 3), want)
+    np.testing.assert_array_equal(frozen.rvs(size=(5, 2), random_state=3), want)
+    np.testing.assert_array_equal(frozen.rvs(size=(5, 2), rng=3), want)
+    out = np.empty((5, 2))
+    assert frozen.rvs(rng=3, out=out) is out and (out == want).all()
+    assert frozen.rvs().shape == (2,)
+
+
+def test_parameters_are_copied_and_checked():
+    a = np.zeros(3)
+    frozen = truncnorm(a, 1.0)
+    a[:] = 0.5
+    assert (frozen.support()[0] == 0).all()
+    with pytest.raises(AttributeError):
+        frozen.a = 1.0
+    with pytest.raises(TypeError, match="scale must hold real numbers"):
+        truncnorm(0, 1, scale="wide")
+    with pytest.raises(ValueError, match="shapes must broadcast"):
+        truncnorm([0, 0], [1, 1, 1])
+    assert np.isnan(truncnorm(1, 0).mean())
+    with pytest.raises(ValueError, match="a must be below b"):
+        truncnorm(1, 0).rvs()
+
+
+def test_float_types_survive_freezing():
+    single = truncnorm(np.float32(0), np.float32(1), 2)
+    assert single.mean().dtype == np.float32 and single.rvs(3).dtype == np.float32
+    assert single.cdf(0.5).dtype == np.float32
+    assert truncnorm(0, 1).mean().dtype == np.float64
+
+
+def test_a_frozen_distribution_can_be_shown_and_sent():
+    assert repr(truncnorm(0, 1.5, scale=2)) == "Frozen(a=0, b=1.5, loc=0, scale=2)"
+    frozen = truncnorm([0.0, 1.0], 3.0)
+    again = pickle.loads(pickle.dumps(frozen))
+    np.testing.assert_array_equal(again.mean(), frozen.mean())
