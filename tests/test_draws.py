@@ -94,7 +94,7 @@ def test_out_may_be_a_parameter_too():
         ((0, 1, 0, [1, -1]), "scale must not be negative, got .* in element 1"),
         ((0, 1, 0, np.nan), "scale must not be negative"),
         ((2e100, INF), r"a must be at most 1e\+100"),
-        ((-INF, -2e100), r"b must be at least -1e\+100"),
+        ((-INF, -2e100), r"a must be at most 1e\+100 and b at least -1e\+100, got a=-inf"),
         ((np.float32(2e12), np.float32(INF)), r"a must be at most 1e\+12"),
         ((0, 1, 0, 1, -1), "size must be at least 0, got -1"),
         (([0, 1], 5, 0, 1, 3), r"shapes must broadcast with size \(3,\), got a \(2,\)"),

@@ -102,16 +102,18 @@ def _wanted_shape(
 def _check_parameters(columns: Columns, dtype: Any) -> None:
     a, b, _, scale = columns
     farthest = arrays.FARTHEST_32 if dtype == np.float32 else arrays.FARTHEST_64
-    for good, wanted in (
-        (a < b, "a must be below b"),
-        (scale >= 0, "scale must not be negative"),
-        (a <= farthest, f"a must be at most {farthest:g}"),
-        (b >= -farthest, f"b must be at least {-farthest:g}"),
-    ):
-        if not good.all():
-            i = int(np.argmin(good))
-            values = (f"{n}={c[i % c.size]}" for n, c in (("a", a), ("b", b), ("scale", scale)))
-            raise ValueError(f"{wanted}, got {', '.join(values)} in element {i}")
+    good = (a < b) & (scale >= 0) & (a <= farthest) & (b >= -farthest)
+    if good.all():
+        return
+    i = int(np.argmin(good))
+    low, high, width = (column[i % column.size] for column in (a, b, scale))
+    if not low < high:
+        wanted = "a must be below b"
+    elif not width >= 0:
+        wanted = "scale must not be negative"
+    else:
+        wanted = f"a must be at most {farthest:g} and b at least {-farthest:g}"
+    raise ValueError(f"{wanted}, got a={low}, b={high}, scale={width} in element {i}")
 
 
 def _places(
@@ -119,8 +121,9 @@ def _places(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the array to give back, and the one to fill, which may be the same."""
     if out is None:
-        out = np.empty(shape, dtype)
-    elif out.shape != shape or out.dtype != dtype or not out.flags.writeable:
+        new = np.empty(shape, dtype)
+        return new, new
+    if out.shape != shape or out.dtype != dtype or not out.flags.writeable:
         kind = "" if out.flags.writeable else ", read-only"
         raise ValueError(
             f"out must be a writeable array of shape {shape} and dtype {np.dtype(dtype)}, "
