@@ -10,7 +10,7 @@ from test_unit import has_wide_vectors
 from trug_fast.kernels import arrays, compiling
 
 OF_POINTS = ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"]
-OF_INTERVALS = ["mean", "var", "entropy", "log_mass"]
+OF_INTERVALS = ["mean", "var", "skewness", "entropy", "log_mass"]
 SUFFIXES = {np.float64: ("pd", "sd"), np.float32: ("ps", "ss")}  # packed numbers, one number
 
 

@@ -9,6 +9,8 @@ The patterns hold the loops, the kernels say what is computed: ``value_of`` on a
 to [a, b], and ``finish`` for the step from there to loc and scale.
 """
 
+import math
+
 import numpy as np
 
 from . import distribution
@@ -170,6 +172,12 @@ def _variance(a, d, lower, upper):
 
 
 @scalar
+def _skewness(a, d, lower, upper):
+    _, _, _, variance, third, _, _, _ = evaluate(a, d, lower, upper)
+    return third / variance / math.sqrt(variance)
+
+
+@scalar
 def _placed(h, shift, width):
     """Return shift + width*h, rounded twice as NumPy does, so that ends of intervals agree."""
     return shift + fma(width, h, like(h, 0.0))
@@ -200,6 +208,12 @@ def mean(a, b, loc, scale, out):
 def var(a, b, loc, scale, out):
     """Write the variance."""
     over_intervals(_variance, _stretched, a, b, loc, scale, out)
+
+
+@serial
+def skewness(a, b, loc, scale, out):
+    """Write the third central moment over the cubed standard deviation."""
+    over_intervals(_skewness, _unless_amiss, a, b, loc, scale, out)
 
 
 @serial

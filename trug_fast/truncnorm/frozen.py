@@ -122,7 +122,7 @@ class Frozen:
         return summaries.std(*self._parameters)
 
     def stats(self, moments: str = "mv") -> Any:
-        """Mean and variance; see :func:`trug_fast.truncnorm.stats`."""
+        """Mean, variance and skewness; see :func:`trug_fast.truncnorm.stats`."""
         return summaries.stats(*self._parameters, moments)
 
     def entropy(self) -> Any:
