@@ -6,13 +6,14 @@ import numba
 import numpy as np
 from scipy import stats
 
-from trug_fast import kernels
+import trug_fast
 from trug_fast.kernels.compiling import serial
 from trug_fast.kernels.hidden import TRUG, HiddenUnits, draw_row, part_of
 from trug_fast.kernels.philox import USER, uniform_row
 from trug_fast.kernels.unit import evaluate
 
-from .common import TESTS
+from .common import TESTS, fast_decile, seconds
+from .peers import SAMPLERS, standard
 
 N = 100_000  # 1 ms is 10 ns an element
 BLOCK = 1024
@@ -155,83 +156,70 @@ class DrawsQuality:
         return float(stats.kstest(p, "uniform").statistic)
 
 
-class ScipyDraws:
-    """The same draws by scipy.stats.truncnorm, for comparison."""
+class Samplers:
+    """Ours and others' draws with parameters of their own for each element, in one thread."""
 
-    params = ["half line", "wide", "far tail"]
-    param_names = ("regime",)
+    params = (REGIMES, list(SAMPLERS))
+    param_names = ("regime", "sampler")
 
-    def setup(self, regime_name):
-        """Convert the arguments to SciPy's."""
-        a, d, lower, upper = regime(regime_name, "float64")
-        self.scale, self.loc = 1 / np.sqrt(d), a / d
-        self.a, self.b = (lower - self.loc) / self.scale, (upper - self.loc) / self.scale
-        self.rng = np.random.default_rng(0)
+    def setup(self, regime_name, sampler):
+        """Make the arrays and compile."""
+        numba.set_num_threads(1)
+        self.draw = SAMPLERS[sampler](regime(regime_name, "float64"))
+        if self.draw is None:
+            raise NotImplementedError("not installed, or intervals too narrow for float32")
+        with np.errstate(all="ignore"):
+            self.draw()
 
-    def time_draws(self, regime_name):
-        """Time 100,000 draws."""
-        stats.truncnorm.rvs(self.a, self.b, self.loc, self.scale, random_state=self.rng)
+    def time_draws(self, regime_name, sampler):
+        """Time 100,000 draws, right or wrong; tools/compare_truncnorm.py tells which."""
+        with np.errstate(all="ignore"):
+            self.draw()
+
+
+def face(name):
+    """Return the arguments of a function of ``truncnorm`` for units of all regimes, mixed last."""
+    units = {key: np.array(regime(key, "float64")) for key in REGIMES}
+    parts = [unit[:, i::6] for i, unit in enumerate(units.values())]
+    order = np.random.default_rng(1).permutation(N)
+    units["mixed"] = np.concatenate(parts, axis=1)[:, order]
+    arguments = {}
+    for key, unit in units.items():
+        parameters = standard(*np.ascontiguousarray(unit))
+        first = []
+        if name in ("logpdf", "cdf"):
+            first = [trug_fast.truncnorm.rvs(*parameters, rng=2)]
+        elif name == "ppf":
+            first = [np.random.default_rng(2).random(N)]
+        arguments[key] = [*first, *parameters]
+    return arguments
 
 
 class Face:
-    """trug_fast.truncnorm on 100,000 elements, in one thread."""
+    """Functions of trug_fast.truncnorm on 100,000 elements, in one thread."""
 
     params = ["rvs", "mean", "var", "entropy", "logpdf", "cdf", "ppf"]
     param_names = ("function",)
 
     def setup(self, function):
         """Make the arguments and compile."""
-        import trug_fast
-
-        self.before = numba.get_num_threads()
         numba.set_num_threads(1)
-        a = np.random.default_rng(1).uniform(-9, 9, N)
-        x = {"logpdf": a + 1, "cdf": a + 1, "ppf": np.random.default_rng(2).random(N)}
-        first = [x[function]] if function in x else []
         self.function = getattr(trug_fast.truncnorm, function)
-        self.arguments = [*first, a, a + 2.0, 0.0, 1.0]
-        self.function(*self.arguments)
+        self.arguments = face(function)
+        self.function(*self.arguments["mixed"])
 
-    def teardown(self, function):
-        """Give the threads back."""
-        numba.set_num_threads(self.before)
+    def time_mixed(self, function):
+        """Time 100,000 elements of all six regimes, shuffled."""
+        self.function(*self.arguments["mixed"])
 
-    def time_face(self, function):
-        """Time 100,000 elements."""
-        self.function(*self.arguments)
+    def track_mixed_over_slowest(self, function):
+        """Return the time for shuffled regimes over that for the slowest of them, in turns."""
+        times = {key: [] for key in self.arguments}
+        for _ in range(4):
+            for key, arguments in self.arguments.items():
+                times[key] += seconds(lambda p=arguments: self.function(*p), 8)
+        decile = {key: fast_decile(values) for key, values in times.items()}
+        mixed = decile.pop("mixed")
+        return mixed / max(decile.values())
 
-
-@numba.njit
-def _inverted(rng, a, d, lower, upper, out):
-    for i in range(out.size):
-        out[i] = kernels.draw(rng, a[i], d[i], lower[i], upper[i])
-
-
-@numba.njit
-def _robert(rng, a, d, lower, upper, out):
-    for i in range(out.size):
-        out[i] = kernels.draw_robert(rng, a[i], d[i], lower[i], upper[i])
-
-
-@numba.njit
-def _chopin(rng, a, d, lower, upper, out):
-    for i in range(out.size):
-        out[i] = kernels.draw_chopin(rng, a[i], d[i], lower[i], upper[i])
-
-
-class EmbeddedDraws:
-    """The scalars in a user's own loop: one draw at a time."""
-
-    params = (REGIMES, ["draw", "draw_robert", "draw_chopin"])
-    param_names = ("regime", "sampler")
-
-    def setup(self, regime_name, sampler):
-        """Make the arrays and compile."""
-        loops = {"draw": _inverted, "draw_robert": _robert, "draw_chopin": _chopin}
-        self.loop = loops[sampler]
-        self.arguments = (kernels.stream(1), *regime(regime_name, "float64"), np.zeros(N))
-        self.loop(*self.arguments)
-
-    def time_draws(self, regime_name, sampler):
-        """Time 100,000 draws."""
-        self.loop(*self.arguments)
+    track_mixed_over_slowest.unit = "ratio"
