@@ -19,8 +19,7 @@ from .compiling import scalar
 def factor():
     return 2.0
 """
-KERNEL = """
-import numpy as np
+PARALLEL = """
 from numba import prange
 from .compiling import parallel
 from .helper import factor
@@ -29,6 +28,19 @@ from .helper import factor
 def fill(out):
     for i in prange(out.size):
         out[i] = factor()
+"""
+PATTERN = """
+from .compiling import pattern, serial
+from .helper import factor
+
+@pattern
+def each(value_of, out):
+    for i in range(out.size):
+        out[i] = value_of()
+
+@serial
+def fill(out):
+    each(factor, out)
 """
 SCRIPT = """
 import numpy as np
@@ -39,12 +51,12 @@ print(out[0], sum(fill.stats.cache_hits.values()))
 """
 
 
-@pytest.fixture
-def run(tmp_path):
+@pytest.fixture(params=[PARALLEL, PATTERN], ids=["parallel", "pattern"])
+def run(tmp_path, request):
     folder = tmp_path / "folder"
     folder.mkdir()
     source = Path(compiling.__file__).read_text(encoding="utf-8")
-    files = {"__init__": "", "compiling": source, "helper": HELPER, "kernel": KERNEL}
+    files = {"__init__": "", "compiling": source, "helper": HELPER, "kernel": request.param}
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     environment = os.environ | {
@@ -80,7 +92,7 @@ def test_the_stamp_covers_every_file_here():
     assert stamped == compiling._STAMP
 
 
-def test_every_kernel_is_compiled_by_the_three_decorators():
+def test_every_kernel_is_compiled_by_the_decorators_of_this_file():
     """A plain njit would miss the stamp and the floating-point rules."""
     for path in Path(kernels.__file__).parent.glob("*.py"):
         if path.name != "compiling.py":
