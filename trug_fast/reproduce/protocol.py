@@ -66,31 +66,28 @@ def read(table: str, path: str | Path | None, sections: Sections, *, quick: bool
         If it is no TOML, or holds unknown keys: the message names file and key.
     """
     where, config = _load(table, path)
-    _known(where, "", config, ("data", "cells", "quick", *sections))
-    sets, cells = (_table(where, config, name) for name in ("data", "cells"))
-    fast = _table(where, config, "quick")
-    _known(where, "quick", fast, sections)
-    found = []
-    for set_name, rows in cells.items():
+    _check(where, "", config, sections, ("data", "cells", "quick"))
+    sets, cells, fast = (_table(where, config, name) for name in ("data", "cells", "quick"))
+    _check(where, "quick.", fast, sections)
+    for set_name in sets:
         shared = _table(where, sets, set_name, "data.")
-        for name in rows:
-            key = f"cells.{set_name}.{name}"
-            own = _table(where, rows, name, f"cells.{set_name}.")
-            _known(where, f"data.{set_name}", shared, ("label", *sections))
-            _known(where, key, own, ("label", "paper", *sections))
-            layers = [
-                ("", config),
-                (f"data.{set_name}.", shared),
-                (f"{key}.", own),
-                *([("quick.", fast)] if quick else []),
-            ]
+        _check(where, f"data.{set_name}.", shared, sections, ("label",))
+        if set_name not in cells:
+            raise ValueError(f"{where}: data.{set_name} is used by no cell")
+    found = []
+    for set_name in cells:
+        for name in _table(where, cells, set_name, "cells."):
+            prefix = f"cells.{set_name}."
+            own = _table(where, cells[set_name], name, prefix)
+            _check(where, f"{prefix}{name}.", own, sections, ("label", "paper"))
+            shared = sets.get(set_name, {})
             found.append(
                 Cell(
                     _name(where, f"{set_name}/{name}"),
                     str(shared.get("label", set_name)),
                     str(own.get("label", name)),
-                    _number(where, key, own.get("paper")),
-                    {part: _merge(where, layers, part, sections[part]) for part in sections},
+                    _number(where, f"{prefix}{name}.paper", own.get("paper")),
+                    _merge(sections, config, shared, own, fast if quick else {}),
                 )
             )
     if not found:
@@ -103,11 +100,10 @@ def read_sections(
 ) -> dict[str, Options]:
     """Return the sections of a configuration file without cells; those under ``quick`` win."""
     where, config = _load(name, path)
-    _known(where, "", config, ("quick", *sections))
+    _check(where, "", config, sections, ("quick",))
     fast = _table(where, config, "quick")
-    _known(where, "quick", fast, sections)
-    layers = [("", config), *([("quick.", fast)] if quick else [])]
-    return {part: _merge(where, layers, part, sections[part]) for part in sections}
+    _check(where, "quick.", fast, sections)
+    return _merge(sections, config, fast if quick else {})
 
 
 def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
@@ -132,20 +128,30 @@ def _matches(cell: Cell, name: str) -> bool:
     return cell.name == name or cell.name.startswith(f"{name}/")
 
 
-def _merge(where: str, layers: Sequence[tuple[str, Any]], part: str, known: Any) -> Options:
-    merged: Options = {}
-    for prefix, layer in layers:
-        options = _table(where, layer, part, prefix)
-        _known(where, prefix + part, options, known)
-        merged |= options
+def _merge(sections: Sections, *layers: Mapping[str, Any]) -> dict[str, Options]:
+    """Return the sections of all layers, later ones first."""
+    merged: dict[str, Options] = {part: {} for part in sections}
+    for layer in layers:
+        for part in sections:
+            merged[part] |= layer.get(part, {})
     return merged
 
 
-def _known(where: str, key: str, found: Mapping[str, Any], known: Collection[str]) -> None:
+def _check(
+    where: str, prefix: str, layer: Options, sections: Sections, others: tuple[str, ...] = ()
+) -> None:
+    """Refuse unknown keys of a layer and of its sections."""
+    _known(where, prefix, layer, (*others, *sections))
+    for part, known in sections.items():
+        _known(where, f"{prefix}{part}.", _table(where, layer, part, prefix), known)
+
+
+def _known(where: str, prefix: str, found: Options, known: Collection[str]) -> None:
     for name in found:
         if name not in known:
-            full = f"{key}.{name}" if key else name
-            raise ValueError(f"{where}: unknown key {full}; expected one of {', '.join(known)}")
+            raise ValueError(
+                f"{where}: unknown key {prefix}{name}; expected one of {', '.join(known)}"
+            )
 
 
 def _table(where: str, parent: Mapping[str, Any], name: str, prefix: str = "") -> Any:
@@ -157,11 +163,11 @@ def _table(where: str, parent: Mapping[str, Any], name: str, prefix: str = "") -
 
 def _name(where: str, name: str) -> str:
     if not all(NAME.fullmatch(part) for part in name.split("/")):
-        raise ValueError(f"{where}: {name} must be made of letters, digits and ._+-")
+        raise ValueError(f"{where}: cell {name!r} must be named by letters, digits and ._+-")
     return name
 
 
 def _number(where: str, key: str, value: object) -> float | None:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return None if value is None else float(value)
-    raise TypeError(f"{where}: {key}.paper must be a number, got {value!r}")
+    raise TypeError(f"{where}: {key} must be a number, got {value!r}")
