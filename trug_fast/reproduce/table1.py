@@ -57,10 +57,12 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     session.say(f"{cell.name}: training on {len(data.fixed)} images")
     state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
     fit = _train(cell, session, data, callbacks=(_Log(session),), **state)
-    if fit.interrupted:
-        raise KeyboardInterrupt("; the same command continues")
     fit.model.save(folder / MODEL)
     files.write(folder / HISTORY, "history", fit.history)
+    if fit.interrupted:
+        raise KeyboardInterrupt(
+            f"; the same command continues; {folder / MODEL} is as far as it got"
+        )
     session.say(f"{cell.name}: estimating log Z")
     begun = time.perf_counter()
     estimate = _anneal(cell, session, fit, data)
