@@ -44,6 +44,14 @@ def data():
     return tf.datasets.load_digits(binarize="threshold").train[:ROWS]
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Let Ctrl-C raise KeyboardInterrupt: shells have background jobs ignore it."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 def assert_same(fit, other):
     """Assert that two fits agree in every bit but their times."""
     for name in fit.model.names:
