@@ -8,6 +8,7 @@ from . import datasets, exact, kernels
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, log_partition
 from .rbm import BernoulliRBM, TruGRBM
+from .tggm import TruGTGGM
 from .training import Fit, train_rbm
 from .truncation import Truncation
 from .truncnorm import truncnorm
@@ -19,6 +20,7 @@ __all__ = [
     "Fit",
     "LogPartition",
     "TruGRBM",
+    "TruGTGGM",
     "Truncation",
     "datasets",
     "exact",

@@ -50,6 +50,17 @@ def visible(name: str, value: ArrayLike, columns: int | None = None, *, soft: bo
     return array
 
 
+def targets(name: str, value: ArrayLike, rows: int, columns: int | None = None) -> NDArray[Any]:
+    """Return ``value`` as a finite matrix with as many rows; a vector stands for one column."""
+    array = _numbers(name, value)
+    if array.ndim not in (1, 2) or array.shape[0] != rows:
+        raise ValueError(
+            f"{name} must be a vector or matrix with a row for each of the {rows} rows of X, "
+            f"got shape {array.shape}"
+        )
+    return matrix(name, array.reshape(rows, -1), columns)
+
+
 def vector(name: str, value: ArrayLike, length: int, dtype: Any, *, infinite: bool) -> FloatArray:
     """Return a new contiguous vector; a number stands for a constant vector."""
     array = _numbers(name, value)
