@@ -9,6 +9,7 @@ from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, log_partition
 from .rbm import BernoulliRBM, TruGRBM
 from .tggm import TruGTGGM
+from .tggm_training import TGGMFit, train_tggm
 from .training import Fit, train_rbm
 from .truncation import Truncation
 from .truncnorm import truncnorm
@@ -19,10 +20,12 @@ __all__ = [
     "BernoulliRBM",
     "Fit",
     "LogPartition",
+    "TGGMFit",
     "TruGRBM",
     "TruGTGGM",
     "Truncation",
     "datasets",
+    "estimators",
     "exact",
     "kernels",
     "log_likelihood",
@@ -30,12 +33,13 @@ __all__ = [
     "plots",
     "pseudo_log_likelihood",
     "train_rbm",
+    "train_tggm",
     "truncnorm",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import the parts with dependencies of their own when they are first used."""
-    if name == "plots":
-        return import_module(".plots", __name__)
+    if name in ("estimators", "plots"):
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -215,8 +215,7 @@ class TruGTGGM:
 
     def elbo(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> NDArray[np.float64]:
         """Evidence lower bound of log p(y | x) at the mean field, (rows,), computed in float64."""
-        bound = self._mean_field(X, y, n_cycles, np.dtype(np.float64))[3]
-        return bound
+        return self._mean_field(X, y, n_cycles, np.dtype(np.float64))[3].astype(np.float64)
 
     def log_likelihood(
         self,

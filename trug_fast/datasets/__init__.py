@@ -1,7 +1,7 @@
-"""Data sets of images, shipped or read from the files of their authors.
+"""Data sets of images and for regression, shipped or read from the files of their authors.
 
-The handwritten 8x8 digits are part of the package. The others are read from files that you
-have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once.
+The handwritten 8x8 digits and the yachts are part of the package. The others are read from files
+that you have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once.
 """
 
 from trug_fast.datasets._binary import Resampler, binarize, resampler
@@ -12,14 +12,18 @@ from trug_fast.datasets._loaders import (
     load_digits,
     load_mnist,
 )
+from trug_fast.datasets._regression import RegressionData, load_uci, load_yacht
 
 __all__ = [
     "ImageData",
+    "RegressionData",
     "Resampler",
     "binarize",
     "load_binarized_mnist",
     "load_caltech101_silhouettes",
     "load_digits",
     "load_mnist",
+    "load_uci",
+    "load_yacht",
     "resampler",
 ]

@@ -1,0 +1,267 @@
+"""The models as scikit-learn estimators; needs scikit-learn, and is imported when first used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before scikit-learn 1.6
+
+    def validate_data(estimator: Any, *arrays: Any, **options: Any) -> Any:
+        """Check arrays as later versions do."""
+        return estimator._validate_data(*arrays, **options)
+
+
+from .tggm_training import train_tggm
+from .training import train_rbm
+
+FLOATS = (np.float64, np.float32)
+
+
+def _seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """TruG-TGGM regression with standard deviations of its predictions.
+
+    The parameters are those of :func:`trug_fast.train_tggm`, and ``random_state``.
+
+    Attributes
+    ----------
+    model_ : TruGTGGM
+        The fitted model, in the units of the data.
+    history_ : dict of arrays
+    learning_rate_ : float
+        The chosen one.
+    n_iter_ : int
+        Epochs that the model was trained for.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> from trug_fast.estimators import TGGMRegressor
+    >>> X, y, X_test, y_test = tf.datasets.load_yacht().split(0)
+    >>> regressor = TGGMRegressor(n_hidden=20, epochs=50, random_state=0).fit(X, y)
+    >>> mean, std = regressor.predict(X_test, return_std=True)
+    >>> regressor.score(X_test, y_test) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        n_hidden: int = 50,
+        *,
+        truncation: Any = None,
+        method: str = "ml",
+        n_cycles: int = 10,
+        noise: str = "shared",
+        learn_noise: bool = True,
+        noise_variance: float = 0.1,
+        hidden_variance: float = 0.1,
+        batch_size: int = 50,
+        epochs: int = 300,
+        optimizer: str = "adam",
+        learning_rate: Any = None,
+        decay: float = 0.02,
+        truncation_rate: float | None = None,
+        weight_decay: float = 0.0,
+        validation_fraction: float = 0.1,
+        score_by: str = "rmse",
+        patience: int | None = None,
+        refit: bool = True,
+        calibrate: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.truncation = truncation
+        self.method = method
+        self.n_cycles = n_cycles
+        self.noise = noise
+        self.learn_noise = learn_noise
+        self.noise_variance = noise_variance
+        self.hidden_variance = hidden_variance
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.truncation_rate = truncation_rate
+        self.weight_decay = weight_decay
+        self.validation_fraction = validation_fraction
+        self.score_by = score_by
+        self.patience = patience
+        self.refit = refit
+        self.calibrate = calibrate
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> TGGMRegressor:
+        """Train on X (rows, features) and y (rows,) or (rows, outputs)."""
+        X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
+        options = self.get_params(deep=False)
+        options["score"] = options.pop("score_by")
+        options["rng"] = _seed(options.pop("random_state"))
+        fit = train_tggm(X, y, **options, progress=False)
+        self.model_, self.history_ = fit.model, fit.history
+        self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
+        self._flat = np.ndim(y) == 1
+        return self
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False
+    ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+        """Mean of p(y | x) of each row, and its standard deviation if asked for."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        mean, std = self.model_.predict(X, return_std=True)
+        if not self._flat:
+            mean, std = mean.reshape(len(mean), -1), std.reshape(len(std), -1)
+        return (mean, std) if return_std else mean
+
+
+class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """TruG-RBM (or ordinary RBM) whose hidden means are features.
+
+    Parameters
+    ----------
+    n_components : int
+        Hidden units.
+    hidden : {"trug", "bernoulli"}
+    truncation, learning_rate, truncation_rate, batch_size, k, weight_decay, optimizer
+        As in :func:`trug_fast.train_rbm`.
+    n_iter : int
+        Epochs.
+    random_state : None, int or numpy.random.RandomState
+
+    Notes
+    -----
+    Visible units lie in [0, 1].  Training data that does is used as it is; of other data each
+    column's range is scaled to [0, 1].  Later values outside are clipped.
+
+    Attributes
+    ----------
+    model_ : TruGRBM or BernoulliRBM
+    history_ : dict of arrays
+    components_ : array, shape (n_components, n_features)
+        The weights, as scikit-learn's BernoulliRBM has them.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> from trug_fast.estimators import RBMTransformer
+    >>> digits = tf.datasets.load_digits()
+    >>> features = RBMTransformer(20, n_iter=2, random_state=0).fit_transform(digits.train)
+    >>> features.shape
+    (1437, 20)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        hidden: str = "trug",
+        truncation: Any = None,
+        learning_rate: Any = None,
+        truncation_rate: Any = None,
+        batch_size: int = 20,
+        n_iter: int = 30,
+        k: int = 1,
+        weight_decay: float = 0.0,
+        optimizer: str = "sgd",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden = hidden
+        self.truncation = truncation
+        self.learning_rate = learning_rate
+        self.truncation_rate = truncation_rate
+        self.batch_size = batch_size
+        self.n_iter = n_iter
+        self.k = k
+        self.weight_decay = weight_decay
+        self.optimizer = optimizer
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> RBMTransformer:
+        """Train on X (rows, features); y is ignored."""
+        array = validate_data(self, X, dtype=FLOATS)
+        low, high = array.min(axis=0), array.max(axis=0)
+        if low.min() >= 0 and high.max() <= 1:
+            low, high = np.zeros_like(low), np.ones_like(high)
+        self._low, self._range = low, np.where(high > low, high - low, 1.0)
+        options = self.get_params(deep=False)
+        n_hidden, epochs = options.pop("n_components"), options.pop("n_iter")
+        rng = _seed(options.pop("random_state"))
+        fit = train_rbm(
+            self._visible(array),
+            n_hidden,
+            epochs=epochs,
+            soft=True,
+            score=None,
+            progress=False,
+            rng=rng,
+            **options,
+        )
+        self.model_, self.history_ = fit.model, fit.history
+        self.components_ = fit.model.weights.T
+        self._n_features_out = len(self.components_)
+        self._draws = rng
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Mean of the hidden units given each row; shape (rows, n_components)."""
+        array = self._checked(X)
+        result: NDArray[Any] = self.model_.hidden_moments(self._visible(array)).mean
+        return result.astype(array.dtype)
+
+    def gibbs(self, X: ArrayLike) -> NDArray[Any]:
+        """Take one Gibbs step: hidden units given each row, then new visible ones, 0 or 1.
+
+        With an int as ``random_state``, later calls draw other numbers than the first, and a
+        refitted estimator draws the same ones again.
+        """
+        visible = self._visible(self._checked(X))
+        self._draws += 1
+        hidden = self.model_.sample_hidden(visible, rng=self._draws)
+        result: NDArray[Any] = self.model_.sample_visible(hidden, rng=self._draws)
+        return result
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Pseudo-log-likelihood of each row: sum over visible units of log p(unit | all others).
+
+        All units are flipped, where scikit-learn takes one at random: no noise, for as many free
+        energies as there are features.
+        """
+        visible = np.asarray(self._visible(self._checked(X)), np.float64)
+        energy = self.model_.free_energy(visible)
+        total = np.zeros(len(visible))
+        for i in range(visible.shape[1]):
+            flipped = visible.copy()
+            flipped[:, i] = 1 - flipped[:, i]
+            total -= np.logaddexp(0.0, energy - self.model_.free_energy(flipped))
+        return total
+
+    def _checked(self, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self)
+        array: NDArray[Any] = validate_data(self, X, dtype=FLOATS, reset=False)
+        return array
+
+    def _visible(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return rows in [0, 1]."""
+        visible: NDArray[Any] = np.clip((X - self._low) / self._range, 0.0, 1.0)
+        return visible

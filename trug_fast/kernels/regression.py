@@ -1,0 +1,456 @@
+"""Training of the TruG-TGGM regression: gradients of a batch, and an epoch of updates in one call.
+
+Three objectives, all ascended (math.md 5): the evidence lower bound at the mean field's optimum;
+the likelihood of y with the exact mean and variance of p(y | x), as if it were normal; minus half
+the squared error of the mean.  All parameters of a run lie in one vector, so an optimiser, a
+checkpoint or an average is one vector operation.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .blas import gemm
+from .compiling import serial
+from .elementary import log
+from .intrinsics import like
+from .learning import Rule, apply_rule
+from .mean_field import (
+    LOG_TWO_PI,
+    Network,
+    bound_constant,
+    derive,
+    infer,
+    input_net,
+    new_moments,
+    prior,
+    residual_of,
+)
+
+BOUND, MOMENTS, SQUARES = 0, 1, 2  # objectives
+FIXED, SHARED, PER_UNIT = 0, 1, 2  # truncation points
+LOG_WIDTH = 9.2  # learned intervals stay between 1e-4 and 1e4 wide
+LOG_NOISE = 18.0  # log variances stay between -18 and 18
+
+
+class Task(NamedTuple):
+    """What is trained, in numbers."""
+
+    hidden: int
+    inputs: int
+    outputs: int
+    objective: int  # BOUND, MOMENTS or SQUARES
+    cycles: int  # of the mean field
+    tolerance: float  # where its cycles may end
+    ends: int  # FIXED, SHARED or PER_UNIT
+    learn_lower: bool
+    learn_upper: bool
+    learn_noise: bool
+    one_noise: bool  # h has the noise of y
+    hidden_precision: float  # of h otherwise
+
+
+class State(NamedTuple):
+    """All that updates change, in one float type."""
+
+    theta: np.ndarray  # the parameters, in the order of ``parts``
+    gradient: np.ndarray  # of the last batch; three vectors as long as theta
+    first: np.ndarray
+    second: np.ndarray
+    lower: np.ndarray  # (hidden,), follow theta where they are learned
+    upper: np.ndarray
+
+
+class Work(NamedTuple):
+    """Working arrays for batches of one size."""
+
+    inputs: np.ndarray  # (rows, inputs)
+    targets: np.ndarray  # (rows, outputs)
+    z: np.ndarray  # (hidden, rows)
+    slope: np.ndarray  # (hidden, rows), gradient by z
+    residual: np.ndarray  # (outputs, rows)
+    pull: np.ndarray  # (outputs, rows), gradient by the mean of y
+    widen: np.ndarray  # (outputs, rows), gradient by the variance of y
+    bound: np.ndarray  # (rows,)
+
+
+class Parts(NamedTuple):
+    """Views of a vector of parameters, or of their gradients."""
+
+    input_weights: np.ndarray
+    output_weights: np.ndarray
+    input_bias: np.ndarray
+    output_bias: np.ndarray
+    log_noise: np.ndarray  # (outputs,) log variance of y
+    low_end: np.ndarray  # (hidden,), or (1,) where one pair of ends is learned in common
+    log_width: np.ndarray
+
+
+@serial
+def parts(task, vector):
+    """Return a vector's parts."""
+    hidden, outputs = task.hidden, task.outputs
+    ends = 1 if task.ends == SHARED else hidden
+    a = hidden * task.inputs
+    b = a + outputs * hidden
+    c = b + hidden
+    d = c + outputs
+    e = d + outputs
+    f = e + ends
+    return Parts(
+        vector[:a].reshape(hidden, task.inputs),
+        vector[a:b].reshape(outputs, hidden),
+        vector[b:c],
+        vector[c:d],
+        vector[d:e],
+        vector[e:f],
+        vector[f : f + ends],
+    )
+
+
+@serial
+def network_of(task, state):
+    """Return the model of the present parameters."""
+    own = parts(task, state.theta)
+    noise = np.empty_like(own.log_noise)
+    for o in range(task.outputs):
+        noise[o] = math.exp(-own.log_noise[o])
+    hidden_precision = noise[0] if task.one_noise else like(noise[0], task.hidden_precision)
+    network = Network(
+        own.input_weights,
+        own.input_bias,
+        own.output_weights,
+        own.output_bias,
+        noise,
+        hidden_precision,
+        state.lower,
+        state.upper,
+        np.empty_like(own.output_weights),
+        np.empty_like(own.input_bias),
+    )
+    derive(network)
+    return network
+
+
+@serial
+def new_work(task, rows, kind):
+    """Return Work for so many rows, of the float type of the array ``kind``."""
+    units, outputs = (
+        np.empty((2, task.hidden, rows), kind.dtype),
+        np.empty((3, task.outputs, rows), kind.dtype),
+    )
+    return Work(
+        np.empty((rows, task.inputs), kind.dtype),
+        np.empty((rows, task.outputs), kind.dtype),
+        units[0],
+        units[1],
+        outputs[0],
+        outputs[1],
+        outputs[2],
+        np.empty(rows, kind.dtype),
+    )
+
+
+@serial
+def bound_gradient(task, network, work, before, after, own):
+    """Write the gradient of the bound but for the inputs' weights, as sums over rows.
+
+    before, after : Moments given x, and given x and y, which are computed here
+    """
+    tau = network.hidden_precision
+    z, slope, residual = work.z, work.slope, work.residual
+    after.mean[:] = before.mean
+    infer(network, z, residual, task.cycles, task.tolerance, after, work.bound)
+    gemm(False, True, 1.0, residual, after.mean, 0.0, own.output_weights)
+    hidden_noise = 0.0
+    own.log_noise[:] = -0.5 * work.bound.size
+    for j in range(task.hidden):
+        old, new, old_variance, variance = (
+            before.mean[j],
+            after.mean[j],
+            before.variance[j],
+            after.variance[j],
+        )
+        row, out = z[j], slope[j]
+        total = like(tau, 0.0)
+        for r in range(row.size):
+            out[r] = tau * (new[r] - old[r])
+            total += variance[r]
+        if task.one_noise:
+            for r in range(row.size):
+                now, then = new[r] - row[r], old[r] - row[r]
+                hidden_noise += variance[r] + now * now - old_variance[r] - then * then
+        for o in range(task.outputs):
+            weight, precision = network.output_weights[o, j], network.noise_precision[o]
+            own.output_weights[o, j] = precision * (own.output_weights[o, j] - weight * total)
+            own.log_noise[o] += 0.5 * precision * weight * weight * total
+        own.low_end[j if task.ends != SHARED else 0] += (
+            before.at_lower[j].sum() - after.at_lower[j].sum()
+        )
+        own.log_width[j if task.ends != SHARED else 0] += (
+            after.at_upper[j].sum() - before.at_upper[j].sum()
+        )
+    for o in range(task.outputs):
+        precision, rest = network.noise_precision[o], residual[o]
+        own.output_bias[o] = precision * rest.sum()
+        own.log_noise[o] += 0.5 * precision * np.dot(rest, rest)
+    return 0.5 * tau * hidden_noise
+
+
+@serial
+def predictive_rows(task, network, work, before):
+    """Write the slopes of log N(y | mean, variance) by mean and variance; return its sum.
+
+    work.bound is overwritten with the log-likelihood of each row, its outputs taken as independent.
+    """
+    residual, pull, widen, bound = work.residual, work.pull, work.widen, work.bound
+    bound[:] = 0.0
+    for o in range(task.outputs):
+        spread, rest, gain, bend = widen[o], residual[o], pull[o], widen[o]
+        spread[:] = 1.0 / network.noise_precision[o]
+        for j in range(task.hidden):
+            square, variance = network.output_weights[o, j] ** 2, before.variance[j]
+            for r in range(spread.size):
+                spread[r] += square * variance[r]
+        for r in range(spread.size):
+            half, precision = like(spread[r], 0.5), like(spread[r], 1.0) / spread[r]
+            gain[r] = rest[r] * precision
+            bound[r] -= half * (like(half, LOG_TWO_PI) + log(spread[r]) + rest[r] * gain[r])
+            bend[r] = half * (gain[r] * gain[r] - precision)
+
+
+@serial
+def predictive_gradient(task, network, work, before, own):
+    """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as sums over rows."""
+    predictive_rows(task, network, work, before)
+    squares = task.objective == SQUARES
+    pull = work.residual if squares else work.pull
+    widen, tau = work.widen, network.hidden_precision
+    gemm(False, True, 1.0, pull, before.mean, 0.0, own.output_weights)
+    for o in range(task.outputs):
+        own.output_bias[o] = pull[o].sum()
+        own.log_noise[o] = widen[o].sum() / network.noise_precision[o]
+    beta, kappa = np.empty_like(work.bound), np.empty_like(work.bound)
+    hidden_noise = 0.0
+    for j in range(task.hidden):
+        mean, variance, third = before.mean[j], before.variance[j], before.third[j]
+        beta[:] = 0.0
+        kappa[:] = 0.0
+        for o in range(task.outputs):
+            weight, gain, bend = network.output_weights[o, j], pull[o], widen[o]
+            for r in range(beta.size):
+                beta[r] += weight * gain[r]
+            if not squares:
+                for r in range(beta.size):
+                    kappa[r] += weight * weight * bend[r]
+                own.output_weights[o, j] += 2.0 * weight * np.dot(bend, variance)
+        out, row = work.slope[j], work.z[j]
+        low, high = before.at_lower[j], before.at_upper[j]
+        lower = network.lower[j] if network.lower[j] > -np.inf else like(tau, 0.0)
+        upper = network.upper[j] if network.upper[j] < np.inf else like(tau, 0.0)
+        by_lower, by_upper = like(tau, 0.0), like(tau, 0.0)
+        for r in range(beta.size):
+            out[r] = tau * (variance[r] * beta[r] + third[r] * kappa[r])
+            above, below = upper - mean[r], lower - mean[r]
+            by_upper += high[r] * (above * beta[r] + (above * above - variance[r]) * kappa[r])
+            by_lower -= low[r] * (below * beta[r] + (below * below - variance[r]) * kappa[r])
+        own.low_end[j if task.ends != SHARED else 0] += by_lower
+        own.log_width[j if task.ends != SHARED else 0] += by_upper
+        if task.one_noise and not squares:
+            for r in range(beta.size):
+                above, below, off = upper - mean[r], lower - mean[r], row[r] - mean[r]
+                ends = high[r] * above**3 - low[r] * below**3
+                fourth = (3.0 * variance[r] - ends) / tau + off * third[r]
+                by_mean = variance[r] * off - 0.5 * third[r]
+                by_variance = third[r] * off - 0.5 * (fourth - variance[r] * variance[r])
+                hidden_noise -= beta[r] * by_mean + kappa[r] * by_variance
+    return tau * hidden_noise
+
+
+@serial
+def batch_gradient(task, state, network, work, before, after):
+    """Write the gradient of the mean objective over the rows in ``work``; return the objective.
+
+    Of SQUARES too the log-likelihood is returned, and the noise follows it: squares know of none.
+    The ends' gradients stand in ``low_end`` (by the lower) and ``log_width`` (by the upper one).
+    """
+    own = parts(task, state.gradient)
+    state.gradient[:] = 0.0
+    work.bound[:] = bound_constant(network)
+    input_net(network, work.inputs, work.z)
+    prior(network, work.z, before, work.bound)
+    residual_of(network, work.targets, before.mean, work.residual)
+    if task.objective == BOUND:
+        shared_noise = bound_gradient(task, network, work, before, after, own)
+    else:
+        shared_noise = predictive_gradient(task, network, work, before, own)
+    gemm(False, False, 1.0, work.slope, work.inputs, 0.0, own.input_weights)
+    for j in range(task.hidden):
+        own.input_bias[j] = work.slope[j].sum()
+    if task.one_noise:
+        own.log_noise[:] = own.log_noise.sum() + shared_noise
+    rows = work.bound.size
+    state.gradient[:] *= like(state.gradient[0], 1.0 / rows)
+    return work.bound.sum() / rows
+
+
+@serial
+def end_coordinates(task, state):
+    """Turn the gradient by the two ends into that by lower end and log width."""
+    own, theta = parts(task, state.gradient), parts(task, state.theta)
+    for i in range(own.low_end.size):
+        by_lower, by_upper = own.low_end[i], own.log_width[i]
+        if task.ends == SHARED:  # the mean, so that rates do not depend on the number of units
+            by_lower, by_upper = by_lower / task.hidden, by_upper / task.hidden
+        width = math.exp(theta.log_width[i])
+        own.log_width[i] = width * (by_upper if task.learn_upper else -by_lower)
+        both = task.learn_lower and task.learn_upper
+        own.low_end[i] = by_lower + by_upper if both else 0.0
+
+
+@serial
+def place_ends(task, state):
+    """Set ``lower`` and ``upper`` from theta, which is kept in range."""
+    own = parts(task, state.theta)
+    for j in range(task.hidden):
+        i = 0 if task.ends == SHARED else j
+        own.log_width[i] = min(max(own.log_width[i], -LOG_WIDTH), LOG_WIDTH)
+        width = math.exp(own.log_width[i])
+        if task.learn_upper:
+            state.lower[j] = own.low_end[i]
+            state.upper[j] = own.low_end[i] + width
+        else:
+            state.lower[j] = state.upper[j] - width
+
+
+@serial
+def step(task, state, rule, end_rate):
+    """Move all parameters along the gradient."""
+    weights = task.hidden * (task.inputs + task.outputs)
+    noise = weights + task.hidden + task.outputs
+    ends = noise + task.outputs
+    plain = Rule(
+        rule.kind,
+        rule.rate,
+        rule.momentum,
+        rule.decay,
+        rule.epsilon,
+        0.0,
+        rule.first_correction,
+        rule.second_correction,
+    )
+    theta, slope, first, second = state.theta, state.gradient, state.first, state.second
+    apply_rule(rule, theta[:weights], slope[:weights], first[:weights], second[:weights])
+    stop = ends if task.learn_noise else noise
+    apply_rule(
+        plain, theta[weights:stop], slope[weights:stop], first[weights:stop], second[weights:stop]
+    )
+    log_noise = parts(task, theta).log_noise
+    for o in range(task.outputs):
+        log_noise[o] = min(max(log_noise[o], -LOG_NOISE), LOG_NOISE)
+    if task.ends != FIXED:
+        end_coordinates(task, state)
+        slower = Rule(
+            rule.kind,
+            end_rate,
+            rule.momentum,
+            rule.decay,
+            rule.epsilon,
+            0.0,
+            rule.first_correction,
+            rule.second_correction,
+        )
+        apply_rule(slower, theta[ends:], slope[ends:], first[ends:], second[ends:])
+        place_ends(task, state)
+
+
+@serial
+def corrected(rule, t):
+    """Return the rule with Adam's corrections for step t, counted from 1."""
+    return Rule(
+        rule.kind,
+        rule.rate,
+        rule.momentum,
+        rule.decay,
+        rule.epsilon,
+        rule.weight_decay,
+        1.0 / (1.0 - rule.momentum**t),
+        1.0 / (1.0 - rule.decay**t),
+    )
+
+
+@serial
+def gather_rows(source, order, out):
+    """Copy rows ``order`` of a matrix."""
+    for r in range(order.size):
+        for i in range(out.shape[1]):
+            out[r, i] = source[order[r], i]
+
+
+@serial
+def train_epoch(task, state, rule, end_rate, steps, inputs, targets, order, batch):
+    """Take one step for each batch of rows in ``order``; return the mean objective.
+
+    steps : updates before this epoch
+    inputs : (rows, inputs); targets : (rows, outputs), in the parameters' float type
+    """
+    count = order.size
+    full, rest = min(batch, count), count % batch
+    large = new_work(task, full, state.theta)
+    small = new_work(task, rest, state.theta)
+    before = new_moments(task.hidden, full, state.theta)
+    after = new_moments(task.hidden, full, state.theta)
+    before_small = new_moments(task.hidden, rest, state.theta)
+    after_small = new_moments(task.hidden, rest, state.theta)
+    total = 0.0
+    for start in range(0, count, batch):
+        stop = min(start + batch, count)
+        whole = stop - start == full
+        work = large if whole else small
+        gather_rows(inputs, order[start:stop], work.inputs)
+        gather_rows(targets, order[start:stop], work.targets)
+        network = network_of(task, state)
+        value = batch_gradient(
+            task,
+            state,
+            network,
+            work,
+            before if whole else before_small,
+            after if whole else after_small,
+        )
+        total += value * (stop - start)
+        steps += 1
+        step(task, state, corrected(rule, steps), end_rate)
+    return total / count
+
+
+@serial
+def gradient_of(task, state, inputs, targets):
+    """Write the gradient of the mean objective over all rows, and return the objective."""
+    work = new_work(task, inputs.shape[0], state.theta)
+    work.inputs[:] = inputs
+    work.targets[:] = targets
+    before = new_moments(task.hidden, inputs.shape[0], state.theta)
+    after = new_moments(task.hidden, inputs.shape[0], state.theta)
+    return batch_gradient(task, state, network_of(task, state), work, before, after)
+
+
+@serial
+def score(task, state, inputs, targets):
+    """Return the sums of squared errors and of moment-matched log-likelihoods over all rows."""
+    block = 256
+    network = network_of(task, state)
+    squares, likelihood = 0.0, 0.0
+    for start in range(0, inputs.shape[0], block):
+        rows = min(block, inputs.shape[0] - start)
+        work = new_work(task, rows, state.theta)
+        before = new_moments(task.hidden, rows, state.theta)
+        input_net(network, inputs[start : start + rows], work.z)
+        prior(network, work.z, before, work.bound)
+        residual_of(network, targets[start : start + rows], before.mean, work.residual)
+        for o in range(task.outputs):
+            squares += np.dot(work.residual[o], work.residual[o])
+        predictive_rows(task, network, work, before)
+        likelihood += work.bound.sum()
+    return squares, likelihood
