@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import trug_fast as tf
 from trug_fast.estimators import RBMTransformer, TGGMRegressor
 
+
 @pytest.fixture(autouse=True)
 def one_thread():
     """Models this small gain nothing from a second thread, and lose beside other processes."""

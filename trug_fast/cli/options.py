@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -110,3 +112,15 @@ def anneal(
 def progress(arguments: argparse.Namespace) -> bool | None:
     """Return whether to show bars: never if quiet, else where a person is looking."""
     return False if arguments.quiet else None
+
+
+def refuse_foreign(folder: Path, program: str) -> None:
+    """Refuse a folder with files that no earlier run of this program has written."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    try:
+        mark = json.loads((folder / "result.json").read_text()).get("program")
+    except (OSError, ValueError, AttributeError):
+        mark = None
+    if mark != program:
+        raise ValueError(f"{folder} holds other files; choose another folder with --out")

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import options
+from . import options, train_tggm
 
 if TYPE_CHECKING:
     from ..datasets import ImageData
@@ -49,6 +49,7 @@ def add(commands: Any) -> None:
     train = commands.add_parser("train", help="train a model").add_subparsers(
         required=True, metavar="MODEL"
     )
+    train_tggm.add(train)
     rbm = train.add_parser("rbm", help="a restricted Boltzmann machine")
     rbm.set_defaults(run=run)
     options.add_data(rbm)
@@ -153,7 +154,7 @@ def run(arguments: argparse.Namespace) -> None:
         kinds.append("bernoulli")
     _check_checkpoints(arguments, kinds)
     folder = Path(arguments.out or f"trug-rbm-{arguments.data}")
-    _refuse_foreign(folder)
+    options.refuse_foreign(folder, PROGRAM)
     data = options.load_data(arguments)
     if arguments.threads is None and arguments.hidden * data.train.shape[1] <= SMALL:
         import numba
@@ -192,18 +193,6 @@ def _check_checkpoints(arguments: argparse.Namespace, kinds: list[str]) -> None:
         path = _checkpoint(arguments, kind)
         if path is not None and path.exists() and not arguments.resume:
             raise ValueError(f"{path} exists; continue its run with --resume, or name another file")
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse a folder with files that no earlier run has written."""
-    if not folder.exists() or not any(folder.iterdir()):
-        return
-    try:
-        mark = json.loads((folder / "result.json").read_text()).get("program")
-    except (OSError, ValueError, AttributeError):
-        mark = None
-    if mark != PROGRAM:
-        raise ValueError(f"{folder} holds other files; choose another folder with --out")
 
 
 def _report(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> None:

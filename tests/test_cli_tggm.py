@@ -1,0 +1,85 @@
+"""``trug-fast train tggm``: what it prints, what it writes, and what it says of wrong options."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import trug_fast as tf
+from trug_fast.cli import main, train_tggm
+
+SMALL = ["train", "tggm", "--hidden=5", "--epochs=3", "--quiet", "--threads=1"]
+
+
+def test_train_prints_a_table_and_writes_its_files(tmp_path, capsys):
+    pytest.importorskip("sklearn")
+    folder = tmp_path / "out"
+    assert main([*SMALL, f"--out={folder}"]) == 0
+    printed = capsys.readouterr().out
+    for words in ("TruG-TGGM", "MLPRegressor", "ridge", "test RMSE", "upper truncation points"):
+        assert words in printed
+    results = json.loads((folder / "result.json").read_text())["results"]
+    split = tf.datasets.load_yacht().split(0)
+    model = tf.TruGTGGM.load(folder / "model.npz")
+    mean, std = model.predict(split.X_test, return_std=True)
+    assert results["TruG-TGGM"]["rmse"] == pytest.approx(
+        np.sqrt(np.mean((mean - split.y_test) ** 2))
+    )
+    assert 7 < results["ridge"]["rmse"] < 11
+    assert results["MLPRegressor"]["rmse"] < results["ridge"]["rmse"]
+    assert np.load(folder / "model-history.npz")["epoch"].tolist() == [1, 2, 3]
+    assert main([*SMALL, f"--out={folder}"]) == 0  # a second run replaces the first
+
+
+def test_without_scikit_learn_there_is_no_baseline(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.compose", None)
+    assert main([*SMALL, f"--out={tmp_path / 'out'}"]) == 0
+    printed = capsys.readouterr().out
+    assert "no other models" in printed and "ridge" not in printed
+
+
+def test_figures_are_their_definitions():
+    y = np.array([0.0, 1.0, 3.0, 10.0])
+    found = train_tggm.figures(y, np.zeros(4), np.array([1.0, 1.0, 2.0, 2.0]))
+    assert found["rmse"] == pytest.approx(np.sqrt(110 / 4))
+    assert found["coverage"] == 0.75
+
+    logs = norm.logpdf(y, 0, [1, 1, 2, 2])
+    assert found["log_likelihood"] == pytest.approx(logs.mean())
+
+
+@pytest.mark.parametrize(
+    ("text", "learn", "expected"),
+    [
+        ("-1,1", None, tf.Truncation(-1, 1, learn="per_unit", learn_lower=True)),
+        ("0,inf", None, tf.Truncation(0, np.inf, learn_lower=True)),
+        ("sigmoid", "shared", tf.Truncation(0, 1, learn="shared", learn_lower=True)),
+        ("c-learn", "none", tf.Truncation(0, 1, learn_lower=True)),
+    ],
+)
+def test_truncations_are_read(text, learn, expected):
+    assert train_tggm.truncation(text, learn) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--truncation=a"], "--truncation must be one of"),
+        (["--split=20"], "--split: yacht has splits 0 to 19, got 20"),
+        (["--hidden=0"], "n_hidden must be at least 1"),
+        (["--data=boston", "--data-dir=nowhere"], "no file bostonHousing.npz"),
+    ],
+)
+def test_wrong_options_leave_no_folder(tmp_path, capsys, monkeypatch, options, message):
+    monkeypatch.delenv("TRUG_FAST_DATA", raising=False)
+    assert main([*SMALL, *options, f"--out={tmp_path / 'out'}"]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_foreign_folder_is_left_alone(tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("kept")
+    assert main([*SMALL, f"--out={tmp_path}"]) == 2
+    assert "holds other files" in capsys.readouterr().err
