@@ -5,9 +5,12 @@ from importlib.metadata import version
 from types import ModuleType
 
 from . import datasets, exact, kernels
+from .forecasts import forecast_errors
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, log_partition
 from .rbm import BernoulliRBM, TruGRBM
+from .temporal import BernoulliTRBM, TruGTRBM, prediction_error
+from .temporal_training import TemporalFit, train_trbm
 from .tggm import TruGTGGM
 from .tggm_training import TGGMFit, train_tggm
 from .training import Fit, train_rbm
@@ -18,22 +21,28 @@ __version__ = version("trug-fast")
 
 __all__ = [
     "BernoulliRBM",
+    "BernoulliTRBM",
     "Fit",
     "LogPartition",
     "TGGMFit",
     "TruGRBM",
     "TruGTGGM",
+    "TemporalFit",
+    "TruGTRBM",
     "Truncation",
     "datasets",
     "estimators",
     "exact",
+    "forecast_errors",
     "kernels",
     "log_likelihood",
     "log_partition",
     "plots",
+    "prediction_error",
     "pseudo_log_likelihood",
     "train_rbm",
     "train_tggm",
+    "train_trbm",
     "truncnorm",
 ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,6 +12,10 @@ from .kernels import gibbs
 from .numerics import log_sum_exp
 from .rbm import RBM, TruGRBM
 from .threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from .temporal import TRBM
+    from .temporal_exact import Rule
 
 MAX_VISIBLE = 22  # 4 million states, about a minute
 
@@ -41,14 +47,31 @@ def log_partition(model: RBM) -> float:
     return log_sum_exp(-model.free_energy(states(model.n_visible)))
 
 
-def log_likelihood(model: RBM, X: ArrayLike) -> NDArray[np.float64]:
-    """Exact log p(x) of each row of X; shape (rows,)."""
+def log_likelihood(model: RBM | TRBM, X: Any) -> NDArray[np.float64]:
+    """Exact log p(x) of each row of X; shape (rows,).
+
+    Of a temporal machine, X holds sequences, and the result has one number for each: the sum over
+    its frames of log p(x_t | x_{t-1}, filtered h_{t-1}) (math.md 4.2).
+    """
+    if not isinstance(model, RBM):
+        from . import temporal_exact
+
+        return temporal_exact.log_likelihood(model, X)
     array = checks.visible("X", X, model.n_visible, soft=True)
     return -model.free_energy(array) - log_partition(model)
 
 
-def gradient(model: RBM, X: ArrayLike) -> dict[str, NDArray[np.float64]]:
-    """Gradient of the mean exact log-likelihood of the rows of X (math.md 2.2).
+def gradient(model: RBM | TRBM, X: Any, rule: Rule = "full") -> dict[str, NDArray[np.float64]]:
+    """Gradient of the mean exact log-likelihood of the rows of X (math.md 2.2), or of sequences.
+
+    Parameters
+    ----------
+    model : RBM or temporal RBM
+    X : array_like
+        Rows, or sequences of a temporal machine.
+    rule : {"full", "paper"}
+        For temporal machines (math.md 4.2): go back through the mean filter, or hold its means
+        fixed as the paper does, which is only a part of the gradient.
 
     Returns
     -------
@@ -56,6 +79,10 @@ def gradient(model: RBM, X: ArrayLike) -> dict[str, NDArray[np.float64]]:
         One array for each of the model's fields, of that field's shape.  The derivative by an
         infinite truncation point is 0: its density there vanishes.
     """
+    if not isinstance(model, RBM):
+        from . import temporal_exact
+
+        return temporal_exact.gradient(model, X, rule)
     array = checks.visible("X", X, model.n_visible, soft=True)
     every = states(model.n_visible)
     weight = np.exp(-model.free_energy(every) - log_partition(model))

@@ -141,7 +141,7 @@ class Run:
         record = {"epoch": float(number), "seconds": self.seconds()}
         record |= learner.brief(self._pace(self.updates - 1))
         due = number % plan.score_every == 0 or number == plan.epochs
-        record |= scoring.scores(learner.model, plan.score, due, data, self.held_out, learner.seed)
+        record |= self._scores(data, due)
         for name, value in record.items():
             self.records.setdefault(name, []).append(value)
         self._keep_best(due)
@@ -150,6 +150,13 @@ class Run:
         event = EpochEnd(number, self.records, learner.model)
         stop = any([callback(event) for callback in callbacks])
         self.finished = stop or number == plan.epochs or self._out_of_patience()
+
+    def _scores(self, data: NDArray[Any], due: bool) -> dict[str, float]:
+        """Return the scores of an epoch, NaN if none is due."""
+        learner = self.learner
+        return scoring.scores(
+            learner.model, self.plan.score, due, data, self.held_out, learner.seed
+        )
 
     def _keep_best(self, due: bool) -> None:
         if self.plan.patience is None or not due:

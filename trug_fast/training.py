@@ -229,7 +229,7 @@ def train_rbm(
             "truncation_rate", truncation_rate, TRUNCATION_RATES[optimizer]
         ),
         precision_rate=as_schedule("precision_rate", precision_rate, PRECISION_RATES[optimizer]),
-        k=_sweeps(k),
+        k=as_sweeps(k),
         score=score,
         score_every=checks.count("score_every", score_every),
         patience=None if patience is None else checks.count("patience", patience),
@@ -249,12 +249,12 @@ def train_rbm(
     )
     if saved is not None:
         saved.belong_to(_identity(run, n_hidden), seed)
-    interrupted = _train(run, callbacks, progress, saved)
+    interrupted = carry_out(run, callbacks, progress, saved)
     history = {name: np.array(values) for name, values in run.records.items()}
     return Fit(run.model(), history, interrupted)
 
 
-def _sweeps(k: int | tuple[int, int]) -> Schedule:
+def as_sweeps(k: int | tuple[int, int]) -> Schedule:
     pair = k if isinstance(k, tuple | list) else (k, k)
     if len(pair) != 2:
         raise ValueError(f"k must be an int or a pair (start, end), got {k!r}")
@@ -273,7 +273,7 @@ def _identity(run: Run, n_hidden: int) -> dict[str, Any]:
     }
 
 
-def _train(
+def carry_out(
     run: Run, callbacks: Sequence[Callback], progress: bool | None, saved: Checkpoint | None
 ) -> bool:
     """Train to the end; return whether Ctrl-C ended it before."""

@@ -1,4 +1,4 @@
-"""Data sets of images and for regression, shipped or read from the files of their authors.
+"""Data sets: images, videos, motion and regression; shipped, made or read from authors' files.
 
 The handwritten 8x8 digits and the yachts are part of the package. The others are read from files
 that you have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once.
@@ -12,15 +12,20 @@ from trug_fast.datasets._loaders import (
     load_digits,
     load_mnist,
 )
+from trug_fast.datasets._motion import MotionData, load_cmu_motion
 from trug_fast.datasets._regression import RegressionData, load_uci, load_yacht
+from trug_fast.datasets._videos import bouncing_balls
 
 __all__ = [
     "ImageData",
+    "MotionData",
     "RegressionData",
     "Resampler",
     "binarize",
+    "bouncing_balls",
     "load_binarized_mnist",
     "load_caltech101_silhouettes",
+    "load_cmu_motion",
     "load_digits",
     "load_mnist",
     "load_uci",

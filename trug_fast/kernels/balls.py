@@ -1,0 +1,114 @@
+"""Videos of balls that bounce in a box (Sutskever and Hinton, 2007)."""
+
+import math
+
+import numpy as np
+from numba import prange
+
+from .compiling import parallel, serial
+from .stream import stream, uniform
+
+REACH = 1.6  # radii from its centre beyond which a ball is darker than float32 can show: exp(-43)
+TRIES = 10_000  # positions drawn before giving up: the balls do not fit
+
+
+@serial
+def normal(rng):
+    """Draw a standard normal number (Box and Muller, 1958)."""
+    return math.sqrt(-2.0 * math.log(uniform(rng))) * math.cos(2.0 * math.pi * uniform(rng))
+
+
+@serial
+def overlap(position, i, k, radius):
+    """Return whether balls i and k overlap."""
+    across, up = position[i, 0] - position[k, 0], position[i, 1] - position[k, 1]
+    return across * across + up * up < 4.0 * radius * radius
+
+
+@serial
+def place(rng, box, radius, position):
+    """Draw positions until all balls lie inside and apart; return whether they do at last."""
+    count = position.shape[0]
+    for _ in range(TRIES):
+        fits = True
+        for i in range(count):
+            for axis in range(2):
+                position[i, axis] = 2.0 + (box - 2.0) * uniform(rng)
+                fits &= radius <= position[i, axis] <= box - radius
+            for k in range(i):
+                fits &= not overlap(position, i, k, radius)
+        if fits:
+            return True
+    return False
+
+
+@serial
+def launch(rng, speed, velocity):
+    """Draw velocities whose joint norm is ``speed``."""
+    total = 0.0
+    for i in range(velocity.shape[0]):
+        for axis in range(2):
+            velocity[i, axis] = normal(rng)
+            total += velocity[i, axis] ** 2
+    velocity *= speed / math.sqrt(total)
+
+
+@serial
+def collide(position, velocity, i, k):
+    """Exchange two balls' velocities along the line of their centres."""
+    across, up = position[i, 0] - position[k, 0], position[i, 1] - position[k, 1]
+    distance = math.sqrt(across * across + up * up)
+    across, up = across / distance, up / distance
+    closing = (velocity[i, 0] - velocity[k, 0]) * across + (velocity[i, 1] - velocity[k, 1]) * up
+    velocity[i, 0] -= closing * across
+    velocity[i, 1] -= closing * up
+    velocity[k, 0] += closing * across
+    velocity[k, 1] += closing * up
+
+
+@serial
+def advance(position, velocity, box, radius, time):
+    """Move all balls, then let walls and balls throw them back."""
+    for i in range(position.shape[0]):
+        for axis in range(2):
+            position[i, axis] += time * velocity[i, axis]
+            if position[i, axis] < radius:
+                velocity[i, axis] = abs(velocity[i, axis])
+            if position[i, axis] > box - radius:
+                velocity[i, axis] = -abs(velocity[i, axis])
+    for i in range(position.shape[0]):
+        for k in range(i):
+            if overlap(position, i, k, radius):
+                collide(position, velocity, i, k)
+
+
+@serial
+def render(position, box, radius, size, frame):
+    """Draw the balls into a frame of size x size pixels, row after row, x along a row."""
+    frame[:] = 0.0
+    pixel = box / size
+    reach = REACH * radius / pixel
+    for i in range(position.shape[0]):
+        x, y = position[i, 0] / pixel - 0.5, position[i, 1] / pixel - 0.5
+        for row in range(max(0, math.ceil(y - reach)), min(size, math.floor(y + reach) + 1)):
+            for column in range(max(0, math.ceil(x - reach)), min(size, math.floor(x + reach) + 1)):
+                square = ((row - y) ** 2 + (column - x) ** 2) * (pixel / radius) ** 2
+                value = frame[row * size + column] + math.exp(-((square * square) ** 2))
+                frame[row * size + column] = min(1.0, value)
+
+
+@parallel
+def videos(seed, first, balls, box, radius, speed, size, out, fits):
+    """Write videos number ``first`` onwards; each depends on the seed and its number only.
+
+    out : (videos, frames, size * size); fits : (videos,) bool, whether the balls found room
+    """
+    for video in prange(out.shape[0]):
+        rng = stream(seed, first + video)
+        position, velocity = np.empty((balls, 2)), np.empty((balls, 2))
+        launch(rng, speed, velocity)
+        fits[video] = place(rng, box, radius, position)
+        for t in range(out.shape[1]):
+            render(position, box, radius, size, out[video, t])
+            for _ in range(2):
+                advance(position, velocity, box, radius, 0.5)

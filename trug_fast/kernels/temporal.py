@@ -1,0 +1,263 @@
+"""What the temporal machine needs beyond the RBM: a filter, its gradient, real visibles.
+
+Rows are frames.  A batch of sequences lies time by time, longest sequence first: the rows of time t
+are ``starts[t]`` to ``starts[t + 1]``, and the first of them belong to the same sequences, in the
+same order, as the first rows of time t - 1.  So every step in time works on contiguous rows, and
+all else on all rows of the batch together.
+
+Formulas: math.md section 4.  ``transition`` is W4 transposed, from the past to the present.
+"""
+
+import numpy as np
+from numba import prange
+
+from .blas import gemm
+from .compiling import parallel, scalar, serial
+from .elementary import exp, sigmoid
+from .flat import evaluate_flat
+from .gibbs import (
+    HIDDEN,
+    ROWS,
+    VISIBLE,
+    Address,
+    Layers,
+    add_bias,
+    hidden_statistics,
+    step_hidden,
+    tile,
+    tile_count,
+)
+from .hidden import moments_row, part_of
+from .intrinsics import like
+from .philox import HIDDEN as HIDDEN_STREAM
+from .philox import VISIBLE as VISIBLE_STREAM
+from .philox import padded, uniform_row
+from .quantile import quantile
+from .unit import evaluate
+
+
+@parallel
+def product(transpose_a, transpose_b, a, b, scale, keep, out):
+    """Compute out = scale op(a) op(b) + keep out in all threads; op transposes if so flagged."""
+    rows, columns = out.shape
+    for index in prange(tile_count(rows, columns, HIDDEN)):
+        row, row_stop, first, last = tile(index, rows, columns, HIDDEN)
+        part = out[row:row_stop, first:last]
+        if transpose_a:
+            gemm(True, False, scale, a[:, row:row_stop], b[:, first:last], keep, part)
+        elif transpose_b:
+            gemm(False, True, scale, a[row:row_stop], b[first:last], keep, part)
+        else:
+            gemm(False, False, scale, a[row:row_stop], b[:, first:last], keep, part)
+
+
+@serial
+def visible_row(net, precision, draw, uniform, sample):
+    """Replace net inputs by means, and write draws, or the means again.
+
+    precision : empty for visibles of 0 and 1, else the precisions of Gaussian ones
+    """
+    if precision.size == 0:
+        for i in range(net.size):
+            net[i] = sigmoid(net[i])
+            one, zero = like(net[i], 1.0), like(net[i], 0.0)
+            sample[i] = (one if uniform[i] < net[i] else zero) if draw else net[i]
+        return
+    infinity = like(net[0], float("inf"))
+    for i in range(net.size):
+        if draw:
+            sample[i] = quantile(uniform[i], net[i], precision[i], -infinity, infinity)
+        net[i] = net[i] / precision[i]
+    if not draw:
+        for i in range(net.size):
+            sample[i] = net[i]
+
+
+@parallel
+def step_visible(layers, precision, address, draw, hidden, mean, sample, total):
+    """Write means and draws (or means twice) of the visible layer given the hidden one.
+
+    total : (rows, visible), to which the means are added; left alone if it has no entries
+    """
+    rows, units = sample.shape
+    for index in prange(tile_count(rows, units, VISIBLE)):
+        row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE)
+        part = mean[row:row_stop, unit:unit_stop]
+        gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, part)
+        add_bias(mean, layers.visible_bias, row, row_stop, unit, unit_stop)
+        uniform = np.zeros(padded(unit_stop - unit), mean.dtype)
+        precisions = precision[unit:unit_stop]
+        for r in range(row, row_stop):
+            if draw:
+                chain = address.first_chain + r
+                uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
+            visible_row(
+                mean[r, unit:unit_stop], precisions, draw, uniform, sample[r, unit:unit_stop]
+            )
+            if total.size > 0:
+                target, source = total[r, unit:unit_stop], mean[r, unit:unit_stop]
+                for i in range(target.size):
+                    target[i] += source[i]
+
+
+@serial
+def model_phase(
+    layers, precision, k, seed, first_step, hidden, visible, visible_mean, net, mean, sums
+):
+    """Run k sweeps visible <- hidden <- visible, in place, and take statistics at the last.
+
+    As gibbs.model_phase for chains that are not kept, but for visibles of either kind.
+    """
+    for i in range(k):
+        step = first_step + i
+        address = Address(seed, VISIBLE_STREAM, step, 0)
+        step_visible(
+            layers, precision, address, True, hidden, visible_mean, visible, visible_mean[:0]
+        )
+        if i + 1 < k:
+            step_hidden(layers, visible, Address(seed, HIDDEN_STREAM, step, 0), net, hidden)
+        else:
+            hidden_statistics(layers, visible, net, mean, sums)
+
+
+@serial
+def predict_visible(
+    layers, precision, count, skip, draw, seed, first_step, visible, mean, hidden, net, total
+):
+    """Run ``count`` sweeps hidden <- visible, visible <- hidden, by draws or by means, in place.
+
+    The means of all but the first ``skip`` sweeps are added to ``total``.
+    """
+    no_sums = np.empty((0, 4, 0))
+    for i in range(count):
+        step = first_step + i
+        if draw:
+            step_hidden(layers, visible, Address(seed, HIDDEN_STREAM, step, 0), net, hidden)
+        else:
+            hidden_statistics(layers, visible, net, hidden, no_sums)
+        address = Address(seed, VISIBLE_STREAM, step, 0)
+        added = total if i >= skip else total[:0]
+        step_visible(layers, precision, address, draw, hidden, mean, visible, added)
+
+
+@serial
+def run_filter(layers, starts, draw, seed, step, drive, net, state):
+    """Write net inputs and states, means or draws, of the hidden layers of all frames.
+
+    layers : with ``transition`` for weights
+    drive : (rows, hidden), the net inputs but for the share of the past hidden layer
+    """
+    no_sums = np.empty((0, 4, 0))
+    past = np.zeros((starts[1] - starts[0], net.shape[1]), net.dtype)
+    for t in range(starts.size - 1):
+        a, b = starts[t], starts[t + 1]
+        now = Layers(
+            layers.weights,
+            layers.visible_bias,
+            drive[a:b],
+            layers.kind,
+            layers.precision,
+            layers.lower,
+            layers.upper,
+            layers.n_flat,
+        )
+        if draw:
+            address = Address(seed, HIDDEN_STREAM, step, a)
+            step_hidden(now, past[: b - a], address, net[a:b], state[a:b])
+        else:
+            hidden_statistics(now, past[: b - a], net[a:b], state[a:b], no_sums)
+        past = state[a:b]
+
+
+@parallel
+def net_moments(layers, net, mean, variance):
+    """Write means and variances of hidden units from their net inputs, all (rows, hidden)."""
+    rows, units = net.shape
+    for index in prange(tile_count(rows, units, HIDDEN)):
+        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
+        part = part_of(layers, unit, unit_stop)
+        low = np.empty(unit_stop - unit, net.dtype)
+        high = np.empty(unit_stop - unit, net.dtype)
+        for r in range(row, row_stop):
+            m, v = mean[r, unit:unit_stop], variance[r, unit:unit_stop]
+            moments_row(net[r, unit:unit_stop], part, m, v, low, high)
+
+
+@serial
+def run_backward(transition, starts, difference, variance, delta, error):
+    """Write the derivatives of the objective by the filter's means and by its net inputs.
+
+    difference : (rows, hidden), the derivative by the hidden biases with the past held fixed
+    variance : (rows, hidden)
+    delta, error : (rows, hidden), overwritten: the derivative by the mean of each frame through
+        later frames, and the same by its net input
+    """
+    pull = np.empty((starts[1] - starts[0], delta.shape[1]), delta.dtype)
+    delta[:, :] = 0.0
+    for t in range(starts.size - 2, -1, -1):
+        a, b = starts[t], starts[t + 1]
+        for r in range(a, b):
+            for j in range(delta.shape[1]):
+                error[r, j] = variance[r, j] * delta[r, j]
+                pull[r - a, j] = difference[r, j] + error[r, j]
+        if t > 0:
+            before = starts[t - 1]
+            earlier = delta[before : before + b - a]
+            product(False, True, pull[: b - a], transition, 1.0, 0.0, earlier)
+
+
+@scalar
+def _slopes(m, v, third, log_low, log_high, lower, upper):
+    """Return E[h^2], the end densities, and the mean's derivatives by d, lower and upper."""
+    low, high, zero = exp(log_low), exp(log_high), like(m, 0.0)
+    by_lower = low * (m - lower) if low > zero else zero  # an infinite end has density 0
+    by_upper = high * (upper - m) if high > zero else zero
+    return v + m * m, low, high, -(like(m, 0.5) * third + m * v), by_lower, by_upper
+
+
+@serial
+def _slopes_row(net, units, delta, sums):
+    """Add one row's share to slope_sums."""
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        _, _, m, v, third, low, high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
+        s0, s1, s2, s3, s4, s5 = _slopes(m, v, third, low, high, lower[j], upper[j])
+        zero = like(net[j], 0.0)
+        flat = precision[j] <= zero
+        sums[0, j] += zero if flat else s0
+        sums[1, j] += zero if flat else s1
+        sums[2, j] += zero if flat else s2
+        sums[3, j] += zero if flat else delta[j] * s3
+        sums[4, j] += zero if flat else delta[j] * s4
+        sums[5, j] += zero if flat else delta[j] * s5
+    if units.n_flat > 0:
+        for j in range(net.size):
+            if precision[j] <= 0:
+                _, _, m, v, third, low, high, _ = evaluate_flat(
+                    net[j], precision[j], lower[j], upper[j]
+                )
+                s0, s1, s2, s3, s4, s5 = _slopes(m, v, third, low, high, lower[j], upper[j])
+                sums[0, j] += s0
+                sums[1, j] += s1
+                sums[2, j] += s2
+                sums[3, j] += delta[j] * s3
+                sums[4, j] += delta[j] * s4
+                sums[5, j] += delta[j] * s5
+
+
+@parallel
+def slope_sums(layers, net, delta, sums):
+    """Write sums over rows that the gradients by d, lower and upper are made of (math.md 4.2).
+
+    net, delta : (rows, hidden)
+    sums : (row tiles, 6, hidden) float64, overwritten with sums of E[h^2], p(h = lower),
+        p(h = upper), and of delta times the mean's derivatives by d, lower and upper
+    """
+    rows, units = net.shape
+    for index in prange(tile_count(rows, units, HIDDEN)):
+        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
+        part = part_of(layers, unit, unit_stop)
+        total = np.zeros((6, unit_stop - unit), net.dtype)
+        for r in range(row, row_stop):
+            _slopes_row(net[r, unit:unit_stop], part, delta[r, unit:unit_stop], total)
+        sums[row // ROWS, :, unit:unit_stop] = total
