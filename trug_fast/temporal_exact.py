@@ -92,7 +92,7 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
     result = {
         name: np.zeros(getattr(model, name).shape) for name in model.names if _there(model, name)
     }
-    back = np.zeros(model.n_hidden)  # derivative by this frame's means through later frames
+    back: Array = np.zeros(model.n_hidden)  # derivative by this frame's means through later frames
     for t in range(len(x) - 1, -1, -1):
         slope = dict(frames[t].slope)
         by_hidden = slope.pop("hidden_bias")
@@ -112,7 +112,7 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
         result["visible_to_visible"] += np.outer(by_visible, x[t - 1])
         result["visible_to_hidden"] += np.outer(by_hidden, x[t - 1])
         result["hidden_to_hidden"] += np.outer(by_hidden, frames[t - 1].mean)
-        back = model.hidden_to_hidden.T @ by_hidden
+        back = np.asarray(by_hidden @ model.hidden_to_hidden, np.float64)
     return result
 
 

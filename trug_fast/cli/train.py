@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import options, train_tggm
+from . import options, train_tggm, train_trbm
 
 if TYPE_CHECKING:
     from ..datasets import ImageData
@@ -49,6 +49,7 @@ def add(commands: Any) -> None:
     train = commands.add_parser("train", help="train a model").add_subparsers(
         required=True, metavar="MODEL"
     )
+    train_trbm.add(train)
     train_tggm.add(train)
     rbm = train.add_parser("rbm", help="a restricted Boltzmann machine")
     rbm.set_defaults(run=run)

@@ -1,0 +1,76 @@
+"""Pictures of videos: strips of frames, and animations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import checks
+from .plots import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def strips(videos: Mapping[str, ArrayLike], image_shape: tuple[int, int]) -> Figure:
+    """Draw videos below each other, each as a row of frames.
+
+    Parameters
+    ----------
+    videos : mapping from a name to array_like, shape (T, height * width)
+    image_shape : (int, int)
+        Height and width.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    height, width = image_shape
+    rows = {name: checks.matrix(name, x, height * width) for name, x in videos.items()}
+    longest = max(len(x) for x in rows.values())
+    figure = new_figure(0.5 * longest, (0.5 * height / width + 0.3) * len(rows))
+    for ax, (name, x) in zip(
+        np.atleast_1d(figure.subplots(len(rows), 1)), rows.items(), strict=True
+    ):
+        canvas = np.ones((height, longest * (width + 1) - 1))
+        for t, frame in enumerate(x):
+            start = t * (width + 1)
+            canvas[:, start : start + width] = frame.reshape(height, width)
+        ax.imshow(canvas, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        ax.set_title(name, fontsize="small", loc="left")
+        ax.set_axis_off()
+    return figure
+
+
+def save_gif(
+    video: ArrayLike, image_shape: tuple[int, int], path: str | Path, *, zoom: int = 6
+) -> None:
+    """Write a video as an animation, 12 frames a second, each pixel ``zoom`` pixels wide.
+
+    Parameters
+    ----------
+    video : array_like, shape (T, height * width)
+        Values between 0 and 1.
+    image_shape : (int, int)
+    path : str or Path
+    zoom : int
+
+    Raises
+    ------
+    ImportError
+        If Pillow, which comes with Matplotlib, is not installed.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("animations need Pillow: pip install trug-fast[plot]") from error
+    height, width = image_shape
+    pixels = checks.visible("video", video, height * width, soft=True).reshape(-1, height, width)
+    grey = np.round(255 * pixels).astype(np.uint8)
+    grey = grey.repeat(zoom, axis=1).repeat(zoom, axis=2)
+    frames: list[Any] = [Image.fromarray(frame) for frame in grey]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=83, loop=0)
