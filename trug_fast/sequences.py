@@ -44,6 +44,10 @@ class Sequences:
         """Number of sequences and of visible units."""
         return self.lengths.size, int(self.frames.shape[1])
 
+    def astype(self, dtype: Any) -> Sequences:
+        """Return the same in another float type, so that kernels need no version for each."""
+        return Sequences(np.ascontiguousarray(self.frames, dtype), self.lengths)
+
     def batch(self, chosen: NDArray[np.int64]) -> Batch:
         """Return where the frames of the chosen sequences go."""
         order = chosen[np.argsort(-self.lengths[chosen], kind="stable")]

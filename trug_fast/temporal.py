@@ -197,8 +197,9 @@ class TRBM(ABC):
         ndarray, shape (T, n_hidden)
         """
         sequences = as_sequences("sequence", [sequence], self.n_visible, real=self.real)
+        batch = sequences.batch(np.arange(1))
         with one_blas_thread():
-            return self.parameters().filter(sequences, sequences.batch(np.arange(1))).state
+            return self.parameters().filter(sequences.astype(self.dtype), batch).state
 
     def predict(
         self,
@@ -478,6 +479,7 @@ def predict_all(
     checks.choice("method", method, tuple(SWEEPS))
     sweeps = checks.count("n_sweeps", SWEEPS[method] if n_sweeps is None else n_sweeps)
     seed, own = seed_from(rng, "predict"), model.parameters()
+    sequences = sequences.astype(model.dtype)
     result = np.empty((sequences.frames.shape[0], model.n_visible), model.dtype)
     # Sequences at a time; the number fixes the streams, so it depends on nothing else.
     size = max(1, ROWS // int(sequences.lengths.max()))

@@ -205,6 +205,8 @@ def train_trbm(
     seed = None if saved is None or rng is not None else saved.seed
     if seed is None:
         seed = seed_from(rng, "train_trbm")
+    data = data.astype(settings.dtype)
+    held_out = None if held_out is None else held_out.astype(settings.dtype)
     run = TemporalRun(data, held_out, TemporalLearner(data, n_hidden, settings, seed), plan)
     if saved is not None:
         saved.belong_to(_identity(run, n_hidden), seed)
