@@ -1,4 +1,4 @@
-"""The command line: ``trug-fast train|evaluate|sample|plot|reproduce``.
+"""The command line: ``trug-fast train``, ``evaluate``, ``sample``, ``plot`` and ``reproduce``.
 
 Each subcommand has a file of its own; here is what they share: the parser's frame and how errors
 reach the user.

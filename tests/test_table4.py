@@ -1,0 +1,115 @@
+"""Table 4 made anew: its protocol, and trials that can be continued."""
+
+import json
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from trug_fast.cli import main
+from trug_fast.reproduce import protocol, runner, table4
+
+TINY = """
+trials = { splits = 3, workers = 2, paper_error = 100.0 }
+train = { n_hidden = 5, epochs = 2 }
+quick.trials.splits = 1
+data.yacht = { label = "yachts" }
+
+[cells.yacht]
+relu = { label = "[0, inf)", paper = 0.821, train.truncation = "relu" }
+common = { train.truncation = { lower = -1.0, upper = 1.0, learn = "shared" } }
+perceptron = { paper = 1.182, trials.model = "perceptron" }
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+def reproduce(config, *more):
+    out = config.parent / "out"
+    return main(["reproduce", "table4", f"--config={config}", f"--out={out}", "--quiet", *more])
+
+
+def lines(config):
+    text = (config.parent / "out" / runner.RESULTS).read_text()
+    return {line["cell"]: line for line in map(json.loads, text.splitlines())}
+
+
+def test_the_shipped_table_is_the_papers():
+    cells = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
+    assert len(cells) == 9 * 6
+    assert cells["boston/per-unit"].paper == 3.622
+    assert cells["yacht/common"].paper == 0.803
+    assert cells["protein/perceptron"].paper == 4.539
+    error = cells["concrete/per-unit"].options["trials"]["paper_error"]
+    assert error == pytest.approx(0.571 / np.sqrt(10), rel=2e-3)
+    assert cells["boston/perceptron"].options["trials"]["paper_error"] == 0.195  # theirs
+    assert cells["protein/relu"].options["train"]["n_hidden"] == 100
+    assert cells["wine/tanh"].options["train"]["n_hidden"] == 50
+
+
+def test_a_table_is_trained_printed_and_written(config, capsys):
+    pytest.importorskip("sklearn")
+    assert reproduce(config) == 0
+    printed = capsys.readouterr().out
+    assert "| yachts | [0, inf)" in printed and "perceptron" in printed
+    found = lines(config)
+    assert found["yacht/relu"]["splits"] == 3
+    assert found["yacht/relu"]["upper"] == "inf" and found["yacht/common"]["upper"] != 1.0
+    # The same from the models it wrote.
+    data, errors = tf.datasets.load_yacht(), []
+    for index in range(3):
+        model = tf.TruGTGGM.load(config.parent / "out" / "yacht" / "common" / f"model-{index}.npz")
+        split = data.split(index)
+        errors.append(np.sqrt(np.mean((model.predict(split.X_test) - split.y_test) ** 2)))
+    line = found["yacht/common"]
+    assert line["rmse"] == pytest.approx(np.mean(errors))
+    assert line["rmse_deviation"] == pytest.approx(np.std(errors, ddof=1))
+    assert 0 < found["yacht/perceptron"]["rmse"] < 30
+
+
+def test_finished_trials_are_not_repeated(config, monkeypatch):
+    assert reproduce(config, "--only=yacht/relu") == 0
+    whole = lines(config)["yacht/relu"]
+    trials = config.parent / "out" / "yacht" / "relu" / table4.TRIALS
+    kept = [text for text in trials.read_text().splitlines() if json.loads(text)["split"] != 1]
+    trials.write_text("\n".join(kept) + "\n")
+    (config.parent / "out" / runner.RESULTS).unlink()
+    ran = []
+
+    def counted(*arguments, trial=table4.trial, **options):
+        ran.append(arguments[2])
+        return trial(*arguments, **options)
+
+    monkeypatch.setattr(table4, "trial", counted)
+    assert reproduce(config, "--only=yacht/relu") == 0
+    assert ran == [0, 1]  # the rehearsal, and what was missing
+    again = lines(config)["yacht/relu"]
+    assert again["rmse"] == pytest.approx(whole["rmse"], rel=1e-14)
+    assert reproduce(config, "--only=yacht/relu", "--seed=1") == 0  # another seed, other trials
+    assert lines(config)["yacht/relu"]["rmse"] != whole["rmse"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("splits = 21", "trials.splits must be at most 20, got 21"),
+        ("splits = 0", "trials.splits must be at least 1"),
+        ("splits = 1, model = 'tree'", "trials.model must be one of 'tggm', 'perceptron'"),
+        ("splits = 1, folds = 2", "unknown key trials.folds"),
+    ],
+)
+def test_wrong_protocols(config, capsys, change, message):
+    config.write_text(TINY.replace("splits = 3", change, 1))
+    assert reproduce(config, "--only=yacht/relu") == 2
+    assert message in capsys.readouterr().err
+
+
+def test_options_are_those_of_training():
+    assert {"n_hidden", "epochs", "truncation", "learning_rate"} <= set(table4.SECTIONS["train"])
+    assert not {"X", "y", "rng", "progress", "start"} & set(table4.SECTIONS["train"])
+    assert protocol.text("table4").count("paper =") == 54
