@@ -56,7 +56,7 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     >>> import trug_fast as tf
     >>> from trug_fast.estimators import TGGMRegressor
     >>> X, y, X_test, y_test = tf.datasets.load_yacht().split(0)
-    >>> regressor = TGGMRegressor(n_hidden=20, epochs=50, random_state=0).fit(X, y)
+    >>> regressor = TGGMRegressor(n_hidden=20, epochs=150, random_state=0).fit(X, y)
     >>> mean, std = regressor.predict(X_test, return_std=True)
     >>> regressor.score(X_test, y_test) > 0.95
     True

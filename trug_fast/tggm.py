@@ -66,7 +66,7 @@ class TruGTGGM:
     >>> import trug_fast as tf
     >>> model = tf.TruGTGGM([[1.0], [-1.0]], 0.0, [[1.0, -1.0]], 0.5, 0.2, 0.0, 1.0)
     >>> model.predict([[0.3], [-0.3]]).round(3)
-    array([0.671, 0.329])
+    array([0.67, 0.33])
     """
 
     names = (
@@ -208,7 +208,7 @@ class TruGTGGM:
         >>> import trug_fast as tf
         >>> model = tf.TruGTGGM([[1.0]], 0.0, [[2.0]], 0.0, 0.2, 0.0, 1.0)
         >>> model.posterior([[0.0], [0.0]], [0.0, 2.0]).mean.round(3)[:, 0]
-        array([0.16, 0.66])
+        array([0.16 , 0.743])
         """
         _, mean, variance, _ = self._mean_field(X, y, n_cycles, self.dtype)
         return Posterior(mean, variance)
