@@ -206,3 +206,31 @@ def test_interrupted_training_leaves_the_model_so_far(tmp_path, monkeypatch, cap
     assert np.load(out / "model-history.npz")["epoch"].tolist() == [1]
     monkeypatch.undo()
     assert main(["train", "rbm", *SMALL, f"--out={out}"]) == 0  # the folder is still ours
+
+
+def test_a_run_continues_from_its_checkpoints(tmp_path, monkeypatch, capsys):
+    # Interrupted in the baseline's training: the first model is not trained again.
+    whole, out, file = tmp_path / "whole", tmp_path / "out", tmp_path / "run.npz"
+    assert main(["train", "rbm", *SMALL, f"--out={whole}"]) == 0
+    score, calls = scoring.scores, []
+
+    def score_four_times(*args):
+        calls.append(1)
+        return score(*args) if len(calls) < 5 else interrupt()
+
+    options = ["train", "rbm", *SMALL, f"--out={out}", f"--checkpoint={file}"]
+    with monkeypatch.context() as patch:
+        patch.setattr(scoring, "scores", score_four_times)
+        assert main(options) == 130
+    assert "--resume continues" in capsys.readouterr().err
+    assert main(options) == 2
+    assert "run.npz exists; continue its run with --resume" in capsys.readouterr().err
+    assert main([*options, "--resume"]) == 0
+    for name in ("model", "baseline"):
+        with np.load(whole / f"{name}.npz") as first, np.load(out / f"{name}.npz") as second:
+            assert all(np.array_equal(first[key], second[key]) for key in first)
+    assert (tmp_path / "run-baseline.npz").exists()
+    assert main([*options, "--resume", "--hidden=9"]) == 2
+    assert "belongs to another run: n_hidden is 8 there, 9 here" in capsys.readouterr().err
+    assert main(["train", "rbm", "--resume"]) == 2
+    assert "--resume needs --checkpoint" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT_VERSION = 1
+PARTIAL = ".part"  # ends the name of a file that is being written
 _META = ("format_version", "kind")
 
 
@@ -22,16 +23,17 @@ def write(path: str | Path, kind: str, arrays: Mapping[str, NDArray[Any]]) -> No
     The file is written beside its place and moved there, so a reader or a crash never sees half.
     """
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    # Not tempfile's: its files are for their owner's eyes only, a result is for all the umask lets.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{PARTIAL}")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with temporary.open("xb") as stream:
             meta = {"format_version": np.array(FORMAT_VERSION), "kind": np.array(kind)}
             np.savez(stream, allow_pickle=False, **meta, **arrays)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -40,8 +42,8 @@ def read_kind(path: str | Path) -> str:
     return str(_load(Path(path))["kind"])
 
 
-def read(path: str | Path, kind: str, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """Return the named arrays of a file of this kind.
+def read(path: str | Path, kind: str, names: tuple[str, ...] = ()) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file of this kind, which must hold the named ones.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def read(path: str | Path, kind: str, names: tuple[str, ...]) -> dict[str, NDArr
     missing = [name for name in names if name not in contents]
     if missing:
         raise ValueError(f"{path} lacks {', '.join(missing)}; it is damaged")
-    return {name: contents[name] for name in names}
+    return {name: contents[name] for name in names or contents if name not in _META}
 
 
 def _load(path: Path) -> dict[str, NDArray[Any]]:

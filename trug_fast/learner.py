@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .checkpoints import State, copy_into
 from .gradients import Chains, Gradient, Phase, data_phase, model_phase, start_chains
 from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
@@ -21,6 +22,19 @@ from .truncation import Truncation
 SMOOTHING = 0.01  # added to pixel means before their log-odds
 MEMORY = 0.99  # of the running mean of the hidden units, per update
 LOG_WIDTHS = 9.2  # learned intervals stay between 1e-4 and 1e4 wide: beyond, exp may overflow
+
+STATE = (
+    "weights",
+    "visible_bias",
+    "hidden_bias",
+    "precision",
+    "lower",
+    "upper",
+    "low_end",
+    "log_width",
+    "visible_offset",
+    "hidden_offset",
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +65,7 @@ class Learner:
     def __init__(self, data: NDArray[Any], n_hidden: int, settings: Settings, seed: int) -> None:
         n_visible, dtype = data.shape[1], settings.dtype
         self.settings, self.seed = settings, seed
-        self.updates = 0
+        self.updates = self.sweeps = 0  # so far
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
         self.weights = generator.normal(0.0, settings.init_scale, (n_visible, n_hidden)).astype(
             dtype
@@ -76,7 +90,39 @@ class Learner:
         self.chains = Chains(chains, n_visible, n_hidden, dtype)
         self.gradient = Gradient(n_visible, n_hidden, dtype)
         self.optimiser = Optimiser(settings.optimizer, settings.momentum)
+        self._remember()
         self._start(data)
+
+    def _remember(self) -> None:
+        """Give every parameter that is learned its memories, so that state() has all from now."""
+        ends = self.settings.truncation
+        learned = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
+        if ends.learn is not None and not self.settings.bernoulli:
+            learned["log_width"] = self.log_width
+            if ends.learn_lower and ends.learn_upper:
+                learned["low_end"] = self.low_end
+        for name, parameter in learned.items():
+            self.optimiser.remember(name, parameter)
+
+    def _arrays(self) -> State:
+        """Return all arrays that an update reads before it writes them, sharing memory."""
+        arrays = {name: getattr(self, name) for name in STATE}
+        if self.settings.persistent:
+            arrays["chains"] = self.chains.hidden
+        for name, (first, second) in self.optimiser.memory.items():
+            arrays[f"first.{name}"], arrays[f"second.{name}"] = first, second
+        return arrays
+
+    def state(self) -> State:
+        """Return everything that later updates depend on, sharing memory."""
+        counters = np.array([self.updates, self.sweeps, self.optimiser.steps])
+        return self._arrays() | {"counters": counters}
+
+    def restore(self, state: State) -> None:
+        """Go back to a state; raises ValueError if it is no state of such a learner."""
+        counters = np.zeros(3, np.int64)
+        copy_into(self._arrays() | {"counters": counters}, state)
+        self.updates, self.sweeps, self.optimiser.steps = (int(n) for n in counters)
 
     def _start(self, data: NDArray[Any]) -> None:
         """Set log-odds biases, and start offsets and chains from data."""
@@ -144,16 +190,17 @@ class Learner:
 
     def _estimate_and_step(self, batch: Phase, rate: float, truncation_rate: float) -> None:
         settings, layers = self.settings, self.layers()
-        first_step = 1 + self.updates * settings.k  # step 0 started the chains
         data_phase(layers, batch)
         chains = self.chains
         if not settings.persistent:
             chains = self.chains.first(batch.visible.shape[0])
             # Its own half of the step numbers keeps these draws apart from the sweeps'.
             start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
+        first_step = 1 + self.sweeps  # step 0 started the chains
         model_phase(
             layers, chains, settings.k, self.seed, first_step, persistent=settings.persistent
         )
+        self.sweeps += settings.k
         slope = self.gradient.estimate(batch, chains, self.visible_offset, self.hidden_offset)
         self._step(slope, rate, truncation_rate)
         if settings.centred:
@@ -186,7 +233,7 @@ class Learner:
         self.optimiser.step("log_width", self.log_width, width * by_width, rate)
         np.clip(self.log_width, -LOG_WIDTHS, LOG_WIDTHS, out=self.log_width)
         if ends.learn_lower and ends.learn_upper:
-            self.optimiser.step("lower", self.low_end, moves, rate)
+            self.optimiser.step("low_end", self.low_end, moves, rate)
         if ends.learn_upper:
             self.lower[:] = self.low_end
             self.upper[:] = self.low_end + np.exp(self.log_width)

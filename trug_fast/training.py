@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import time
+import signal
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import checks, scoring
+from . import checks
+from .checkpoints import Checkpoint, Resume, data_identity
 from .datasets import Resampler
+from .interrupts import Interrupts, Terminated
 from .learner import Learner, Settings
+from .loop import Callback, EpochEnd, Plan, Run
 from .optimisers import OptimiserName, Rate, as_schedule
 from .progress import Progress
 from .randomness import RngLike, seed_from
 from .rbm import BernoulliRBM, TruGRBM
 from .truncation import Truncation, TruncationLike, as_truncation
+
+__all__ = ["Callback", "EpochEnd", "Fit", "train_rbm"]
 
 History = dict[str, NDArray[np.float64]]
 
@@ -34,18 +40,6 @@ class Fit(NamedTuple):
     model: TruGRBM | BernoulliRBM
     history: History
     interrupted: bool
-
-
-@dataclass(frozen=True)
-class EpochEnd:
-    """What a callback sees after each epoch."""
-
-    epoch: int  # from 1
-    history: dict[str, list[float]]  # so far
-    snapshot: Callable[[], TruGRBM | BernoulliRBM]  # makes the current model
-
-
-Callback = Callable[[EpochEnd], bool | None]
 
 
 def train_rbm(
@@ -73,6 +67,9 @@ def train_rbm(
     score: Literal["pseudo", "ais"] | None = "pseudo",
     score_every: int = 1,
     callbacks: Sequence[Callback] = (),
+    checkpoint: str | Path | None = None,
+    checkpoint_every: float = 60.0,
+    resume: Resume = False,
     progress: bool | None = None,
     rng: RngLike = None,
 ) -> Fit:
@@ -126,6 +123,18 @@ def train_rbm(
         Epochs between scores; those between hold NaN in the history.
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
+    checkpoint : str or Path, optional
+        File that keeps the state of the run, so that a run that was interrupted, or killed at any
+        moment, continues as if it had never stopped, to the same bits.  Written between two
+        updates: at once, every ``checkpoint_every`` seconds, when the run is interrupted
+        (Ctrl-C, SIGTERM) and when it ends.
+    checkpoint_every : float
+        Least number of seconds between two writes: the most that kill -9 can cost.
+    resume : bool or "auto"
+        Continue the run in ``checkpoint``: True, which needs the file; False, which refuses to
+        overwrite one; "auto" continues if there is a file and starts if not.  Settings, data and
+        seed must be those of the run (the state of callbacks is not kept; ``rng=None`` takes the
+        run's seed).  A finished run is returned without training.
     progress : bool, optional
         Show a bar with rate and score; by default if standard error is a terminal.
     rng : None, int or numpy.random.Generator
@@ -140,7 +149,12 @@ def train_rbm(
     Raises
     ------
     TypeError, ValueError
-        Before anything is computed, naming the argument.
+        Before anything is computed, naming the argument; also if the checkpoint is damaged or
+        belongs to another run, naming each setting that differs.
+    FileExistsError, FileNotFoundError
+        If ``checkpoint`` exists without ``resume``, or does not with ``resume=True``.
+    OSError
+        If the checkpoint cannot be written at the start.  Later that is only a warning.
     FloatingPointError
         If the weights overflow: the learning rate is too high.
 
@@ -185,34 +199,67 @@ def train_rbm(
     end_rate = as_schedule("truncation_rate", truncation_rate, TRUNCATION_RATES[optimizer])
     epochs = checks.count("epochs", epochs)
     score_every = checks.count("score_every", score_every)
-    seed = seed_from(rng, "train_rbm")
-    learner = Learner(data, checks.count("n_hidden", n_hidden), settings, seed)
-    records: dict[str, list[float]] = {}
-    updates = -(-data.shape[0] // settings.batch_size)
-    interrupted = False
-    begun = time.perf_counter()
-    with Progress(epochs * updates, "training", progress) as bar:
+    n_hidden = checks.count("n_hidden", n_hidden)
+    plan = Plan(epochs, rate, end_rate, score, score_every)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every, resume)
+    seed = None if saved is None or rng is not None else saved.seed
+    if seed is None:
+        seed = seed_from(rng, "train_rbm")
+    run = Run(
+        X if isinstance(X, Resampler) else data,
+        held_out,
+        Learner(data, n_hidden, settings, seed),
+        plan,
+    )
+    if saved is not None:
+        saved.belong_to(_identity(run, n_hidden), seed)
+    interrupted = _train(run, callbacks, progress, saved)
+    history = {name: np.array(values) for name, values in run.records.items()}
+    return Fit(run.learner.model(), history, interrupted)
+
+
+def _identity(run: Run, n_hidden: int) -> dict[str, Any]:
+    """Return what makes a run the same run, as numbers and words."""
+    settings = asdict(run.learner.settings) | {"dtype": str(run.learner.settings.dtype)}
+    return {
+        "X": data_identity(run.data),
+        "validation": data_identity(run.held_out),
+        "n_hidden": n_hidden,
+        **settings,
+        **asdict(run.plan),
+    }
+
+
+def _train(
+    run: Run, callbacks: Sequence[Callback], progress: bool | None, saved: Checkpoint | None
+) -> bool:
+    """Train to the end; return whether Ctrl-C ended it before."""
+    interrupted = terminated = False
+    total = run.plan.epochs * run.updates
+    with Progress(total, "training", progress) as bar:
+        if saved is not None and saved.found is not None:
+            try:
+                run.restore(saved.found)
+            except ValueError as error:
+                raise ValueError(f"checkpoint {saved.path} is damaged: {error}") from error
+        if run.finished:
+            return False
+        if saved is not None:
+            saved.start(run.state())
         try:
-            for epoch in range(epochs):
-                if isinstance(X, Resampler):
-                    data = X.epoch(epoch)
-                for batch, rows in enumerate(learner.batches(data.shape[0], epoch)):
-                    done = (epoch + batch / updates) / epochs
-                    learner.update(data, rows, rate.at(done), end_rate.at(done))
-                    bar.advance(1)
-                learner.require_finite(epoch + 1)
-                record = {"epoch": epoch + 1.0, "seconds": time.perf_counter() - begun}
-                record |= {"learning_rate": rate.at(done), "truncation_rate": end_rate.at(done)}
-                record |= learner.brief()
-                due = (epoch + 1) % score_every == 0 or epoch + 1 == epochs
-                record |= scoring.scores(learner.model, score, due, data, held_out, seed)
-                for name, value in record.items():
-                    records.setdefault(name, []).append(value)
-                bar.advance(0, score=record.get("validation_score", record.get("score", np.nan)))
-                event = EpochEnd(epoch + 1, records, learner.model)
-                if any([callback(event) for callback in callbacks]):
-                    break
+            with Interrupts(terminate=saved is not None) as interrupts:
+                run.train(callbacks, bar, interrupts, saved)
         except KeyboardInterrupt:
             interrupted = True
-            warnings.warn("training was interrupted; returning the fit so far", stacklevel=2)
-    return Fit(learner.model(), {k: np.array(v) for k, v in records.items()}, interrupted)
+            words = "" if saved is None else f", which {saved.path} continues"
+            warnings.warn(
+                f"training was interrupted; returning the fit so far{words}", stacklevel=3
+            )
+        except Terminated:
+            terminated = True
+        finally:
+            if saved is not None and run.whole:
+                saved.save(run.state())
+    if terminated:  # nobody handles the signal: die of it, now that all is saved
+        signal.raise_signal(signal.SIGTERM)
+    return interrupted

@@ -77,6 +77,14 @@ def add(commands: Any) -> None:
     rbm.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     rbm.add_argument("--no-baseline", action="store_true", help="no ordinary RBM beside it")
     rbm.add_argument("--out", help="folder for the results (default trug-rbm-DATA)")
+    rbm.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="keep the state of the run here, for --resume (the ordinary RBM's beside it)",
+    )
+    rbm.add_argument(
+        "--resume", action="store_true", help="continue the run in --checkpoint, if there is one"
+    )
     options.add_common(rbm)
 
 
@@ -118,6 +126,10 @@ def run(arguments: argparse.Namespace) -> None:
         if ours and getattr(arguments, name) is None:
             setattr(arguments, name, value)
     chosen = truncation(arguments) if arguments.unit == "trug" else None
+    kinds = [arguments.unit]
+    if arguments.unit == "trug" and not arguments.no_baseline:
+        kinds.append("bernoulli")
+    _check_checkpoints(arguments, kinds)
     folder = Path(arguments.out or f"trug-rbm-{arguments.data}")
     _refuse_foreign(folder)
     data = options.load_data(arguments)
@@ -131,9 +143,6 @@ def run(arguments: argparse.Namespace) -> None:
         (folder / name).unlink(missing_ok=True)
     _report(folder, arguments, {})
     print(f"{data.name}: {len(data.train)} training and {len(data.test)} test images", flush=True)
-    kinds = [arguments.unit]
-    if arguments.unit == "trug" and not arguments.no_baseline:
-        kinds.append("bernoulli")
     results, fits = {}, {}
     for kind in kinds:
         fit, result = _train_and_score(arguments, data, kind, chosen, folder)
@@ -143,6 +152,24 @@ def run(arguments: argparse.Namespace) -> None:
     _draw(arguments, folder, data, fits, results)
     written = [name for name in (*FILES, "result.json") if (folder / name).exists()]
     print(f"written to {folder}: {', '.join(written)}")
+
+
+def _checkpoint(arguments: argparse.Namespace, kind: str) -> Path | None:
+    """Return the file that keeps the training of one kind of units."""
+    if arguments.checkpoint is None:
+        return None
+    path = Path(arguments.checkpoint)
+    return path if kind == arguments.unit else path.with_name(f"{path.stem}-baseline{path.suffix}")
+
+
+def _check_checkpoints(arguments: argparse.Namespace, kinds: list[str]) -> None:
+    """Refuse to overwrite another run's checkpoint, before anything is computed."""
+    if arguments.resume and arguments.checkpoint is None:
+        raise ValueError("--resume needs --checkpoint")
+    for kind in kinds:
+        path = _checkpoint(arguments, kind)
+        if path is not None and path.exists() and not arguments.resume:
+            raise ValueError(f"{path} exists; continue its run with --resume, or name another file")
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -199,6 +226,7 @@ def _train(
     chosen: Truncation | None,
     epochs: int,
     progress: bool | None,
+    checkpoint: Path | None = None,
 ) -> Fit:
     from ..training import train_rbm
 
@@ -218,6 +246,8 @@ def _train(
         dtype=arguments.dtype,
         validation=held_out,
         score_every=max(1, epochs // 50),
+        checkpoint=checkpoint,
+        resume="auto",
         progress=progress,
         rng=arguments.seed,
     )
@@ -241,10 +271,12 @@ def _train_and_score(
         chosen,
         arguments.epochs,
         options.progress(arguments),
+        _checkpoint(arguments, kind),
     )
     _save(folder, kind, kind == arguments.unit, fit)
     if fit.interrupted:
-        raise KeyboardInterrupt(f"; the models so far are in {folder}")
+        again = "" if arguments.checkpoint is None else "; --resume continues"
+        raise KeyboardInterrupt(f"; the models so far are in {folder}{again}")
     begun = time.perf_counter()
     estimate = options.anneal(arguments, fit.model, data)
     result = {

@@ -1,0 +1,139 @@
+"""The loop over epochs and batches, whose every point between two updates can be saved."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import scoring
+from .checkpoints import Checkpoint, State, copy_into
+from .datasets import Resampler
+from .interrupts import Interrupts
+from .learner import Learner
+from .optimisers import Schedule
+from .progress import Progress
+from .rbm import BernoulliRBM, TruGRBM
+
+Model = TruGRBM | BernoulliRBM
+Data = NDArray[Any] | Resampler
+HISTORY = "history."  # begins the names of the history's arrays in a checkpoint
+
+
+@dataclass(frozen=True)
+class EpochEnd:
+    """What a callback sees after each epoch."""
+
+    epoch: int  # from 1
+    history: dict[str, list[float]]  # so far
+    snapshot: Callable[[], Model]  # makes the current model
+
+
+Callback = Callable[[EpochEnd], bool | None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the loop does around the updates, checked by the caller."""
+
+    epochs: int
+    learning_rate: Schedule
+    truncation_rate: Schedule
+    score: str | None
+    score_every: int
+
+
+class Run:
+    """A training run: where it is, and how it goes on from there."""
+
+    def __init__(
+        self, data: Data, held_out: NDArray[Any] | None, learner: Learner, plan: Plan
+    ) -> None:
+        self.data, self.held_out, self.learner, self.plan = data, held_out, learner, plan
+        self.epoch = self.batch = 0  # done: whole epochs, and batches of the next one
+        self.records: dict[str, list[float]] = {}
+        self.finished = False
+        self.whole = True  # no update is under way
+        self.updates = math.ceil(data.shape[0] / learner.settings.batch_size)  # in an epoch
+        self._earlier, self._begun = 0.0, time.perf_counter()
+
+    def seconds(self) -> float:
+        """Return how long this run has trained, over all its parts."""
+        return self._earlier + time.perf_counter() - self._begun
+
+    def state(self) -> State:
+        """Return all that the rest of the run depends on, sharing memory."""
+        state = self.learner.state()
+        state["place"] = np.array([self.epoch, self.batch, self.finished], np.int64)
+        state["seconds"] = np.array(self.seconds())
+        return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of the same run; raises ValueError if it is none."""
+        place, seconds = np.zeros(3, np.int64), np.zeros(())
+        copy_into({"place": place, "seconds": seconds}, state)
+        self.learner.restore(state)
+        self.epoch, self.batch, self.finished = int(place[0]), int(place[1]), bool(place[2])
+        self._earlier, self._begun = float(seconds), time.perf_counter()
+        self.records = {
+            name.removeprefix(HISTORY): values.tolist()
+            for name, values in state.items()
+            if name.startswith(HISTORY)
+        }
+
+    def train(
+        self,
+        callbacks: Sequence[Callback],
+        progress: Progress,
+        interrupts: Interrupts,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        """Go on to the end.  What interrupts it between updates finds a state to save."""
+        progress.advance(self.epoch * self.updates + self.batch)
+        while not self.finished:
+            data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
+            batches = self.learner.batches(data.shape[0], self.epoch)
+            for rows in islice(batches, self.batch, None):
+                with interrupts.held():
+                    self._update(data, rows)
+                progress.advance(1)
+                if checkpoint is not None and checkpoint.due():
+                    checkpoint.save(self.state())
+            self._end_epoch(data, callbacks, progress)
+
+    def _rates(self, batch: int) -> tuple[float, float]:
+        """Return the rates of weights and of truncation points for a batch of this epoch."""
+        done = (self.epoch + batch / self.updates) / self.plan.epochs
+        return self.plan.learning_rate.at(done), self.plan.truncation_rate.at(done)
+
+    def _update(self, data: NDArray[Any], rows: NDArray[np.int64]) -> None:
+        self.whole = False
+        self.learner.update(data, rows, *self._rates(self.batch))
+        self.batch += 1
+        self.whole = True
+
+    def _end_epoch(
+        self, data: NDArray[Any], callbacks: Sequence[Callback], progress: Progress
+    ) -> None:
+        """Score, record and ask the callbacks."""
+        learner, plan, number = self.learner, self.plan, self.epoch + 1
+        learner.require_finite(number)
+        rate, end_rate = self._rates(self.updates - 1)
+        record = {"epoch": float(number), "seconds": self.seconds()}
+        record |= {"learning_rate": rate, "truncation_rate": end_rate}
+        record |= learner.brief()
+        due = number % plan.score_every == 0 or number == plan.epochs
+        record |= scoring.scores(learner.model, plan.score, due, data, self.held_out, learner.seed)
+        for name, value in record.items():
+            self.records.setdefault(name, []).append(value)
+        self.epoch, self.batch = number, 0
+        progress.advance(0, score=record.get("validation_score", record.get("score", np.nan)))
+        event = EpochEnd(number, self.records, learner.model)
+        stop = any([callback(event) for callback in callbacks])
+        self.finished = stop or number == plan.epochs
