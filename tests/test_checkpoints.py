@@ -31,7 +31,9 @@ OPTIONS = {
     "momentum": {"momentum": 0.9, "weight_decay": 1e-3},
     "rmsprop": {"optimizer": "rmsprop", "k": 2},
     "adam": {"optimizer": "adam", "centred": False},
-    "cd": {"method": "cd", "k": 2},
+    "cd": {"method": "cd", "k": (1, 4)},
+    "average": {"average": 0.5, "k": (1, 3)},
+    "precision": {"truncation": "sigmoid", "learn_precision": True, "precision_rate": 5.0},
     "chains": {"n_chains": 7, "score": "pseudo", "score_every": 2},
 }
 
@@ -161,7 +163,8 @@ DIFFERENCES = [
     ({"rng": 1}, "seed from rng is"),
     ({"X": "other"}, r"X is '\(130, 64\) uint8 SHA-256 .* there"),
     ({"validation": "other"}, "validation is None there"),
-    ({"k": 2, "epochs": 2}, "k is 1 there, 2 here; epochs is 3 there, 2 here"),
+    ({"patience": 2, "epochs": 2}, "epochs is 3 there, 2 here; .*patience is None there, 2 here"),
+    ({"k": (1, 3)}, r"k is {'start': 1.0, 'end': 1.0} there, {'start': 1.0, 'end': 3.0} here"),
 ]
 
 
@@ -171,6 +174,8 @@ def test_a_run_with_other_settings_is_refused_in_words(data, tmp_path, change, w
     tf.train_rbm(data, **BASE, checkpoint=path)
     before = path.read_bytes()
     change = {k: 1 - data if v == "other" else v for k, v in change.items()}
+    if "patience" in change:
+        change |= {"validation": data, "score": "pseudo"}
     options = {"X": data} | BASE | change
     with pytest.raises(ValueError, match=f"belongs to another run: .*{words}"):
         tf.train_rbm(**options, checkpoint=path, resume=True)
@@ -334,6 +339,7 @@ def test_training_in_another_thread(data, tmp_path):
 LONG = {"n_hidden": 200, "epochs": 12, "batch_size": 5, "score": None, "rng": 0}
 CHILD = """
 import sys, trug_fast as tf
+from trug_fast import Truncation
 data = tf.datasets.load_digits(binarize="threshold").train[:130]
 options = {options!r}
 tf.train_rbm(data, **options, checkpoint=sys.argv[1], checkpoint_every=0, resume="auto")

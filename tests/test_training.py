@@ -6,6 +6,8 @@ import pytest
 from machines import exact_draws
 
 import trug_fast as tf
+from trug_fast import scoring
+from trug_fast.learner import STRIDE, Learner
 
 ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "score": None, "rng": 0}
 
@@ -215,3 +217,102 @@ def test_ais_score(digits):
 def test_more_rows_than_a_batch_and_chains_of_their_own(digits):
     model = tf.train_rbm(digits.train[:33], **(ARGUMENTS | {"batch_size": 10}), n_chains=7).model
     assert np.isfinite(model.weights).all()
+
+
+def test_a_pair_of_sweeps_rises_geometrically(digits):
+    data = digits.train[:100]
+    options = ARGUMENTS | {"epochs": 9, "method": "cd"}
+    history = tf.train_rbm(data, **options, k=(1, 16)).history
+    # At the last of an epoch's five batches 4/5 of the epoch are done.
+    expected = np.round(16 ** ((np.arange(9) + 0.8) / 9))
+    assert history["k"].tolist() == expected.tolist()
+    same_k = [tf.train_rbm(data, **options, k=k).model for k in (3, (3, 3))]
+    assert same(*same_k)
+
+
+def watch(monkeypatch, *names):
+    """Record parameters after each update; returns the list that fills."""
+    seen, update = [], Learner.update
+
+    def watched(self, *args):
+        update(self, *args)
+        seen.append([getattr(self, name).astype(float) for name in names])
+
+    monkeypatch.setattr(Learner, "update", watched)
+    return seen
+
+
+@pytest.mark.parametrize("fraction", [0.3, 1.0])
+def test_the_average_is_over_the_last_fraction_of_the_updates(digits, monkeypatch, fraction):
+    names = ("weights", "hidden_bias", "upper")
+    seen = watch(monkeypatch, *names)
+    options = ARGUMENTS | {"truncation_rate": 0.1, "truncation": "s-learn"}
+    model = tf.train_rbm(digits.train, **options, average=fraction).model
+    kept = seen[STRIDE - 1 :: STRIDE]
+    assert len(kept) == 21
+    # The weight of sample s among t, in closed form: those after it leave it 1 - 1/(fraction r).
+    shares = np.minimum(1, 1 / (fraction * np.arange(1, 22)))
+    shares[0] = 1
+    weights = [s * np.prod(1 - shares[i + 1 :]) for i, s in enumerate(shares)]
+    assert abs(sum(weights) - 1) < 1e-12
+    if fraction == 1:
+        np.testing.assert_allclose(weights, 1 / 21)
+    for at, name in enumerate(names):
+        expected = sum(w * arrays[at] for w, arrays in zip(weights, kept, strict=True))
+        np.testing.assert_allclose(getattr(model, name), expected, rtol=2e-7, atol=1e-9)
+    assert not np.array_equal(model.weights, seen[-1][0])
+
+
+def test_averaging_does_not_disturb_training(digits, monkeypatch):
+    seen = watch(monkeypatch, "weights")
+    plain = tf.train_rbm(digits.train, **ARGUMENTS).model
+    last = len(seen)
+    tf.train_rbm(digits.train, **ARGUMENTS, average=0.5)
+    np.testing.assert_array_equal(seen[last - 1][0], seen[-1][0])
+    np.testing.assert_array_equal(plain.weights, seen[-1][0])
+
+
+def scripted(monkeypatch, values):
+    """Let validation scores be these, epoch by epoch."""
+
+    def score(snapshot, kind, due, data, held_out, seed, script=iter(values)):
+        return {"validation_score": next(script)}
+
+    monkeypatch.setattr(scoring, "scores", score)
+
+
+@pytest.mark.parametrize(
+    ("values", "patience", "best", "end"),
+    [
+        ([1, 3, 2, 2.5, 4, 5], 2, 2, 4),
+        ([1, 3, 2, 4, 3, 3.5, 3.9], 3, 4, 7),
+        ([1, np.nan, 3, np.nan, 2, np.nan, 2, 9], 2, 3, 7),
+        ([5, 4, 3], 9, 1, 3),
+        ([1, 2, 2, 1, 1, 3], 2, 3, 5),
+    ],
+)
+def test_patience_ends_training_and_returns_the_best(
+    digits, tmp_path, monkeypatch, values, patience, best, end
+):
+    data, options = digits.train[:100], ARGUMENTS | {"score": "pseudo", "epochs": len(values)}
+    models = []
+    scripted(monkeypatch, values)
+    fit = tf.train_rbm(
+        data,
+        **options,
+        validation=data,
+        patience=patience,
+        callbacks=[lambda event: models.append(event.snapshot())],
+        checkpoint=tmp_path / "run.npz",
+    )
+    assert len(fit.history["epoch"]) == len(models) == end
+    assert same(fit.model, models[best - 1])
+    again = tf.train_rbm(
+        data,
+        **options,
+        validation=data,
+        patience=patience,
+        checkpoint=tmp_path / "run.npz",
+        resume=True,
+    )
+    assert same(fit.model, again.model)

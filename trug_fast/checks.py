@@ -91,7 +91,12 @@ def count(name: str, value: object, least: int = 1) -> int:
 
 
 def number(
-    name: str, value: object, *, least: float | None = None, below: float | None = None
+    name: str,
+    value: object,
+    *,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
 ) -> float:
     """Return ``value`` as a finite float within bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
@@ -103,6 +108,8 @@ def number(
         raise ValueError(f"{name} must be at least {least}, got {result}")
     if below is not None and not result < below:
         raise ValueError(f"{name} must be below {below}, got {result}")
+    if most is not None and not result <= most:
+        raise ValueError(f"{name} must be at most {most}, got {result}")
     return result
 
 

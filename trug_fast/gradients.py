@@ -128,6 +128,7 @@ class Gradient:
         return {
             "weights": self.weights,
             "visible_bias": visible - self._visible_shift,
+            "hidden_mean": hidden,  # the uncentred gradient by the hidden biases
             "hidden_bias": hidden - self._hidden_shift.sum(axis=0),
             "precision": -0.5 * difference[1],
             "lower": -difference[2],

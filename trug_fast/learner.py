@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ SMOOTHING = 0.01  # added to pixel means before their log-odds
 MEMORY = 0.99  # of the running mean of the hidden units, per update
 LOG_WIDTHS = 9.2  # learned intervals stay between 1e-4 and 1e4 wide: beyond, exp may overflow
 
+CURVATURES = 1e3  # d (upper - lower)^2: beyond -1e3 units are binary, beyond 1e3 Gaussian
+STRIDE = 10  # updates between two that enter the average: costs 2 % of an update instead of 20
 STATE = (
     "weights",
     "visible_bias",
@@ -32,6 +34,7 @@ STATE = (
     "upper",
     "low_end",
     "log_width",
+    "curvature",
     "visible_offset",
     "hidden_offset",
 )
@@ -44,8 +47,8 @@ class Settings:
     truncation: Truncation
     bernoulli: bool
     precision: float
+    learn_precision: bool
     persistent: bool
-    k: int
     n_chains: int
     batch_size: int
     optimizer: OptimiserName
@@ -53,13 +56,35 @@ class Settings:
     centred: bool
     weight_decay: float
     init_scale: float
+    average: float
     dtype: np.dtype[Any]
+
+    @property
+    def learns_ends(self) -> bool:
+        """Whether truncation points move."""
+        return self.truncation.learn is not None and not self.bernoulli
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both truncation points are finite."""
+        return bool(np.isfinite(self.truncation.upper - self.truncation.lower))
+
+
+class Pace(NamedTuple):
+    """How far one update goes."""
+
+    learning_rate: float
+    truncation_rate: float
+    precision_rate: float
+    k: int  # sweeps
 
 
 class Learner:
     """The state of a training run; every update changes it in place.
 
-    Truncation points live as ``lower`` and ``log_width``, so that they cannot cross (math.md 2.3).
+    Truncation points live as ``lower`` and ``log_width``, so that they cannot cross (math.md 2.3);
+    precisions as ``curvature``, d times the squared width at the start, or as log d where an end is
+    infinite, which keeps them positive.
     """
 
     def __init__(self, data: NDArray[Any], n_hidden: int, settings: Settings, seed: int) -> None:
@@ -81,6 +106,11 @@ class Learner:
         learned = 1 if ends.learn == "shared" else n_hidden
         self.low_end = np.full(learned, ends.lower, dtype)
         self.log_width = np.log(np.full(learned, ends.upper - ends.lower, dtype))
+        self._width = ends.upper - ends.lower  # at the start
+        curvature = (
+            settings.precision * self._width**2 if settings.bounded else np.log(settings.precision)
+        )
+        self.curvature = np.full(n_hidden, curvature, dtype)
         self.hidden_bias = np.zeros(n_hidden, dtype)
         self.visible_bias = np.zeros(n_visible, dtype)
         self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
@@ -95,14 +125,21 @@ class Learner:
 
     def _remember(self) -> None:
         """Give every parameter that is learned its memories, so that state() has all from now."""
-        ends = self.settings.truncation
+        settings = self.settings
         learned = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
-        if ends.learn is not None and not self.settings.bernoulli:
+        shown = dict(learned)  # by the model
+        if settings.learns_ends:
             learned["log_width"] = self.log_width
-            if ends.learn_lower and ends.learn_upper:
+            shown |= {"lower": self.lower, "upper": self.upper}
+            if settings.truncation.learn_lower and settings.truncation.learn_upper:
                 learned["low_end"] = self.low_end
+        if settings.learn_precision:
+            learned["curvature"] = self.curvature
+            shown["precision"] = self.precision
         for name, parameter in learned.items():
             self.optimiser.remember(name, parameter)
+        # In float64, since steps towards a parameter become smaller than float32's grid.
+        self.averages = {k: v.astype(np.float64) for k, v in shown.items() if settings.average}
 
     def _arrays(self) -> State:
         """Return all arrays that an update reads before it writes them, sharing memory."""
@@ -111,7 +148,7 @@ class Learner:
             arrays["chains"] = self.chains.hidden
         for name, (first, second) in self.optimiser.memory.items():
             arrays[f"first.{name}"], arrays[f"second.{name}"] = first, second
-        return arrays
+        return arrays | {f"average.{name}": average for name, average in self.averages.items()}
 
     def state(self) -> State:
         """Return everything that later updates depend on, sharing memory."""
@@ -150,15 +187,27 @@ class Learner:
             self.precision,
             self.lower,
             self.upper,
-            0 if self.settings.precision > 0 else self.precision.size,
+            int(np.count_nonzero(self.precision <= 0)),
         )
 
     def model(self) -> TruGRBM | BernoulliRBM:
-        """Return the current model."""
-        common = (self.weights, self.visible_bias, self.hidden_bias)
-        if self.settings.bernoulli:
-            return BernoulliRBM(*common)
-        return TruGRBM(*common, self.precision, self.lower, self.upper)
+        """Return the current model, of averaged parameters if so set."""
+        kind = BernoulliRBM if self.settings.bernoulli else TruGRBM
+        parameters = {name: getattr(self, name) for name in kind.names}
+        if self.updates >= STRIDE:
+            dtype = self.settings.dtype
+            parameters |= {name: value.astype(dtype) for name, value in self.averages.items()}
+        return kind(**parameters)
+
+    def _average(self) -> None:
+        """Let the average follow the parameters: it looks back over a fraction of the run so far.
+
+        Its weights grow like a power of the number of the update (Shamir and Zhang, 2013), so it
+        needs to know neither the length of the run nor when to begin.
+        """
+        share = 1.0 / max(1.0, self.settings.average * self.updates / STRIDE)
+        for name, average in self.averages.items():
+            average += share * (getattr(self, name) - average)
 
     def require_finite(self, epoch: int) -> None:
         """Stop a run that has diverged, instead of training on nonsense."""
@@ -178,17 +227,17 @@ class Learner:
         for start in range(0, rows, size):
             yield order[start : start + size]
 
-    def update(
-        self, data: NDArray[Any], rows: NDArray[np.int64], rate: float, truncation_rate: float
-    ) -> None:
+    def update(self, data: NDArray[Any], rows: NDArray[np.int64], pace: Pace) -> None:
         """Take one step from a batch of rows of ``data``."""
         with one_blas_thread():
             batch = self._batch.first(rows.size)
             learning.gather(data, rows, batch.visible)
-            self._estimate_and_step(batch, rate, truncation_rate)
+            self._estimate_and_step(batch, pace)
         self.updates += 1
+        if self.updates % STRIDE == 0:
+            self._average()
 
-    def _estimate_and_step(self, batch: Phase, rate: float, truncation_rate: float) -> None:
+    def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
         settings, layers = self.settings, self.layers()
         data_phase(layers, batch)
         chains = self.chains
@@ -197,26 +246,26 @@ class Learner:
             # Its own half of the step numbers keeps these draws apart from the sweeps'.
             start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
         first_step = 1 + self.sweeps  # step 0 started the chains
-        model_phase(
-            layers, chains, settings.k, self.seed, first_step, persistent=settings.persistent
-        )
-        self.sweeps += settings.k
+        model_phase(layers, chains, pace.k, self.seed, first_step, persistent=settings.persistent)
+        self.sweeps += pace.k
         slope = self.gradient.estimate(batch, chains, self.visible_offset, self.hidden_offset)
-        self._step(slope, rate, truncation_rate)
+        self._step(slope, pace)
         if settings.centred:
             fresh = batch.means()[0].astype(self.hidden_offset.dtype)
             self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
 
-    def _step(self, slope: dict[str, Any], rate: float, truncation_rate: float) -> None:
-        optimiser = self.optimiser
+    def _step(self, slope: dict[str, Any], pace: Pace) -> None:
+        optimiser, rate = self.optimiser, pace.learning_rate
         optimiser.steps += 1
         first, second = optimiser.remember("weights", self.weights)
         rule = optimiser.rule(rate, self.settings.weight_decay)
         learning.update_weights(rule, self.weights, slope["weights"], first, second)
         optimiser.step("visible_bias", self.visible_bias, slope["visible_bias"], rate)
         optimiser.step("hidden_bias", self.hidden_bias, slope["hidden_bias"], rate)
-        if self.settings.truncation.learn is not None and not self.settings.bernoulli:
-            self._move_ends(slope["lower"], slope["upper"], truncation_rate)
+        if self.settings.learn_precision:
+            self._move_precision(slope["precision"], slope["hidden_mean"], pace.precision_rate)
+        if self.settings.learns_ends:
+            self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
 
     def _move_ends(self, by_lower: Any, by_upper: Any, rate: float) -> None:
         """Move the truncation points along their gradients.
@@ -240,18 +289,35 @@ class Learner:
         else:
             self.lower[:] = self.upper - np.exp(self.log_width)
 
-    def brief(self) -> dict[str, float]:
-        """Return the learned truncation points in brief."""
-        ends = self.settings.truncation
-        if self.settings.bernoulli or ends.learn is None:
-            return {}
-        result = {}
-        for name, learned in (("lower", ends.learn_lower), ("upper", ends.learn_upper)):
-            if learned:
-                value = getattr(self, name)
-                result[f"{name}_mean"] = float(value.mean())
-                result[f"{name}_min"], result[f"{name}_max"] = (
-                    float(value.min()),
-                    float(value.max()),
-                )
+    def _move_precision(self, by_precision: Any, by_mean: Any, rate: float) -> None:
+        """Move the precisions along their gradient, and the hidden biases with them.
+
+        The energy d (h - m)^2 / 2, with m amid the interval (or at the mean, where there is no
+        middle), is d h^2 / 2 with another hidden bias; held at that, a step of d bends the unit
+        without pushing it to one side.
+        """
+        middle = (self.lower + self.upper) / 2 if self.settings.bounded else self.hidden_offset
+        slope = by_precision + middle * by_mean
+        bounded, former = self.settings.bounded, self.precision.copy()
+        slope = slope / self._width**2 if bounded else slope * former
+        self.optimiser.step("curvature", self.curvature, slope, rate)
+        limit = CURVATURES if bounded else LOG_WIDTHS
+        np.clip(self.curvature, -limit, limit, out=self.curvature)
+        self.precision[:] = self.curvature / self._width**2 if bounded else np.exp(self.curvature)
+        self.hidden_bias += middle * (self.precision - former)
+
+    def brief(self, pace: Pace) -> dict[str, float]:
+        """Return what an update did last and the learned shapes of the units in brief."""
+        result = {"learning_rate": pace.learning_rate, "truncation_rate": pace.truncation_rate}
+        result["k"] = float(pace.k)
+        ends, settings = self.settings.truncation, self.settings
+        learned = {
+            "lower": settings.learns_ends and ends.learn_lower,
+            "upper": settings.learns_ends and ends.learn_upper,
+            "precision": settings.learn_precision,
+        }
+        for name in (name for name, moves in learned.items() if moves):
+            value = getattr(self, name)
+            for word in ("mean", "min", "max"):
+                result[f"{name}_{word}"] = float(getattr(value, word)())
         return result

@@ -16,14 +16,14 @@ from . import scoring
 from .checkpoints import Checkpoint, State, copy_into
 from .datasets import Resampler
 from .interrupts import Interrupts
-from .learner import Learner
+from .learner import Learner, Pace
 from .optimisers import Schedule
 from .progress import Progress
 from .rbm import BernoulliRBM, TruGRBM
 
 Model = TruGRBM | BernoulliRBM
 Data = NDArray[Any] | Resampler
-HISTORY = "history."  # begins the names of the history's arrays in a checkpoint
+HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,11 @@ class Plan:
     epochs: int
     learning_rate: Schedule
     truncation_rate: Schedule
+    precision_rate: Schedule
+    k: Schedule
     score: str | None
     score_every: int
+    patience: int | None
 
 
 class Run:
@@ -58,6 +61,9 @@ class Run:
         self.data, self.held_out, self.learner, self.plan = data, held_out, learner, plan
         self.epoch = self.batch = 0  # done: whole epochs, and batches of the next one
         self.records: dict[str, list[float]] = {}
+        self.best: dict[
+            str, NDArray[Any]
+        ] = {}  # parameters of the model to return, if not the last
         self.finished = False
         self.whole = True  # no update is under way
         self.updates = math.ceil(data.shape[0] / learner.settings.batch_size)  # in an epoch
@@ -72,6 +78,7 @@ class Run:
         state = self.learner.state()
         state["place"] = np.array([self.epoch, self.batch, self.finished], np.int64)
         state["seconds"] = np.array(self.seconds())
+        state |= {BEST + name: values for name, values in self.best.items()}
         return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
 
     def restore(self, state: State) -> None:
@@ -81,11 +88,8 @@ class Run:
         self.learner.restore(state)
         self.epoch, self.batch, self.finished = int(place[0]), int(place[1]), bool(place[2])
         self._earlier, self._begun = float(seconds), time.perf_counter()
-        self.records = {
-            name.removeprefix(HISTORY): values.tolist()
-            for name, values in state.items()
-            if name.startswith(HISTORY)
-        }
+        self.records = {k: values.tolist() for k, values in _part(state, HISTORY).items()}
+        self.best = _part(state, BEST)
 
     def train(
         self,
@@ -107,14 +111,24 @@ class Run:
                     checkpoint.save(self.state())
             self._end_epoch(data, callbacks, progress)
 
-    def _rates(self, batch: int) -> tuple[float, float]:
-        """Return the rates of weights and of truncation points for a batch of this epoch."""
-        done = (self.epoch + batch / self.updates) / self.plan.epochs
-        return self.plan.learning_rate.at(done), self.plan.truncation_rate.at(done)
+    def model(self) -> Model:
+        """Return the model of the best validation score with ``patience``, else the current one."""
+        current = self.learner.model()
+        return type(current)(**self.best) if self.best else current
+
+    def _pace(self, batch: int) -> Pace:
+        """Return the rates and the number of sweeps for a batch of this epoch."""
+        plan, done = self.plan, (self.epoch + batch / self.updates) / self.plan.epochs
+        return Pace(
+            plan.learning_rate.at(done),
+            plan.truncation_rate.at(done),
+            plan.precision_rate.at(done),
+            round(plan.k.at(done)),
+        )
 
     def _update(self, data: NDArray[Any], rows: NDArray[np.int64]) -> None:
         self.whole = False
-        self.learner.update(data, rows, *self._rates(self.batch))
+        self.learner.update(data, rows, self._pace(self.batch))
         self.batch += 1
         self.whole = True
 
@@ -124,16 +138,35 @@ class Run:
         """Score, record and ask the callbacks."""
         learner, plan, number = self.learner, self.plan, self.epoch + 1
         learner.require_finite(number)
-        rate, end_rate = self._rates(self.updates - 1)
         record = {"epoch": float(number), "seconds": self.seconds()}
-        record |= {"learning_rate": rate, "truncation_rate": end_rate}
-        record |= learner.brief()
+        record |= learner.brief(self._pace(self.updates - 1))
         due = number % plan.score_every == 0 or number == plan.epochs
         record |= scoring.scores(learner.model, plan.score, due, data, self.held_out, learner.seed)
         for name, value in record.items():
             self.records.setdefault(name, []).append(value)
+        self._keep_best(due)
         self.epoch, self.batch = number, 0
         progress.advance(0, score=record.get("validation_score", record.get("score", np.nan)))
         event = EpochEnd(number, self.records, learner.model)
         stop = any([callback(event) for callback in callbacks])
-        self.finished = stop or number == plan.epochs
+        self.finished = stop or number == plan.epochs or self._out_of_patience()
+
+    def _keep_best(self, due: bool) -> None:
+        if self.plan.patience is None or not due:
+            return
+        scores = self.records["validation_score"]
+        if scores[-1] >= np.nanmax(scores):
+            model = self.learner.model()
+            self.best = {name: getattr(model, name) for name in model.names}
+
+    def _out_of_patience(self) -> bool:
+        if self.plan.patience is None:
+            return False
+        scores = [score for score in self.records["validation_score"] if not math.isnan(score)]
+        # The last of equal ones is the best, as in _keep_best.
+        since = scores[::-1].index(max(scores)) if scores else 0
+        return since >= self.plan.patience
+
+
+def _part(state: State, prefix: str) -> State:
+    return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}

@@ -18,7 +18,7 @@ from .datasets import Resampler
 from .interrupts import Interrupts, Terminated
 from .learner import Learner, Settings
 from .loop import Callback, EpochEnd, Plan, Run
-from .optimisers import OptimiserName, Rate, as_schedule
+from .optimisers import OptimiserName, Rate, Schedule, as_schedule
 from .progress import Progress
 from .randomness import RngLike, seed_from
 from .rbm import BernoulliRBM, TruGRBM
@@ -32,6 +32,7 @@ History = dict[str, NDArray[np.float64]]
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
 RATES = {"sgd": (0.1, 0.001), "rmsprop": (1e-3, 1e-5), "adam": (1e-3, 1e-5)}
 TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
+PRECISION_RATES = {"sgd": (1.0, 0.01), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
 
 
 class Fit(NamedTuple):
@@ -49,23 +50,27 @@ def train_rbm(
     truncation: TruncationLike | None = None,
     hidden: Literal["trug", "bernoulli"] = "trug",
     precision: float = 1.0,
+    learn_precision: bool = False,
     method: Literal["pcd", "cd"] = "pcd",
-    k: int = 1,
+    k: int | tuple[int, int] = 1,
     n_chains: int | None = None,
     batch_size: int = 100,
     epochs: int = 30,
     optimizer: OptimiserName = "sgd",
     learning_rate: Rate = None,
     truncation_rate: Rate = None,
+    precision_rate: Rate = None,
     momentum: float = 0.0,
     centred: bool = True,
     weight_decay: float = 0.0,
     init_scale: float = 0.01,
+    average: float = 0.0,
     soft: bool = False,
     dtype: Any = "float32",
     validation: ArrayLike | None = None,
     score: Literal["pseudo", "ais"] | None = "pseudo",
     score_every: int = 1,
+    patience: int | None = None,
     callbacks: Sequence[Callback] = (),
     checkpoint: str | Path | None = None,
     checkpoint_every: float = 60.0,
@@ -87,11 +92,15 @@ def train_rbm(
     hidden : {"trug", "bernoulli"}
         "bernoulli" trains the ordinary RBM by the same code.
     precision : float
-        d of every TruG unit, fixed: only ``sqrt(d) * (upper - lower)`` matters (math.md 2.4).
+        d of every TruG unit: only ``sqrt(d) * (upper - lower)`` matters (math.md 2.4), so it is
+        fixed by default.
+    learn_precision : bool
+        Learn d of each unit, between finite ends as any real number: d far below 0 is a binary
+        unit (math.md 1.4), so this nests the ordinary RBM.  Units with d <= 0 are slow.
     method : {"pcd", "cd"}
         Chains of the model's side: persistent, or begun at the batch for every update.
-    k : int
-        Gibbs sweeps for each update.
+    k : int or (start, end)
+        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
     n_chains : int, optional
         Persistent chains; by default ``batch_size``.
     batch_size, epochs : int
@@ -102,6 +111,9 @@ def train_rbm(
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
         (1e-4, 1e-6).
+    precision_rate : float or (start, end), optional
+        The same for ``d * (upper - lower)**2``, with the width at the start, or for log d where an
+        end is infinite.  Default (1, 0.01) for SGD, (1e-2, 1e-4) for others.
     momentum : float
         Of SGD's velocity, in [0, 1); of Adam's mean (0 stands for its usual 0.9).
     centred : bool
@@ -110,6 +122,9 @@ def train_rbm(
         Factor of the L2 penalty on the weights.
     init_scale : float
         Standard deviation of the initial weights (the paper prints 0.1).
+    average : float
+        Fraction of the updates so far over which the returned (and scored) model's parameters are
+        averaged, latest ones most; 0 takes those of the last update, 1 the mean over all.
     soft : bool
         Accept values between 0 and 1, used as probabilities.
     dtype : float32 or float64
@@ -121,6 +136,9 @@ def train_rbm(
         AIS run (100 chains, 1,000 temperatures).
     score_every : int
         Epochs between scores; those between hold NaN in the history.
+    patience : int, optional
+        End after so many validation scores in a row without a new best one, and return the model
+        of the best.  A number as large as the run's only keeps the best.
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
     checkpoint : str or Path, optional
@@ -178,14 +196,15 @@ def train_rbm(
     checks.choice("optimizer", optimizer, ("sgd", "rmsprop", "adam"))
     if score is not None:
         checks.choice("score", score, ("pseudo", "ais"))
-    if hidden == "bernoulli" and truncation is not None:
-        raise ValueError("truncation is for hidden='trug'; Bernoulli units have none")
+    for name, given in (("truncation", truncation), ("learn_precision", learn_precision)):
+        if hidden == "bernoulli" and given:
+            raise ValueError(f"{name} is for hidden='trug'; Bernoulli units have none")
     settings = Settings(
         truncation=as_truncation(BEST_TRUNCATION if truncation is None else truncation),
         bernoulli=hidden == "bernoulli",
         precision=checks.number("precision", precision),
+        learn_precision=bool(learn_precision),
         persistent=method == "pcd",
-        k=checks.count("k", k),
         batch_size=checks.count("batch_size", batch_size),
         n_chains=checks.count("n_chains", batch_size if n_chains is None else n_chains),
         optimizer=optimizer,
@@ -193,14 +212,24 @@ def train_rbm(
         centred=bool(centred),
         weight_decay=checks.number("weight_decay", weight_decay, least=0.0),
         init_scale=checks.number("init_scale", init_scale, least=0.0),
+        average=checks.number("average", average, least=0.0, most=1.0),
         dtype=checks.float_dtype("dtype", dtype),
     )
-    rate = as_schedule("learning_rate", learning_rate, RATES[optimizer])
-    end_rate = as_schedule("truncation_rate", truncation_rate, TRUNCATION_RATES[optimizer])
-    epochs = checks.count("epochs", epochs)
-    score_every = checks.count("score_every", score_every)
+    plan = Plan(
+        epochs=checks.count("epochs", epochs),
+        learning_rate=as_schedule("learning_rate", learning_rate, RATES[optimizer]),
+        truncation_rate=as_schedule(
+            "truncation_rate", truncation_rate, TRUNCATION_RATES[optimizer]
+        ),
+        precision_rate=as_schedule("precision_rate", precision_rate, PRECISION_RATES[optimizer]),
+        k=_sweeps(k),
+        score=score,
+        score_every=checks.count("score_every", score_every),
+        patience=None if patience is None else checks.count("patience", patience),
+    )
+    if patience is not None and (held_out is None or score is None):
+        raise ValueError("patience needs validation data and a score")
     n_hidden = checks.count("n_hidden", n_hidden)
-    plan = Plan(epochs, rate, end_rate, score, score_every)
     saved = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every, resume)
     seed = None if saved is None or rng is not None else saved.seed
     if seed is None:
@@ -215,7 +244,14 @@ def train_rbm(
         saved.belong_to(_identity(run, n_hidden), seed)
     interrupted = _train(run, callbacks, progress, saved)
     history = {name: np.array(values) for name, values in run.records.items()}
-    return Fit(run.learner.model(), history, interrupted)
+    return Fit(run.model(), history, interrupted)
+
+
+def _sweeps(k: int | tuple[int, int]) -> Schedule:
+    pair = k if isinstance(k, tuple | list) else (k, k)
+    if len(pair) != 2:
+        raise ValueError(f"k must be an int or a pair (start, end), got {k!r}")
+    return Schedule(*(float(checks.count("k", number)) for number in pair))
 
 
 def _identity(run: Run, n_hidden: int) -> dict[str, Any]:
