@@ -90,6 +90,20 @@ def test_resampled_data_continue_with_the_same_images(tmp_path, monkeypatch):
     assert_same(whole, resumed)
 
 
+def test_the_best_model_so_far_is_kept(data, tmp_path, monkeypatch):
+    options = BASE | {"score": "pseudo", "validation": data, "patience": 9, "learning_rate": 2.0}
+    options |= {"epochs": 5}  # at such a rate the score rises and falls
+    whole = tf.train_rbm(data, **options)
+    best = int(np.argmax(whole.history["validation_score"]))
+    assert best < 4
+    with monkeypatch.context() as patch, pytest.warns(UserWarning, match="interrupted"):
+        interrupt_after(patch, 7 * (best + 1) + 3)
+        part = tf.train_rbm(data, **options, checkpoint=tmp_path / "run.npz")
+    resumed = tf.train_rbm(data, **options, checkpoint=tmp_path / "run.npz", resume=True)
+    assert_same(whole, resumed)
+    np.testing.assert_array_equal(part.model.weights, whole.model.weights)
+
+
 def test_a_finished_run_is_returned_without_training(data, tmp_path, monkeypatch):
     path = tmp_path / "run.npz"
     whole = tf.train_rbm(data, **BASE, checkpoint=path)

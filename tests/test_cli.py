@@ -100,6 +100,7 @@ def test_the_number_of_threads_ends_with_the_command(trained, tmp_path):
         ["--truncation=relu", "--no-baseline"],
         ["--truncation=-1,1", "--learn=shared", "--no-baseline", "--optimizer=rmsprop"],
         ["--unit=bernoulli", "--method=cd", "--k=2", "--dtype=float64"],
+        ["--k=1,3", "--average=0.2", "--learn-precision", "--no-baseline"],
         ["--binarize=epoch", "--no-baseline", "--learning-rate=0.1,0.01", "--threads=1"],
     ],
 )

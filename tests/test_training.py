@@ -7,7 +7,7 @@ from machines import exact_draws
 
 import trug_fast as tf
 from trug_fast import scoring
-from trug_fast.learner import STRIDE, Learner
+from trug_fast.learner import STRIDE, Learner, Settings
 
 ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "score": None, "rng": 0}
 
@@ -275,7 +275,9 @@ def test_averaging_does_not_disturb_training(digits, monkeypatch):
 def scripted(monkeypatch, values):
     """Let validation scores be these, epoch by epoch."""
 
-    def score(snapshot, kind, due, data, held_out, seed, script=iter(values)):
+    script = iter(values)
+
+    def score(snapshot, kind, due, data, held_out, seed):
         return {"validation_score": next(script)}
 
     monkeypatch.setattr(scoring, "scores", score)
@@ -316,3 +318,84 @@ def test_patience_ends_training_and_returns_the_best(
         resume=True,
     )
     assert same(fit.model, again.model)
+
+
+def test_learned_precision_nests_the_ordinary_rbm():
+    # Data of an ordinary RBM: units on [0, 1] that can bend become binary and reach the truth.
+    truth = strong_machine()
+    data = exact_draws(truth, 4000, seed=0)
+    model = tf.train_rbm(
+        data,
+        3,
+        truncation="sigmoid",
+        learn_precision=True,
+        precision_rate=(300.0, 10.0),
+        learning_rate=(2.0, 0.02),
+        epochs=60,
+        k=3,
+        rng=0,
+        dtype="float64",
+        score=None,
+    ).model
+    assert (model.precision < -10).all()
+    reached = tf.exact.log_likelihood(model, data).mean()
+    assert reached > tf.exact.log_likelihood(truth, data).mean() - 0.02
+
+
+@pytest.mark.parametrize("upper", [1.5, np.inf])
+def test_precisions_move_along_their_gradient(upper):
+    # In the step's coordinates, curvature and the bias around the middle, the exact likelihood's
+    # slope by differences must be the direction of the step, and the bias must follow.
+    data = exact_draws(strong_machine(), 100, seed=0)[:, :5]
+    model = tf.TruGRBM(
+        np.random.default_rng(0).normal(0, 0.5, (5, 2)), 0.1, 0.2, [0.7, 1.3], -0.5, upper
+    )
+    settings = Settings(
+        truncation=tf.Truncation(-0.5, upper),
+        bernoulli=False,
+        precision=1.0,
+        learn_precision=True,
+        persistent=True,
+        n_chains=3,
+        batch_size=3,
+        optimizer="sgd",
+        momentum=0.0,
+        centred=True,
+        weight_decay=0.0,
+        init_scale=0.0,
+        average=0.0,
+        dtype=np.dtype(float),
+    )
+    learner = Learner(data, 2, settings, seed=0)
+    middle = np.full(2, 0.5) if np.isfinite(upper) else learner.hidden_offset
+    start = model.precision * 2.0**2 if np.isfinite(upper) else np.log(model.precision)
+
+    def moved(curvature):
+        """Return the machine at these curvatures."""
+        d = curvature / 2.0**2 if np.isfinite(upper) else np.exp(curvature)
+        c = model.hidden_bias + middle * (d - model.precision)
+        return tf.TruGRBM(model.weights, model.visible_bias, c, d, model.lower, model.upper)
+
+    def likelihood(curvature):
+        return tf.exact.log_likelihood(moved(curvature), data).mean()
+
+    step = 1e-5 * np.eye(2)
+    slope = [(likelihood(start + e) - likelihood(start - e)) / 2e-5 for e in step]
+    learner.precision[:], learner.curvature[:] = model.precision, start
+    learner.hidden_bias[:] = model.hidden_bias
+    gradient = tf.exact.gradient(model, data)
+    learner._move_precision(gradient["precision"], gradient["hidden_bias"], 10.0)
+    np.testing.assert_allclose(learner.curvature - start, 10 * np.array(slope), rtol=1e-6)
+    expected = moved(learner.curvature)
+    np.testing.assert_allclose(learner.precision, expected.precision, rtol=1e-14)
+    np.testing.assert_allclose(learner.hidden_bias, expected.hidden_bias, rtol=1e-13)
+
+
+def test_precisions_stay_where_units_can_be_normalised(digits):
+    for truncation in ("relu", (0.0, 2.0)):
+        options = ARGUMENTS | {"optimizer": "adam", "precision_rate": 50.0}
+        model = tf.train_rbm(digits.train, **options, truncation=truncation, learn_precision=True)
+        model = model.model
+        assert np.isfinite(model.precision).all() and np.isfinite(model.weights).all()
+        assert np.isfinite(model.free_energy(digits.test)).all()
+        assert truncation != "relu" or (model.precision > 0).all()

@@ -73,7 +73,20 @@ def add(commands: Any) -> None:
     rbm.add_argument("--weight-decay", type=float)
     rbm.add_argument("--optimizer", choices=("sgd", "rmsprop", "adam"), default="sgd")
     rbm.add_argument("--method", choices=("pcd", "cd"), default="pcd")
-    rbm.add_argument("--k", type=int, default=1, help="Gibbs sweeps an update (default 1)")
+    rbm.add_argument(
+        "--k",
+        type=sweeps,
+        default=1,
+        metavar="START[,END]",
+        help="Gibbs sweeps an update, a pair rises over the run (default 1)",
+    )
+    rbm.add_argument(
+        "--average",
+        type=float,
+        default=0.0,
+        help="fraction of the run over which parameters are averaged (default 0)",
+    )
+    rbm.add_argument("--learn-precision", action="store_true", help="bend the units too")
     rbm.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     rbm.add_argument("--no-baseline", action="store_true", help="no ordinary RBM beside it")
     rbm.add_argument("--out", help="folder for the results (default trug-rbm-DATA)")
@@ -94,6 +107,14 @@ def rate(text: str) -> tuple[float, float]:
     if len(parts) > 2:
         raise argparse.ArgumentTypeError(f"expected START or START,END, got {text!r}")
     return parts[0], parts[-1]
+
+
+def sweeps(text: str) -> int | tuple[int, int]:
+    """Read START or START,END."""
+    parts = [int(part) for part in text.split(",")]
+    if len(parts) > 2:
+        raise argparse.ArgumentTypeError(f"expected START or START,END, got {text!r}")
+    return parts[0] if len(parts) == 1 else (parts[0], parts[1])
 
 
 def truncation(arguments: argparse.Namespace) -> Truncation:
@@ -237,6 +258,8 @@ def _train(
         truncation=chosen if kind == "trug" else None,
         method=arguments.method,
         k=arguments.k,
+        average=arguments.average,
+        learn_precision=arguments.learn_precision and kind == "trug",
         batch_size=arguments.batch_size,
         epochs=epochs,
         optimizer=arguments.optimizer,
