@@ -32,6 +32,7 @@ OPTIONS = {
     "rmsprop": {"optimizer": "rmsprop", "k": 2},
     "adam": {"optimizer": "adam", "centred": False},
     "cd": {"method": "cd", "k": (1, 4)},
+    "tempering": {"method": "pt", "betas": 5, "n_chains": 8, "k": (1, 2)},
     "average": {"average": 0.5, "k": (1, 3)},
     "precision": {"truncation": "sigmoid", "learn_precision": True, "precision_rate": 5.0},
     "chains": {"n_chains": 7, "score": "pseudo", "score_every": 2},

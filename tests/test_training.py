@@ -29,7 +29,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("hidden", ["trug", "bernoulli"])
-@pytest.mark.parametrize("method", ["pcd", "cd"])
+@pytest.mark.parametrize("method", ["pcd", "cd", "pt"])
 def test_training_learns_a_known_distribution(hidden, method):
     # Data from an enumerable machine: the likelihood of the fit must come near that of the truth.
     truth = strong_machine()
@@ -39,6 +39,8 @@ def test_training_learns_a_known_distribution(hidden, method):
         8,
         hidden=hidden,
         method=method,
+        betas=4,
+        n_chains=25 if method == "pt" else 100,
         epochs=60,
         k=3,
         learning_rate=(0.5, 0.01),
@@ -77,6 +79,7 @@ def test_every_optimizer_improves_the_score(digits, optimizer):
     [
         {},
         {"method": "cd", "k": 2},
+        {"method": "pt", "n_chains": 5},
         {"hidden": "bernoulli", "optimizer": "adam"},
         {"truncation": "c-learn", "optimizer": "rmsprop", "dtype": "float64"},
     ],
@@ -356,6 +359,7 @@ def test_precisions_move_along_their_gradient(upper):
         precision=1.0,
         learn_precision=True,
         persistent=True,
+        betas=(),
         n_chains=3,
         batch_size=3,
         optimizer="sgd",

@@ -16,6 +16,7 @@ from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import INITIAL, ORDER
 from .optimisers import Optimiser, OptimiserName
 from .rbm import BernoulliRBM, TruGRBM
+from .tempering import Replicas
 from .threads import one_blas_thread
 from .truncation import Truncation
 
@@ -49,6 +50,7 @@ class Settings:
     precision: float
     learn_precision: bool
     persistent: bool
+    betas: tuple[float, ...]  # of parallel tempering, else empty
     n_chains: int
     batch_size: int
     optimizer: OptimiserName
@@ -118,10 +120,13 @@ class Learner:
         self._batch = Phase(settings.batch_size, n_visible, n_hidden, dtype)
         chains = settings.n_chains if settings.persistent else settings.batch_size
         self.chains = Chains(chains, n_visible, n_hidden, dtype)
+        mean = self.visible_offset
+        odds = np.log((mean + SMOOTHING) / (1 - mean + SMOOTHING))
+        self.replicas = Replicas(settings.betas, chains, odds, n_hidden) if settings.betas else None
         self.gradient = Gradient(n_visible, n_hidden, dtype)
         self.optimiser = Optimiser(settings.optimizer, settings.momentum)
         self._remember()
-        self._start(data)
+        self._start(data, odds)
 
     def _remember(self) -> None:
         """Give every parameter that is learned its memories, so that state() has all from now."""
@@ -144,7 +149,9 @@ class Learner:
     def _arrays(self) -> State:
         """Return all arrays that an update reads before it writes them, sharing memory."""
         arrays = {name: getattr(self, name) for name in STATE}
-        if self.settings.persistent:
+        if self.replicas is not None:
+            arrays |= {"chains": self.replicas.scaled, "accepted": self.replicas.accepted}
+        elif self.settings.persistent:
             arrays["chains"] = self.chains.hidden
         for name, (first, second) in self.optimiser.memory.items():
             arrays[f"first.{name}"], arrays[f"second.{name}"] = first, second
@@ -161,7 +168,7 @@ class Learner:
         copy_into(self._arrays() | {"counters": counters}, state)
         self.updates, self.sweeps, self.optimiser.steps = (int(n) for n in counters)
 
-    def _start(self, data: NDArray[Any]) -> None:
+    def _start(self, data: NDArray[Any], odds: NDArray[Any]) -> None:
         """Set log-odds biases, and start offsets and chains from data."""
         rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
         phase = Phase(rows.size, data.shape[1], self.weights.shape[1], self.weights.dtype)
@@ -169,10 +176,11 @@ class Learner:
             learning.gather(data, rows, phase.visible)
             data_phase(self.layers(), phase)
             self.hidden_offset[:] = phase.means()[0]
-            mean = self.visible_offset
-            odds = np.log((mean + SMOOTHING) / (1 - mean + SMOOTHING))
             self.visible_bias[:] = odds - self.weights @ self.hidden_offset
-            start_chains(self.layers(), phase, self.chains, self.seed, 0)
+            if self.replicas is None:
+                start_chains(self.layers(), phase, self.chains, self.seed, 0)
+            else:
+                self.replicas.start(self.layers(), phase.net, self.seed, 0)
         if not self.settings.centred:
             self.visible_offset[:] = 0.0
             self.hidden_offset[:] = 0.0
@@ -238,21 +246,28 @@ class Learner:
             self._average()
 
     def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
-        settings, layers = self.settings, self.layers()
+        layers = self.layers()
         data_phase(layers, batch)
-        chains = self.chains
-        if not settings.persistent:
+        model = self._model_phase(layers, batch, pace.k)
+        self.sweeps += pace.k
+        slope = self.gradient.estimate(batch, model, self.visible_offset, self.hidden_offset)
+        self._step(slope, pace)
+        if self.settings.centred:
+            fresh = batch.means()[0].astype(self.hidden_offset.dtype)
+            self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
+
+    def _model_phase(self, layers: gibbs.Layers, batch: Phase, k: int) -> Phase:
+        """Run k sweeps of the chains and return what the last one found."""
+        first_step = 1 + self.sweeps  # step 0 started the chains
+        if self.replicas is not None:
+            return self.replicas.sweep(layers, k, self.seed, first_step)
+        chains, persistent = self.chains, self.settings.persistent
+        if not persistent:
             chains = self.chains.first(batch.visible.shape[0])
             # Its own half of the step numbers keeps these draws apart from the sweeps'.
             start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
-        first_step = 1 + self.sweeps  # step 0 started the chains
-        model_phase(layers, chains, pace.k, self.seed, first_step, persistent=settings.persistent)
-        self.sweeps += pace.k
-        slope = self.gradient.estimate(batch, chains, self.visible_offset, self.hidden_offset)
-        self._step(slope, pace)
-        if settings.centred:
-            fresh = batch.means()[0].astype(self.hidden_offset.dtype)
-            self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
+        model_phase(layers, chains, k, self.seed, first_step, persistent=persistent)
+        return chains
 
     def _step(self, slope: dict[str, Any], pace: Pace) -> None:
         optimiser, rate = self.optimiser, pace.learning_rate
@@ -310,6 +325,9 @@ class Learner:
         """Return what an update did last and the learned shapes of the units in brief."""
         result = {"learning_rate": pace.learning_rate, "truncation_rate": pace.truncation_rate}
         result["k"] = float(pace.k)
+        if self.replicas is not None:
+            rates = self.replicas.rates(self.sweeps)
+            result |= {"swap_mean": float(rates.mean()), "swap_min": float(rates.min())}
         ends, settings = self.settings.truncation, self.settings
         learned = {
             "lower": settings.learns_ends and ends.learn_lower,

@@ -22,6 +22,7 @@ from .optimisers import OptimiserName, Rate, Schedule, as_schedule
 from .progress import Progress
 from .randomness import RngLike, seed_from
 from .rbm import BernoulliRBM, TruGRBM
+from .tempering import as_betas
 from .truncation import Truncation, TruncationLike, as_truncation
 
 __all__ = ["Callback", "EpochEnd", "Fit", "train_rbm"]
@@ -51,7 +52,8 @@ def train_rbm(
     hidden: Literal["trug", "bernoulli"] = "trug",
     precision: float = 1.0,
     learn_precision: bool = False,
-    method: Literal["pcd", "cd"] = "pcd",
+    method: Literal["pcd", "cd", "pt"] = "pcd",
+    betas: int | ArrayLike = 10,
     k: int | tuple[int, int] = 1,
     n_chains: int | None = None,
     batch_size: int = 100,
@@ -97,8 +99,12 @@ def train_rbm(
     learn_precision : bool
         Learn d of each unit, between finite ends as any real number: d far below 0 is a binary
         unit (math.md 1.4), so this nests the ordinary RBM.  Units with d <= 0 are slow.
-    method : {"pcd", "cd"}
-        Chains of the model's side: persistent, or begun at the batch for every update.
+    method : {"pcd", "cd", "pt"}
+        Chains of the model's side: persistent, begun at the batch for every update, or persistent
+        with replicas at higher temperatures that exchange their states with them (parallel
+        tempering), which mixes between modes at the cost of a chain for each temperature.
+    betas : int or array_like
+        Inverse temperatures of "pt": so many from 0 to 1, or a list that rises to 1.
     k : int or (start, end)
         Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
     n_chains : int, optional
@@ -192,7 +198,7 @@ def train_rbm(
         else checks.visible("validation", validation, data.shape[1], soft=soft)
     )
     checks.choice("hidden", hidden, ("trug", "bernoulli"))
-    checks.choice("method", method, ("pcd", "cd"))
+    checks.choice("method", method, ("pcd", "cd", "pt"))
     checks.choice("optimizer", optimizer, ("sgd", "rmsprop", "adam"))
     if score is not None:
         checks.choice("score", score, ("pseudo", "ais"))
@@ -204,7 +210,8 @@ def train_rbm(
         bernoulli=hidden == "bernoulli",
         precision=checks.number("precision", precision),
         learn_precision=bool(learn_precision),
-        persistent=method == "pcd",
+        persistent=method != "cd",
+        betas=as_betas(betas) if method == "pt" else (),
         batch_size=checks.count("batch_size", batch_size),
         n_chains=checks.count("n_chains", batch_size if n_chains is None else n_chains),
         optimizer=optimizer,

@@ -72,7 +72,8 @@ def add(commands: Any) -> None:
     rbm.add_argument("--truncation-rate", type=rate, metavar="START[,END]")
     rbm.add_argument("--weight-decay", type=float)
     rbm.add_argument("--optimizer", choices=("sgd", "rmsprop", "adam"), default="sgd")
-    rbm.add_argument("--method", choices=("pcd", "cd"), default="pcd")
+    rbm.add_argument("--method", choices=("pcd", "cd", "pt"), default="pcd")
+    rbm.add_argument("--betas", type=int, default=10, help="temperatures of pt (default 10)")
     rbm.add_argument(
         "--k",
         type=sweeps,
@@ -257,6 +258,7 @@ def _train(
         hidden=kind,  # type: ignore[arg-type]
         truncation=chosen if kind == "trug" else None,
         method=arguments.method,
+        betas=arguments.betas,
         k=arguments.k,
         average=arguments.average,
         learn_precision=arguments.learn_precision and kind == "trug",
