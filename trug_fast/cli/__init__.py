@@ -1,4 +1,4 @@
-"""The command line: ``trug-fast train rbm``, ``evaluate``, ``sample`` and ``plot``.
+"""The command line: ``trug-fast train rbm``, ``evaluate``, ``sample``, ``plot``, ``reproduce``.
 
 Each subcommand has a file of its own; here is what they share: the parser's frame and how errors
 reach the user.
@@ -48,12 +48,12 @@ def _threads(threads: int | None) -> Iterator[None]:
 def _parser() -> argparse.ArgumentParser:
     # Each command adds its options and names its function; none imports the kernels before it
     # runs, so that --help answers at once.
-    from . import evaluate, plot, sample, train
+    from . import evaluate, plot, reproduce, sample, train
 
     parser = argparse.ArgumentParser(
         prog="trug-fast", description="Stochastic networks of truncated Gaussian units."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (train, evaluate, sample, plot):
+    for command in (train, evaluate, sample, plot, reproduce):
         command.add(commands)
     return parser

@@ -1,0 +1,90 @@
+"""The images that a cell is trained and tested on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import checks, datasets
+from ..datasets import Resampler
+
+SETS = ("digits", "mnist", "caltech")
+OPTIONS = ("set", "binarize", "hold_out")
+HELD_OUT = {"digits": 287, "mnist": 10_000}  # latest training images, kept for validation
+FIXED = 0  # seed of the digits' fixed binarization
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """The images of one data set, as a protocol wants them.
+
+    Attributes
+    ----------
+    train : ndarray or Resampler
+        What to train on.
+    fixed : ndarray
+        The training images, binary: those, or the first that are drawn.
+    test : ndarray
+    valid : ndarray or None
+        Images that are held out.
+    shape : (int, int)
+        Height and width.
+    """
+
+    train: NDArray[Any] | Resampler
+    fixed: NDArray[Any]
+    test: NDArray[Any]
+    valid: NDArray[Any] | None
+    shape: tuple[int, int]
+
+
+def load(
+    set: str = "digits",  # noqa: A002  (the word of the configuration file)
+    binarize: str = "fixed",
+    hold_out: bool = False,
+    *,
+    directory: str | None,
+    seed: int,
+) -> Images:
+    """Return the images that the section ``images`` of a configuration describes.
+
+    Parameters
+    ----------
+    set : {"digits", "mnist", "caltech"}
+    binarize : {"fixed", "epoch"}
+        Training images that are always the same binary ones, or drawn from the grey ones anew in
+        each epoch.  Test images are always the same.
+    hold_out : bool
+        Keep validation images apart; by default they are part of the training images.
+    directory : str or None
+        Where the files lie.
+    seed : int
+        Of the draws of each epoch.
+    """
+    checks.choice("images.set", set, SETS)
+    checks.choice("images.binarize", binarize, ("fixed", "epoch"))
+    if not isinstance(hold_out, bool):
+        raise TypeError(f"images.hold_out must be true or false, got {hold_out!r}")
+    if set == "caltech" and binarize == "epoch":
+        raise ValueError("images.binarize = 'epoch' needs grey images; the silhouettes are binary")
+    if set == "digits":
+        data = datasets.load_digits(binarize="sample", rng=FIXED)
+    elif set == "mnist":
+        data = datasets.load_binarized_mnist(directory)
+    else:
+        data = datasets.load_caltech101_silhouettes(directory)
+    if binarize == "epoch":
+        grey = datasets.load_digits() if set == "digits" else datasets.load_mnist(directory)
+        kept = len(grey.train) - (HELD_OUT[set] if hold_out else 0)
+        train = datasets.resampler(grey.train[:kept], seed)
+        valid = datasets.binarize(grey.train[kept:], "sample", rng=FIXED) if hold_out else None
+        return Images(train, train.epoch(0), data.test, valid, data.image_shape)
+    if not hold_out:
+        data = data.merge_valid()
+    rows, valid = data.train, data.valid
+    if hold_out and valid is None:
+        rows, valid = np.split(rows, [len(rows) - HELD_OUT[set]])
+    return Images(rows, rows, data.test, valid, data.image_shape)

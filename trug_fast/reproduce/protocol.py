@@ -1,0 +1,150 @@
+"""Reading the file that says how a table is made."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Options = dict[str, Any]
+Sections = Mapping[str, Collection[str]]  # name of a section: the options that it may hold
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")  # of data sets and cells, which name folders
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table and how to get it.
+
+    Attributes
+    ----------
+    name : str
+        "DATA/CELL", by which results and folders are known.
+    data, label : str
+        What the reader of the table is told: the data set, and the row.
+    paper : float or None
+        The number in the paper.
+    options : dict of dicts
+        The options of each section.
+    """
+
+    name: str
+    data: str
+    label: str
+    paper: float | None
+    options: dict[str, Options]
+
+
+def text(table: str, path: str | Path | None = None) -> str:
+    """Return the configuration in a file, or the one that is shipped for the table."""
+    if path is None:
+        return resources.files(__package__).joinpath(f"{table}.toml").read_text("utf-8")
+    return Path(path).read_text("utf-8")
+
+
+def read(table: str, path: str | Path | None, sections: Sections, *, quick: bool) -> list[Cell]:
+    """Return the cells of a configuration file, in its order.
+
+    Options stand in sections: at the top for all cells, under ``data.NAME`` for those of a data
+    set, under ``cells.DATA.NAME`` for one, under ``quick`` for a smoke run.  Later ones of this
+    list win, option by option.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError, TypeError
+        If it is no TOML, or holds unknown keys: the message names file and key.
+    """
+    where = str(path) if path is not None else f"{table}.toml"
+    try:
+        config = tomllib.loads(text(table, path))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{where} is no valid TOML: {error}") from None
+    _known(where, "", config, ("title", "data", "cells", "quick", *sections))
+    sets, cells = (_table(where, config, name) for name in ("data", "cells"))
+    fast = _table(where, config, "quick")
+    _known(where, "quick", fast, sections)
+    found = []
+    for set_name, rows in cells.items():
+        shared = _table(where, sets, set_name, "data.")
+        for name in rows:
+            key = f"cells.{set_name}.{name}"
+            own = _table(where, rows, name, f"cells.{set_name}.")
+            _known(where, f"data.{set_name}", shared, ("label", *sections))
+            _known(where, key, own, ("label", "paper", *sections))
+            layers = [
+                ("", config),
+                (f"data.{set_name}.", shared),
+                (f"{key}.", own),
+                *([("quick.", fast)] if quick else []),
+            ]
+            found.append(
+                Cell(
+                    _name(where, f"{set_name}/{name}"),
+                    str(shared.get("label", set_name)),
+                    str(own.get("label", name)),
+                    _number(where, key, own.get("paper")),
+                    {part: _merge(where, layers, part, sections[part]) for part in sections},
+                )
+            )
+    if not found:
+        raise ValueError(f"{where} holds no cells")
+    return found
+
+
+def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    """Return the cells with these names; the name of a data set stands for all of its cells."""
+    for name in only:
+        if not any(_matches(cell, name) for cell in cells):
+            known = ", ".join(cell.name for cell in cells)
+            raise ValueError(f"no cell {name!r}; there are {known}")
+    return [cell for cell in cells if not only or any(_matches(cell, name) for name in only)]
+
+
+def _matches(cell: Cell, name: str) -> bool:
+    return cell.name == name or cell.name.startswith(f"{name}/")
+
+
+def _merge(where: str, layers: Sequence[tuple[str, Any]], part: str, known: Any) -> Options:
+    merged: Options = {}
+    for prefix, layer in layers:
+        options = _table(where, layer, part, prefix)
+        _known(where, prefix + part, options, known)
+        merged |= options
+    return merged
+
+
+def _known(where: str, key: str, found: Mapping[str, Any], known: Collection[str]) -> None:
+    for name in found:
+        if name not in known:
+            full = f"{key}.{name}" if key else name
+            raise ValueError(f"{where}: unknown key {full}; expected one of {', '.join(known)}")
+
+
+def _table(where: str, parent: Mapping[str, Any], name: str, prefix: str = "") -> Any:
+    value = parent.get(name, {})
+    if not isinstance(value, dict):
+        raise TypeError(f"{where}: {prefix}{name} must be a table, got {value!r}")
+    return value
+
+
+def _name(where: str, name: str) -> str:
+    if not all(NAME.fullmatch(part) for part in name.split("/")):
+        raise ValueError(f"{where}: {name} must be made of letters, digits and ._+-")
+    return name
+
+
+def _number(where: str, key: str, value: object) -> float | None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return None if value is None else float(value)
+    raise TypeError(f"{where}: {key}.paper must be a number, got {value!r}")

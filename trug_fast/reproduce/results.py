@@ -1,0 +1,122 @@
+"""Files of results: one line of JSON for each cell that was computed."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON holds it; infinity and NaN, which it lacks, in words."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def append(path: Path, line: Line) -> None:
+    """Write a line at the end of a file, unless it is there already."""
+    text = json.dumps(plain(line), allow_nan=False)
+    written = path.read_text("utf-8") if path.exists() else ""
+    if text in written.splitlines():
+        return
+    # A process that was killed while writing may have left half a line.
+    gap = "\n" if written and not written.endswith("\n") else ""
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(f"{gap}{text}\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def read(path: Path) -> list[Line]:
+    """Return all lines of a file; lines that were cut short are left out."""
+    found = []
+    for text in path.read_text("utf-8").splitlines() if path.exists() else ():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict):
+            found.append(line)
+    return found
+
+
+def source() -> str:
+    """Return the commit of this package if it lies in a checkout, else its version."""
+    from .. import __version__
+
+    folder = Path(__file__).parent
+
+    def git(*words: str) -> str:
+        run = subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, timeout=60, check=True
+        )
+        return run.stdout.strip()
+
+    try:
+        git(
+            "ls-files", "--error-unmatch", Path(__file__).name
+        )  # fails for an ignored folder
+        commit = git("rev-parse", "HEAD")
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", str(folder.parent))
+    except (OSError, subprocess.SubprocessError):
+        return f"version {__version__}"
+    return f"{commit}, with changes" if changed else commit
+
+
+def machine() -> Line:
+    """Return what computed: processor, cores, memory, threads and versions."""
+    import numba
+    import numpy as np
+
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    except (AttributeError, ValueError, OSError):
+        memory = math.nan
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory, 1),
+        "threads": numba.get_num_threads(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def now() -> str:
+    """Return the time in words that sort."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown, with columns wide enough to be read as it is."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    rule = ["-" * width for width in widths]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
+        for row in (header, rule, *rows)
+    )
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

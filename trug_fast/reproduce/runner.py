@@ -1,0 +1,158 @@
+"""Computing the cells of a table, whatever it is a table of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import results
+from .protocol import Cell, Sections, read, select
+from .results import Line
+
+RESULTS = "results.jsonl"
+SOURCES = "sources.txt"  # in a cell's folder: the commits that have worked on it
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the user said about a run, besides the protocol.
+
+    Attributes
+    ----------
+    out : Path
+        Folder of checkpoints, models and results.
+    seed : int
+    data_dir : str or None
+        Where the data sets lie.
+    progress : bool or None
+        Whether to show bars and to print what is going on.
+    """
+
+    out: Path
+    seed: int = 0
+    data_dir: str | None = None
+    progress: bool | None = None
+
+    def say(self, words: str, end: str = "\n") -> None:
+        """Print, unless the user wants it quiet."""
+        if self.progress is not False:
+            print(words, end=end, flush=True)
+
+    def folder(self, cell: Cell) -> Path:
+        """Return the folder of a cell."""
+        return self.out / cell.name
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the paper.
+
+    Attributes
+    ----------
+    name : str
+    sections : mapping
+        Sections of the configuration file, and the options that each may hold.
+    rehearse : callable(cell, session)
+        Compute a cell in miniature: compiles, and finds what is wrong with its options.
+    compute : callable(cell, folder, session) -> dict
+        Compute a cell, going on from what is in its folder; return its figures.
+    header, row : sequence of str, callable(line) -> sequence of str
+        How results are printed.
+    note : str
+        Printed below them.
+    """
+
+    name: str
+    sections: Sections
+    rehearse: Callable[[Cell, Session], None]
+    compute: Callable[[Cell, Path, Session], Line]
+    header: Sequence[str]
+    row: Callable[[Line], Sequence[str]]
+    note: str
+
+    def cells(self, config: str | None, only: Sequence[str], *, quick: bool) -> list[Cell]:
+        """Return the cells that a configuration file describes."""
+        return select(read(self.name, config, self.sections, quick=quick), only)
+
+
+def run(
+    table: Table, cells: Sequence[Cell], session: Session, also: Path | None = None
+) -> list[Line]:
+    """Compute the cells that have no result yet; return the results of all.
+
+    Parameters
+    ----------
+    table : Table
+    cells : sequence of Cell
+    session : Session
+    also : Path, optional
+        Another file to which results are appended, beside that in ``session.out``.
+    """
+    source = results.source()  # before anybody changes the files that are running
+    open_cells = [cell for cell in cells if _finished(table, cell, session) is None]
+    if open_cells:
+        session.say("compiling, and trying the options of each cell ...")
+        for cell in open_cells:
+            try:
+                table.rehearse(cell, session)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{cell.name}: {error}") from error
+    session.out.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for cell in cells:
+        line = _finished(table, cell, session)
+        if line is None:
+            line = _compute(table, cell, session, source)
+            results.append(session.out / RESULTS, line)
+        else:
+            session.say(f"{cell.name}: finished {line.get('finished')}")
+        if also is not None:
+            also.parent.mkdir(parents=True, exist_ok=True)
+            results.append(also, line)
+        lines.append(line)
+    return lines
+
+
+def show(table: Table, lines: Sequence[Line]) -> str:
+    """Return results as a table in Markdown, with its note."""
+    rows = [table.row(line) for line in lines if line.get("table") == table.name]
+    return f"{results.markdown(table.header, rows)}\n\n{table.note}"
+
+
+def _compute(table: Table, cell: Cell, session: Session, source: str) -> Line:
+    folder = session.folder(cell)
+    folder.mkdir(parents=True, exist_ok=True)
+    seen = folder / SOURCES
+    sources = seen.read_text("utf-8").splitlines() if seen.exists() else []
+    if source not in sources:
+        sources.append(source)
+        seen.write_text("".join(f"{each}\n" for each in sources), "utf-8")
+    figures = table.compute(cell, folder, session)
+    return _key(table, cell, session) | {
+        "data": cell.data,
+        "label": cell.label,
+        "paper": cell.paper,
+        **figures,
+        "finished": results.now(),
+        "source": sources,
+        "machine": results.machine(),
+    }
+
+
+def _key(table: Table, cell: Cell, session: Session) -> Line:
+    """Return by what a result is known as that of a cell."""
+    key: Any = results.plain(
+        {"table": table.name, "cell": cell.name, "seed": session.seed, "options": cell.options}
+    )
+    return dict(key)
+
+
+def _finished(table: Table, cell: Cell, session: Session) -> Line | None:
+    """Return the latest result of a cell with these options, if there is one."""
+    key = _key(table, cell, session)
+    for line in reversed(results.read(session.out / RESULTS)):
+        if key.items() <= {name: line.get(name) for name in key}.items():
+            return line
+    return None

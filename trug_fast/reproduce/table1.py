@@ -1,0 +1,176 @@
+"""Table 1: test log-probability of RBMs with five kinds of truncation, and of the ordinary one."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import checks, files
+from ..likelihood import log_likelihood
+from ..loop import EpochEnd
+from ..partition import LogPartition, log_partition
+from ..rbm import TruGRBM
+from ..training import Fit, train_rbm
+from ..truncation import Truncation
+from . import images
+from .protocol import Cell, Options
+from .results import Line
+from .runner import Session, Table
+
+CHECKPOINT, MODEL, HISTORY = "checkpoint.npz", "model.npz", "history.npz"
+LOG_SECONDS = 60.0  # between two lines about the training
+SPREAD = (0, 25, 50, 75, 100)  # percentiles of the upper points: from least to greatest
+
+
+def _options(function: Callable[..., Any], ours: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in inspect.signature(function).parameters if name not in ours)
+
+
+SECTIONS = {
+    "images": images.OPTIONS,
+    "train": _options(
+        train_rbm, ("X", "validation", "callbacks", "checkpoint", "resume", "progress", "rng")
+    ),
+    "annealing": _options(log_partition, ("model", "base", "executor", "progress", "rng")),
+}
+
+
+def compute(cell: Cell, folder: Path, session: Session) -> Line:
+    """Train a machine, going on from its checkpoint, and estimate its log-probabilities.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, when the state of the training is saved.
+    """
+    data = _images(cell, session)
+    session.say(f"{cell.name}: training on {len(data.fixed)} images")
+    state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
+    fit = _train(cell, session, data, callbacks=(_Log(session),), **state)
+    if fit.interrupted:
+        raise KeyboardInterrupt("; the same command continues")
+    fit.model.save(folder / MODEL)
+    files.write(folder / HISTORY, "history", fit.history)
+    session.say(f"{cell.name}: estimating log Z")
+    begun = time.perf_counter()
+    estimate = _anneal(cell, session, fit, data)
+    return _figures(fit, estimate, data) | {
+        "epochs": len(fit.history["epoch"]),
+        "training_seconds": round(float(fit.history["seconds"][-1]), 1),
+        "annealing_seconds": round(time.perf_counter() - begun, 1),
+    }
+
+
+def rehearse(cell: Cell, session: Session) -> None:
+    """Do all of it with two images, one epoch and two temperatures."""
+    train, annealing = cell.options["train"], cell.options["annealing"]
+    for name in ("n_hidden", "epochs"):
+        if name not in train:
+            raise ValueError(f"train.{name} is missing")
+    checks.count("train.epochs", train["epochs"])
+    checks.count("annealing.n_chains", annealing.get("n_chains", 2), least=2)
+    checks.count("annealing.n_temperatures", annealing.get("n_temperatures", 1))
+    whole = _images(cell, session)
+    valid = None if whole.valid is None else whole.valid[:2]
+    few = images.Images(whole.fixed[:2], whole.fixed[:2], whole.test[:2], valid, whole.shape)
+    quiet = replace(session, progress=False)
+    fit = _train(cell, quiet, few, epochs=1)
+    _figures(fit, _anneal(cell, quiet, fit, few, n_chains=2, n_temperatures=2), few)
+
+
+def _images(cell: Cell, session: Session) -> images.Images:
+    options = json.dumps(cell.options["images"], sort_keys=True)
+    return _load(options, session.data_dir, session.seed)
+
+
+@lru_cache(maxsize=1)  # the cells of one set follow each other
+def _load(options: str, directory: str | None, seed: int) -> images.Images:
+    return images.load(**json.loads(options), directory=directory, seed=seed)
+
+
+def _train(cell: Cell, session: Session, data: images.Images, **more: Any) -> Fit:
+    options: Options = dict(cell.options["train"])
+    for name, value in options.items():
+        if isinstance(value, list):
+            options[name] = tuple(value)
+    if isinstance(options.get("truncation"), dict):
+        options["truncation"] = Truncation(**options["truncation"])
+    settings = options | {"progress": session.progress, "rng": session.seed} | more
+    return train_rbm(data.train, validation=data.valid, **settings)
+
+
+def _anneal(
+    cell: Cell, session: Session, fit: Fit, data: images.Images, **more: Any
+) -> LogPartition:
+    settings = cell.options["annealing"] | {"progress": session.progress} | more
+    return log_partition(fit.model, base=data.fixed, rng=session.seed, **settings)
+
+
+def _figures(fit: Fit, estimate: LogPartition, data: images.Images) -> Line:
+    model, log_z = fit.model, estimate.log_z
+    figures = {
+        "test": float(log_likelihood(model, data.test, log_z).mean()),
+        "train": float(log_likelihood(model, data.fixed, log_z).mean()),
+        "std_error": estimate.std_error,
+        "log_z": log_z,
+        "effective_chains": estimate.ess,
+        "path": estimate.path,
+    }
+    if data.valid is not None:
+        figures["validation"] = float(log_likelihood(model, data.valid, log_z).mean())
+    if isinstance(model, TruGRBM):
+        spread = np.percentile(model.upper, SPREAD, method="nearest")
+        figures["upper"] = [round(float(value), 4) for value in spread]
+    return figures
+
+
+class _Log:
+    """Prints how training goes, for those who read it later in a file."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._said = session, time.monotonic()
+
+    def __call__(self, event: EpochEnd) -> None:
+        """Print a line if the last one is old enough."""
+        if time.monotonic() - self._said < LOG_SECONDS:
+            return
+        self._said = time.monotonic()
+        words = [f"epoch {event.epoch}"]
+        for name in ("score", "validation_score", "upper_mean", "seconds"):
+            values = [value for value in event.history.get(name, ()) if not math.isnan(value)]
+            if values:
+                words.append(f"{name.replace('_', ' ')} {values[-1]:.4g}")
+        self._session.say("  " + ", ".join(words))
+
+
+def _row(line: Line) -> list[str]:
+    paper = "" if line["paper"] is None else f"{line['paper']:.1f}"
+    return [
+        str(line["data"]),
+        str(line["label"]),
+        paper,
+        f"{line['test']:.2f}",
+        f"{line['std_error']:.2f}",
+        f"{line['train']:.2f}",
+        str(line["epochs"]),
+        f"{line['training_seconds'] / 60:.1f}",
+        f"{line['annealing_seconds'] / 60:.1f}",
+    ]
+
+
+HEADER = ("data", "units", "paper", "test", "error", "training", "epochs", "min.", "AIS min.")
+NOTE = (
+    "Mean log-probability of images in nats. error: standard error of log Z, which sees only what\n"
+    "the chains have visited. min.: minutes of training and of annealing."
+)
+
+TABLE = Table("table1", SECTIONS, rehearse, compute, HEADER, _row, NOTE)
