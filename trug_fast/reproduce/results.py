@@ -66,9 +66,7 @@ def source() -> str:
         return run.stdout.strip()
 
     try:
-        git(
-            "ls-files", "--error-unmatch", Path(__file__).name
-        )  # fails for an ignored folder
+        git("ls-files", "--error-unmatch", Path(__file__).name)  # fails for an ignored folder
         commit = git("rev-parse", "HEAD")
         changed = git("status", "--porcelain", "--untracked-files=no", "--", str(folder.parent))
     except (OSError, subprocess.SubprocessError):
