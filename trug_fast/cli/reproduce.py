@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..reproduce.runner import Table
 
 TABLES = {"table1": "test log-probability of RBMs on MNIST and CalTech 101 Silhouettes"}
+FIGURES = "figures"
 
 
 def add(commands: Any) -> None:
@@ -22,21 +23,24 @@ def add(commands: Any) -> None:
     for name, what in TABLES.items():
         table = which.add_parser(name, help=what)
         table.set_defaults(run=run, table=name)
-        add_run(table, name)
+        add_run(table)
         table.add_argument(
             "--results", metavar="FILE", help="append results here too, e.g. a file under git"
         )
         table.add_argument(
             "--show", action="store_true", help="only print the results in --results or --out"
         )
-        table.add_argument(
-            "--print-config", action="store_true", help="only print the configuration, to edit it"
-        )
+    figures = which.add_parser(FIGURES, help="figures of the machines of table1")
+    figures.set_defaults(run=run_figures, table=FIGURES)
+    add_run(figures)
 
 
-def add_run(parser: argparse.ArgumentParser, name: str) -> None:
+def add_run(parser: argparse.ArgumentParser) -> None:
     """Add what tables and figures share."""
     parser.add_argument("--config", metavar="FILE", help="configuration (default: the shipped one)")
+    parser.add_argument(
+        "--print-config", action="store_true", help="only print the configuration, to edit it"
+    )
     parser.add_argument("--out", metavar="DIR", help="folder of checkpoints, models and results")
     parser.add_argument(
         "--only",
@@ -50,6 +54,11 @@ def add_run(parser: argparse.ArgumentParser, name: str) -> None:
     options.add_common(parser)
 
 
+def folder(arguments: argparse.Namespace, table: str) -> Path:
+    """Return the folder of a table; a smoke run has its own."""
+    return Path(arguments.out or (f"{table}-quick" if arguments.quick else table))
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Compute what is missing of a table and print it."""
     from ..reproduce import protocol, results, runner
@@ -59,8 +68,9 @@ def run(arguments: argparse.Namespace) -> None:
         print(protocol.text(name, arguments.config), end="")
         return
     table: Table = import_module(f"..reproduce.{name}", __package__).TABLE
-    out = Path(arguments.out or (f"{name}-quick" if arguments.quick else name))
+    out = folder(arguments, name)
     also = Path(arguments.results) if arguments.results else None
+    failures: list[str] = []
     if arguments.show:
         path = also or out / runner.RESULTS
         if not path.exists():
@@ -71,5 +81,25 @@ def run(arguments: argparse.Namespace) -> None:
         session = runner.Session(
             out, arguments.seed, arguments.data_dir, options.progress(arguments)
         )
-        lines = runner.run(table, cells, session, also)
+        lines, failures = runner.run(table, cells, session, also)
     print(runner.show(table, lines))
+    if failures:
+        raise FloatingPointError("; ".join(failures))
+
+
+def run_figures(arguments: argparse.Namespace) -> None:
+    """Draw what the finished machines of Table 1 give."""
+    from ..reproduce import figures, protocol, runner
+
+    if arguments.print_config:
+        print(protocol.text(FIGURES, arguments.config), end="")
+        return
+    session = runner.Session(
+        folder(arguments, "table1"),
+        arguments.seed,
+        arguments.data_dir,
+        options.progress(arguments),
+    )
+    settings = figures.settings(arguments.config, quick=arguments.quick)
+    for path in figures.draw(session, settings, arguments.only):
+        print(f"written to {path}")

@@ -77,7 +77,7 @@ def load(
     else:
         data = datasets.load_caltech101_silhouettes(directory)
     if binarize == "epoch":
-        grey = datasets.load_digits() if set == "digits" else datasets.load_mnist(directory)
+        grey = _grey(set, directory)
         kept = len(grey.train) - (HELD_OUT[set] if hold_out else 0)
         train = datasets.resampler(grey.train[:kept], seed)
         valid = datasets.binarize(grey.train[kept:], "sample", rng=FIXED) if hold_out else None
@@ -88,3 +88,12 @@ def load(
     if hold_out and valid is None:
         rows, valid = np.split(rows, [len(rows) - HELD_OUT[set]])
     return Images(rows, rows, data.test, valid, data.image_shape)
+
+
+def _grey(name: str, directory: str | None) -> datasets.ImageData:
+    if name == "digits":
+        return datasets.load_digits()
+    try:
+        return datasets.load_mnist(directory)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{error}; images.binarize = 'fixed' needs none of them") from None

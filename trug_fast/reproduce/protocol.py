@@ -65,12 +65,8 @@ def read(table: str, path: str | Path | None, sections: Sections, *, quick: bool
     ValueError, TypeError
         If it is no TOML, or holds unknown keys: the message names file and key.
     """
-    where = str(path) if path is not None else f"{table}.toml"
-    try:
-        config = tomllib.loads(text(table, path))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{where} is no valid TOML: {error}") from None
-    _known(where, "", config, ("title", "data", "cells", "quick", *sections))
+    where, config = _load(table, path)
+    _known(where, "", config, ("data", "cells", "quick", *sections))
     sets, cells = (_table(where, config, name) for name in ("data", "cells"))
     fast = _table(where, config, "quick")
     _known(where, "quick", fast, sections)
@@ -102,6 +98,18 @@ def read(table: str, path: str | Path | None, sections: Sections, *, quick: bool
     return found
 
 
+def read_sections(
+    name: str, path: str | Path | None, sections: Sections, *, quick: bool
+) -> dict[str, Options]:
+    """Return the sections of a configuration file without cells; those under ``quick`` win."""
+    where, config = _load(name, path)
+    _known(where, "", config, ("quick", *sections))
+    fast = _table(where, config, "quick")
+    _known(where, "quick", fast, sections)
+    layers = [("", config), *([("quick.", fast)] if quick else [])]
+    return {part: _merge(where, layers, part, sections[part]) for part in sections}
+
+
 def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     """Return the cells with these names; the name of a data set stands for all of its cells."""
     for name in only:
@@ -109,6 +117,15 @@ def select(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
             known = ", ".join(cell.name for cell in cells)
             raise ValueError(f"no cell {name!r}; there are {known}")
     return [cell for cell in cells if not only or any(_matches(cell, name) for name in only)]
+
+
+def _load(name: str, path: str | Path | None) -> tuple[str, Options]:
+    """Return what to call a configuration file in messages, and what it holds."""
+    where = str(path) if path is not None else f"{name}.toml"
+    try:
+        return where, tomllib.loads(text(name, path))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{where} is no valid TOML: {error}") from None
 
 
 def _matches(cell: Cell, name: str) -> bool:

@@ -79,8 +79,8 @@ class Table:
 
 def run(
     table: Table, cells: Sequence[Cell], session: Session, also: Path | None = None
-) -> list[Line]:
-    """Compute the cells that have no result yet; return the results of all.
+) -> tuple[list[Line], list[str]]:
+    """Compute the cells that have no result yet.
 
     Parameters
     ----------
@@ -89,6 +89,13 @@ def run(
     session : Session
     also : Path, optional
         Another file to which results are appended, beside that in ``session.out``.
+
+    Returns
+    -------
+    lines : list of dicts
+        The results of all cells.
+    failures : list of str
+        What happened to cells whose training diverged; the others are computed nevertheless.
     """
     source = results.source()  # before anybody changes the files that are running
     open_cells = [cell for cell in cells if _finished(table, cell, session) is None]
@@ -98,13 +105,19 @@ def run(
             try:
                 table.rehearse(cell, session)
             except (TypeError, ValueError) as error:
-                raise type(error)(f"{cell.name}: {error}") from error
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"{cell.name}: {error}") from error
     session.out.mkdir(parents=True, exist_ok=True)
-    lines = []
+    lines, failures = [], []
     for cell in cells:
         line = _finished(table, cell, session)
         if line is None:
-            line = _compute(table, cell, session, source)
+            try:
+                line = _compute(table, cell, session, source)
+            except FloatingPointError as error:
+                failures.append(f"{cell.name}: {error}")
+                session.say(failures[-1])
+                continue
             results.append(session.out / RESULTS, line)
         else:
             session.say(f"{cell.name}: finished {line.get('finished')}")
@@ -112,7 +125,7 @@ def run(
             also.parent.mkdir(parents=True, exist_ok=True)
             results.append(also, line)
         lines.append(line)
-    return lines
+    return lines, failures
 
 
 def show(table: Table, lines: Sequence[Line]) -> str:

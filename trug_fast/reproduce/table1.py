@@ -28,6 +28,7 @@ from .runner import Session, Table
 
 CHECKPOINT, MODEL, HISTORY = "checkpoint.npz", "model.npz", "history.npz"
 LOG_SECONDS = 60.0  # between two lines about the training
+PARTS = ("test", "train", "validation")
 SPREAD = (0, 25, 50, 75, 100)  # percentiles of the upper points: from least to greatest
 
 
@@ -52,7 +53,7 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     KeyboardInterrupt
         After Ctrl-C, when the state of the training is saved.
     """
-    data = _images(cell, session)
+    data = load(cell, session)
     session.say(f"{cell.name}: training on {len(data.fixed)} images")
     state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
     fit = _train(cell, session, data, callbacks=(_Log(session),), **state)
@@ -63,7 +64,10 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     session.say(f"{cell.name}: estimating log Z")
     begun = time.perf_counter()
     estimate = _anneal(cell, session, fit, data)
-    return _figures(fit, estimate, data) | {
+    figures = _figures(fit, estimate, data)
+    parts = ", ".join(f"{name} {figures[name]:.2f}" for name in PARTS if name in figures)
+    session.say(f"{cell.name}: {parts}, error {estimate.std_error:.2f}")
+    return figures | {
         "epochs": len(fit.history["epoch"]),
         "training_seconds": round(float(fit.history["seconds"][-1]), 1),
         "annealing_seconds": round(time.perf_counter() - begun, 1),
@@ -73,21 +77,23 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
 def rehearse(cell: Cell, session: Session) -> None:
     """Do all of it with two images, one epoch and two temperatures."""
     train, annealing = cell.options["train"], cell.options["annealing"]
-    for name in ("n_hidden", "epochs"):
-        if name not in train:
-            raise ValueError(f"train.{name} is missing")
-    checks.count("train.epochs", train["epochs"])
+    if "n_hidden" not in train:
+        raise ValueError("train.n_hidden is missing")
+    checks.count("train.epochs", train.get("epochs", 1))
     checks.count("annealing.n_chains", annealing.get("n_chains", 2), least=2)
     checks.count("annealing.n_temperatures", annealing.get("n_temperatures", 1))
-    whole = _images(cell, session)
+    whole = load(cell, session)
     valid = None if whole.valid is None else whole.valid[:2]
     few = images.Images(whole.fixed[:2], whole.fixed[:2], whole.test[:2], valid, whole.shape)
     quiet = replace(session, progress=False)
-    fit = _train(cell, quiet, few, epochs=1)
+    # Two images need no annealing to be scored.
+    score = "pseudo" if train.get("score") == "ais" else train.get("score", "pseudo")
+    fit = _train(cell, quiet, few, epochs=1, score=score)
     _figures(fit, _anneal(cell, quiet, fit, few, n_chains=2, n_temperatures=2), few)
 
 
-def _images(cell: Cell, session: Session) -> images.Images:
+def load(cell: Cell, session: Session) -> images.Images:
+    """Return the images of a cell."""
     options = json.dumps(cell.options["images"], sort_keys=True)
     return _load(options, session.data_dir, session.seed)
 
@@ -102,8 +108,8 @@ def _train(cell: Cell, session: Session, data: images.Images, **more: Any) -> Fi
     for name, value in options.items():
         if isinstance(value, list):
             options[name] = tuple(value)
-    if isinstance(options.get("truncation"), dict):
-        options["truncation"] = Truncation(**options["truncation"])
+        elif name == "truncation" and isinstance(value, dict):
+            options[name] = Truncation(**value)
     settings = options | {"progress": session.progress, "rng": session.seed} | more
     return train_rbm(data.train, validation=data.valid, **settings)
 
@@ -117,16 +123,18 @@ def _anneal(
 
 def _figures(fit: Fit, estimate: LogPartition, data: images.Images) -> Line:
     model, log_z = fit.model, estimate.log_z
-    figures = {
-        "test": float(log_likelihood(model, data.test, log_z).mean()),
-        "train": float(log_likelihood(model, data.fixed, log_z).mean()),
+    rows = zip(PARTS, (data.test, data.fixed, data.valid), strict=True)
+    figures: Line = {
+        part: float(log_likelihood(model, images_, log_z).mean())
+        for part, images_ in rows
+        if images_ is not None
+    }
+    figures |= {
         "std_error": estimate.std_error,
         "log_z": log_z,
         "effective_chains": estimate.ess,
         "path": estimate.path,
     }
-    if data.valid is not None:
-        figures["validation"] = float(log_likelihood(model, data.valid, log_z).mean())
     if isinstance(model, TruGRBM):
         spread = np.percentile(model.upper, SPREAD, method="nearest")
         figures["upper"] = [round(float(value), 4) for value in spread]
