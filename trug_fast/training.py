@@ -31,9 +31,9 @@ History = dict[str, NDArray[np.float64]]
 
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
-RATES = {"sgd": (0.1, 0.001), "rmsprop": (1e-3, 1e-5), "adam": (1e-3, 1e-5)}
+RATES = {"sgd": (0.2, 0.01), "rmsprop": (1e-3, 1e-5), "adam": (1e-3, 1e-5)}
 TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
-PRECISION_RATES = {"sgd": (1.0, 0.01), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
+PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
 
 
 class Fit(NamedTuple):
@@ -66,7 +66,7 @@ def train_rbm(
     centred: bool = True,
     weight_decay: float = 0.0,
     init_scale: float = 0.01,
-    average: float = 0.0,
+    average: float = 0.1,
     soft: bool = False,
     dtype: Any = "float32",
     validation: ArrayLike | None = None,
@@ -112,14 +112,14 @@ def train_rbm(
     batch_size, epochs : int
     optimizer : {"sgd", "rmsprop", "adam"}
     learning_rate : float or (start, end), optional
-        Decays geometrically over the run; default (0.1, 0.001) for SGD, (1e-3, 1e-5) for others.
+        Decays geometrically over the run; default (0.2, 0.01) for SGD, (1e-3, 1e-5) for others.
     truncation_rate : float or (start, end), optional
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
         (1e-4, 1e-6).
     precision_rate : float or (start, end), optional
         The same for ``d * (upper - lower)**2``, with the width at the start, or for log d where an
-        end is infinite.  Default (1, 0.01) for SGD, (1e-2, 1e-4) for others.
+        end is infinite.  Default (30, 3) for SGD, (1e-2, 1e-4) for others.
     momentum : float
         Of SGD's velocity, in [0, 1); of Adam's mean (0 stands for its usual 0.9).
     centred : bool
