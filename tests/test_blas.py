@@ -53,3 +53,12 @@ def test_a_single_row_and_a_single_column():
     a, b, c = np.ones((1, 3)), np.ones((3, 1)), np.zeros((1, 1))
     user_gemm(False, False, 1.0, a, b, 0.0, c)
     assert c[0, 0] == 3
+
+
+def test_a_row_whose_stride_is_nothing():
+    """x[None] may have stride 0: BLAS refused it and left the product unset."""
+    x, b = np.arange(1.0, 5.0), np.eye(4)
+    row = np.lib.stride_tricks.as_strided(x, (1, 4), (0, 8))
+    c = np.full((1, 4), np.nan)
+    user_gemm(False, False, 1.0, row, b, 0.0, c)
+    np.testing.assert_array_equal(c[0], x)

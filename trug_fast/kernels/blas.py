@@ -41,9 +41,10 @@ def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):
             return cgutils.unpack_tuple(builder, array.shape, 2)
 
         def row_length(array: Any) -> Any:
-            # BLAS wants max(1, ...) even for a single row.
-            stride = cgutils.unpack_tuple(builder, array.strides, 2)[0]
-            return builder.sdiv(stride, itemsize)
+            # A single row may have any stride (x[None] has 0), but BLAS wants no less than its length.
+            stride = builder.sdiv(cgutils.unpack_tuple(builder, array.strides, 2)[0], itemsize)
+            length = dims(array)[1]
+            return builder.select(builder.icmp_signed("<", stride, length), length, stride)
 
         def scalar_pointer(value: Any, kind_: Any) -> Any:
             cast = context.cast(builder, value, kind_, c.dtype)
