@@ -41,7 +41,7 @@ def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):
             return cgutils.unpack_tuple(builder, array.shape, 2)
 
         def row_length(array: Any) -> Any:
-            # A single row may have any stride (x[None] has 0), but BLAS wants no less than its length.
+            # A single row may have any stride (x[None] has 0); BLAS wants no less than its length.
             stride = builder.sdiv(cgutils.unpack_tuple(builder, array.strides, 2)[0], itemsize)
             length = dims(array)[1]
             return builder.select(builder.icmp_signed("<", stride, length), length, stride)
