@@ -10,6 +10,7 @@ from regressions import TGGM_CASES, of_case, regression, rows
 from threadpoolctl import threadpool_info
 
 import trug_fast as tf
+from trug_fast.kernels import epoch as steps
 from trug_fast.kernels import regression as kernels
 from trug_fast.tggm_learner import Learner, Scale, Settings
 from trug_fast.threads import one_blas_thread
@@ -102,7 +103,7 @@ def test_gradient_is_the_slope_of_the_objective(method, noise, truncation):
     task, state = run.task, run.state
     gradient(run, X, y)
     if truncation.learn is not None:
-        kernels.end_coordinates(task, state)
+        steps.end_coordinates(task, state)
     own = state.gradient.copy()
     start, step = state.theta.copy(), 1e-5
     stop = start.size if truncation.learn is not None else start.size - 2 * task.hidden
@@ -113,7 +114,7 @@ def test_gradient_is_the_slope_of_the_objective(method, noise, truncation):
             state.theta[:] = start
             state.theta[i] += shift
             if truncation.learn is not None:
-                kernels.place_ends(task, state)
+                steps.place_ends(task, state)
             values.append(gradient(run, X, y)[0])
         slope[i] = (values[0] - values[1]) / (2 * step)
     slopes, ours = (kernels.parts(task, np.append(v, start[stop:])) for v in (slope, own[:stop]))
@@ -364,14 +365,14 @@ class TestValidation:
 
 
 def test_interruption_gives_the_fit_so_far(monkeypatch):
-    epoch = Learner.epoch
+    epoch = Learner.run_epoch
 
     def stopped(self, inputs, targets, number, *rates):
         if number == 3:
             raise KeyboardInterrupt
         return epoch(self, inputs, targets, number, *rates)
 
-    monkeypatch.setattr(Learner, "epoch", stopped)
+    monkeypatch.setattr(Learner, "run_epoch", stopped)
     with pytest.warns(UserWarning, match="training was interrupted"):
         fit = tf.train_tggm(*YACHT[:2], **QUICK, rng=0)
     assert fit.interrupted and len(fit.history["epoch"]) == 3

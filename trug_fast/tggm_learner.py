@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import FloatArray
-from .kernels import regression
+from .kernels import epoch, regression
 from .kernels.philox import INITIAL, ORDER
 from .optimisers import Optimiser, OptimiserName
 from .tggm import TruGTGGM
@@ -125,7 +125,7 @@ class Learner:
         parts: regression.Parts = regression.parts(self.task, self.state.theta)
         return parts
 
-    def epoch(
+    def run_epoch(
         self, inputs: FloatArray, targets: FloatArray, number: int, rate: float, end_rate: float
     ) -> float:
         """Take one step for each batch of the rows, in an order that seed and number fix."""
@@ -137,7 +137,7 @@ class Learner:
         optimiser = Optimiser(settings.optimizer, settings.momentum)
         rule = optimiser.rule(rate, settings.weight_decay)
         size = min(settings.batch_size, len(inputs))
-        value = regression.train_epoch(
+        value = epoch.train_epoch(
             self.task, self.state, rule, end_rate, self.updates, inputs, targets, order, size
         )
         self.updates += -(-len(inputs) // size)
@@ -145,7 +145,7 @@ class Learner:
 
     def score(self, inputs: FloatArray, targets: FloatArray) -> tuple[float, float]:
         """Return root mean square error and mean log-likelihood (normal, moment-matched)."""
-        squares, likelihood = regression.score(self.task, self.state, inputs, targets)
+        squares, likelihood = epoch.score(self.task, self.state, inputs, targets)
         return float(np.sqrt(squares / targets.size)), float(likelihood / len(targets))
 
     def finite(self) -> bool:

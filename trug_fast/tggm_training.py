@@ -299,7 +299,7 @@ class _Task:
             for epoch in range(epochs):
                 now = schedule.at(epoch / plan.epochs)
                 ends = now if plan.truncation_rate is None else now * plan.truncation_rate
-                objective = learner.epoch(inputs, targets, epoch, now, ends)
+                objective = learner.run_epoch(inputs, targets, epoch, now, ends)
                 if not learner.finite():
                     return False, run.best_epoch > 0
                 record = {"epoch": epoch + 1.0, "learning_rate": now, "objective": objective}
