@@ -7,7 +7,7 @@ from types import ModuleType
 from . import datasets, exact, kernels
 from .forecasts import forecast_errors
 from .likelihood import log_likelihood, pseudo_log_likelihood
-from .partition import LogPartition, log_partition
+from .partition import LogPartition, PartitionWarning, log_partition
 from .rbm import BernoulliRBM, TruGRBM
 from .temporal import BernoulliTRBM, TruGTRBM, prediction_error
 from .temporal_training import TemporalFit, train_trbm
@@ -25,6 +25,7 @@ __all__ = [
     "Fit",
     "LogPartition",
     "TGGMFit",
+    "PartitionWarning",
     "TruGRBM",
     "TruGTGGM",
     "TemporalFit",

@@ -6,26 +6,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import checks
+from .partition import LogPartition
 from .randomness import RngLike, seed_from
 from .rbm import RBM
 
 
-def log_likelihood(model: RBM, X: ArrayLike, log_z: float) -> NDArray[np.float64]:
+def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDArray[np.float64]:
     """Log p(x) = log p*(x) - log Z of each row.
 
     Parameters
     ----------
     model : TruGRBM or BernoulliRBM
     X : array_like, shape (rows, n_visible)
-    log_z : float, or a LogPartition
-        The log-partition function, from :func:`log_partition` or :func:`exact.log_partition`.
+    log_z : float or LogPartition
+        The log-partition function, from :func:`log_partition` or :func:`exact.log_partition`.  Of
+        an estimate in both directions, ``forward`` and ``reverse`` bound the result.
 
     Returns
     -------
     ndarray, shape (rows,), float64
     """
     array = checks.visible("X", X, model.n_visible, soft=True)
-    value = checks.number("log_z", getattr(log_z, "log_z", log_z))
+    value = checks.number("log_z", log_z.log_z if isinstance(log_z, LogPartition) else log_z)
     return -model.free_energy(array) - value
 
 

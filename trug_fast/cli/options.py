@@ -93,9 +93,9 @@ def load_model(path: str) -> TruGRBM | BernoulliRBM:
 
 
 def anneal(
-    arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, data: ImageData
+    arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, data: ImageData, **more: Any
 ) -> LogPartition:
-    """Estimate log Z as the options say, from the training images' means."""
+    """Estimate log Z as the options, and what is given beside them, say."""
     from ..partition import log_partition
 
     return log_partition(
@@ -106,6 +106,7 @@ def anneal(
         base=data.train,
         rng=arguments.seed,
         progress=progress(arguments),
+        **more,
     )
 
 

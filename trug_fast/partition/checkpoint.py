@@ -1,0 +1,102 @@
+"""A file from which an interrupted estimate goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import files
+from .runs import State
+
+KIND = "log_partition_run"
+LEGS = ("forward", "mixing", "reverse")
+SECONDS = 10.0  # between two writings
+
+Setting = str | int | None
+
+
+def digest(*arrays: NDArray[Any]) -> str:
+    """Return a short hash of arrays: their types, shapes and numbers."""
+    sha = hashlib.sha256()
+    for array in arrays:
+        sha.update(f"{array.dtype.str}{array.shape}".encode())
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()[:16]
+
+
+class Checkpoint:
+    """The settings of a run, its temperatures and where its chains are; in memory without a path.
+
+    Leaving it as a context writes what the file lacks, also after an error or Ctrl-C.
+    """
+
+    def __init__(self, path: str | Path | None) -> None:
+        names = ["settings", "temperatures"]
+        names += [f"{leg}_{field}" for leg in LEGS for field in State._fields]
+        self._path = None if path is None else Path(path)
+        self._arrays = {name: np.zeros(0) for name in names}  # empty: not known yet
+        self._written, self._fresh = time.monotonic(), False
+        if self._path is not None and self._path.exists():
+            self._arrays = files.read(self._path, KIND, tuple(names))
+        elif self._path is not None and not self._path.parent.is_dir():
+            raise FileNotFoundError(f"checkpoint: no such folder: {self._path.parent}")
+
+    def __enter__(self) -> Checkpoint:
+        """Return the checkpoint."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Write what the file lacks."""
+        self._write()
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """What the file says of the run it belongs to; empty for a new one."""
+        stored = self._arrays["settings"]
+        result: dict[str, Setting] = json.loads(str(stored)) if stored.size else {}
+        return result
+
+    def bind(self, settings: dict[str, Setting]) -> None:
+        """Take these settings, or raise a ValueError if the file is of a run with others."""
+        stored = self.settings
+        for name, value in settings.items() if stored else ():
+            if stored.get(name) != value:
+                raise ValueError(
+                    f"{self._path} belongs to another run: its {name} is {stored.get(name)!r}, "
+                    f"not {value!r}; remove the file to start anew"
+                )
+        self._arrays["settings"] = np.array(json.dumps(settings))
+
+    @property
+    def temperatures(self) -> NDArray[np.float64] | None:
+        """The path's temperatures, once they are known."""
+        stored = self._arrays["temperatures"]
+        return stored if stored.size else None
+
+    def set_temperatures(self, value: NDArray[np.float64]) -> None:
+        """Keep the path's temperatures."""
+        self._arrays["temperatures"], self._fresh = value, True
+
+    def state(self, leg: str) -> State | None:
+        """Return where a leg's chains were, if it had begun."""
+        step, values, weight = (self._arrays[f"{leg}_{field}"] for field in State._fields)
+        return State(int(step), values, weight) if step.size else None
+
+    def keep(self, leg: str, state: State) -> None:
+        """Keep where a leg's chains are; write if the last time is long past."""
+        for field, value in zip(State._fields, state, strict=True):
+            self._arrays[f"{leg}_{field}"] = np.asarray(value)
+        self._fresh = True
+        if time.monotonic() - self._written >= SECONDS:
+            self._write()
+
+    def _write(self) -> None:
+        if self._path is not None and self._fresh:
+            files.write(self._path, KIND, self._arrays)
+            self._written, self._fresh = time.monotonic(), False

@@ -1,0 +1,62 @@
+"""A lower bound on log Z that no sampling error can touch.
+
+L is convex in the net input a, so for any point m of the unit cube and mu = E[h | a(m)]
+
+    log p*(x) >= b.x + sum_j [L(a_j(m)) + mu_j (a_j(x) - a_j(m))],
+
+which is linear in x, and its exponential can be summed over all x:
+
+    log Z >= sum_j [L(a_j(m)) - mu_j (W'm)_j] + sum_i softplus((b + W mu)_i).
+
+The best m obey m = sigmoid(b + W mu), which iteration reaches from anywhere: each step can only
+raise the bound.  It is that of a factorised x and h.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rbm import RBM
+
+STARTS = 16  # of each kind: data, noise
+ITERATIONS = 50
+STILL = 1e-3  # largest change of a pixel that ends the iteration
+
+
+def starting_points(model: RBM, data: NDArray[np.generic] | None, seed: int) -> NDArray[np.float64]:
+    """Return rows from which to look for modes: noise, which finds those far from data, and data.
+
+    On models trained at too high a rate, noise found modes 700 nats above all others that neither
+    data nor annealed chains came near.
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (STARTS, model.n_visible)).astype(np.float64)
+    if data is None:
+        return rows
+    return np.concatenate([rows, data[rng.integers(0, len(data), STARTS)]])
+
+
+def bound(model: RBM, start: NDArray[np.float64]) -> float:
+    """Return the largest lower bound on log Z that iteration from these rows finds."""
+    double = type(model)(**{name: getattr(model, name).astype(np.float64) for name in model.names})
+    m = start
+    for _ in range(ITERATIONS):
+        before, m = m, _sigmoid(_net(double, m))
+        if np.abs(m - before).max() < STILL:
+            break
+    net = _net(double, m)
+    # -free_energy(m) = b.m + sum_j L(a_j(m)), and m.net = b.m + sum_j mu_j (W'm)_j.
+    every = -double.free_energy(m) - (m * net).sum(axis=1) + np.logaddexp(0.0, net).sum(axis=1)
+    return float(every.max())
+
+
+def _net(model: RBM, m: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Net input of the visible units where the hidden ones are at their means given m."""
+    mean = model.hidden_moments(m).mean
+    result: NDArray[np.float64] = model.visible_bias + mean @ model.weights.T
+    return result
+
+
+def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.exp(-np.logaddexp(0.0, -x))
