@@ -15,7 +15,7 @@ from .kernels import gibbs, learning
 from .kernels import temporal as kernels
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import HIDDEN, INITIAL
-from .learner import LOG_WIDTHS, MEMORY, SMOOTHING, STRIDE, Learner, Pace, Settings
+from .learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
 from .optimisers import Optimiser
 from .sequences import Batch, Sequences
 from .temporal import BIASES, WEIGHTS, BernoulliTRBM, Parameters, TruGTRBM, coupling
@@ -23,6 +23,7 @@ from .threads import one_blas_thread
 
 # Their own ranges of step numbers keep these draws apart from those of the sweeps.
 STARTS, FILTERS = 1 << 40, 1 << 41
+SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
 NORM = 0.98  # of A^-1/2 W1 D^-1/2 at most, where 1 may be too much (math.md 4.1)
 
 STATE = (  # beside weights and biases
@@ -198,23 +199,19 @@ class TemporalLearner(Learner):
         for name, shape in zip(WEIGHTS, shapes, strict=True):
             setattr(self, name, generator.normal(0.0, settings.init_scale, shape).astype(dtype))
         self._start_units(n_hidden)
-        mean = data.frames.mean(axis=0, dtype=np.float64)
         self.visible_precision = np.full(
             n_visible if settings.real else 0, settings.visible_precision, dtype
         )
         middle = (self.lower + self.upper) / 2 if settings.bounded else 0 * self.lower
         self.hidden_bias = (self.precision * middle).astype(dtype)
         self.visible_bias = np.zeros(n_visible, dtype)
-        if settings.real:
-            self._start_linear(data)
-        else:
-            self.visible_bias[:] = np.log((mean + SMOOTHING) / (1 - mean + SMOOTHING))
+        self._start_linear(data)
         self.log_visible_precision = np.log(self.visible_precision)
         self.initial_visible_bias = self.visible_bias.copy()
         self.initial_hidden_bias = self.hidden_bias.copy()
         self.visible_offset, self.hidden_offset = (np.zeros(n, dtype) for n in shapes[0])
         if settings.centred:
-            self.visible_offset[:] = mean
+            self.visible_offset[:] = data.frames.mean(axis=0, dtype=np.float64)
             self.hidden_offset[:] = 0.5 if settings.bernoulli else middle
         self.optimiser = Optimiser(settings.optimizer, settings.momentum)
         self._remember()
@@ -238,12 +235,22 @@ class TemporalLearner(Learner):
         self.curvature = np.full(n_hidden, curvature, dtype)
 
     def _start_linear(self, data: Sequences) -> None:
-        """Start real visibles at a linear forecast of each frame from the one before."""
+        """Start the visibles' own connections at a linear forecast from the frame before.
+
+        Grown from nothing, they alone would take thousands of steps.
+        """
+        if data.lengths.max() == 1:
+            return
         coefficients, residual = linear_fit(data, 1, 1.0)
-        if self.settings.learn_visible_precision:
-            self.visible_precision[:] = 1 / np.maximum(residual, 1e-3)
-        self.visible_bias[:] = coefficients[0] * self.visible_precision
-        self.visible_to_visible[:] = coefficients[1:] * self.visible_precision
+        if self.settings.real:
+            if self.settings.learn_visible_precision:
+                self.visible_precision[:] = 1 / np.maximum(residual, 1e-3)
+            scale: Any = self.visible_precision
+        else:  # of binary ones the forecast is a share: log-odds that cross 0 at one half
+            coefficients[0] -= 0.5
+            scale = _best_scale(data, coefficients)
+        self.visible_bias[:] = coefficients[0] * scale
+        self.visible_to_visible += (coefficients[1:] * scale).astype(self.settings.dtype)
 
     def _remember(self) -> None:
         settings = self.settings
@@ -364,3 +371,15 @@ class TemporalLearner(Learner):
         norm = float(np.sqrt(np.linalg.eigvalsh(taken)[-1]))
         if norm > NORM:
             self.weights *= NORM / norm
+
+
+def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
+    """Return the factor of log-odds under which some frames are likeliest."""
+    later = np.delete(np.arange(data.frames.shape[0]), data.offsets[:-1])
+    rows = later[:: max(1, later.size // SCALED)]
+    odds = coefficients[0] + data.frames[rows - 1] @ coefficients[1:]
+    costs = [
+        (np.logaddexp(0.0, scale * odds) - data.frames[rows] * (scale * odds)).mean()
+        for scale in SCALES
+    ]
+    return SCALES[int(np.argmin(costs))]
