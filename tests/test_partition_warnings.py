@@ -81,6 +81,17 @@ def test_collapsed_weights():
     assert "hardly overlap: " in reasons_of(strong, n_temperatures=3, direction="both")[1]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_warning_where_all_is_known(dtype):
+    # Without weights every chain is right, errors vanish and the mean-field bound is the value:
+    # rounding must not look like a contradiction.
+    model = tf.TruGRBM(np.zeros((300, 200), dtype), 0.0, -0.7, 1.0, 0.0, 3.0)
+    base = np.full((1, 300), 0.5)
+    estimate = tf.log_partition(model, n_temperatures=50, base=base, direction="both", rng=0)
+    assert estimate.warnings == ()
+    assert abs(estimate.log_z - estimate.mean_field) < 1e-3
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_mean_field_is_a_lower_bound_from_anywhere(kind):
     model = machine(kind, np.float32, n_visible=8, n_hidden=6)

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.learner import Learner, Settings
+from trug_fast.learner import Learner, Pace, Settings
 
 from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio
 
@@ -22,8 +22,9 @@ def learner(units="trug"):
         truncation=tf.Truncation(0.0, 4.0, learn="per_unit"),
         bernoulli=units == "bernoulli",
         precision=1.0,
+        learn_precision=False,
         persistent=False,
-        k=1,
+        betas=(),
         n_chains=CHAINS,
         batch_size=CHAINS,
         optimizer="rmsprop",
@@ -31,6 +32,7 @@ def learner(units="trug"):
         centred=True,
         weight_decay=0.0,
         init_scale=0.01,
+        average=0.0,
         dtype=np.dtype("float32"),
     )
     return Learner(random_pixels(10 * CHAINS, VISIBLE, "uint8"), HIDDEN, settings, 0)
@@ -53,7 +55,7 @@ class Update:
 
     def update(self):
         """Take one step."""
-        self.learner.update(self.data, self.rows, 1e-4, 1e-5)
+        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, k=1))
 
     def time_update(self, units, threads):
         """Time one update."""

@@ -13,7 +13,8 @@ Floats = NDArray[np.float64]
 
 FEW = 0.1  # share of the chains below which the effective ones are too few
 NORMAL = 1.96  # standard errors to either side of a 95 % interval
-APART = 3.0  # standard errors between two numbers that do not agree
+APART = 3.0  # standard errors between two numbers that do not agree, beyond ...
+ROUNDING = 1e-3  # ... nats, far more than single precision leaves in a weight
 
 
 class PartitionWarning(UserWarning):
@@ -137,7 +138,7 @@ def estimate(
 
 def impossible(estimate: LogPartition) -> list[str]:
     """Return the reason if the estimate lies below what is certain."""
-    if estimate.mean_field <= estimate.log_z + APART * estimate.std_error:
+    if estimate.mean_field <= estimate.log_z + APART * estimate.std_error + ROUNDING:
         return []
     return [
         f"impossible: log Z = {estimate.log_z:.2f} +- {estimate.std_error:.2f} is below the "
@@ -162,11 +163,12 @@ def collapsed(estimate: LogPartition) -> list[str]:
 def apart(low: LogPartition, high: LogPartition, overlap: float) -> list[str]:
     """Return the reasons if forward and reverse chains do not agree."""
     found = []
-    gap, error = high.log_z - low.log_z, float(np.hypot(low.std_error, high.std_error))
+    gap = high.log_z - low.log_z
+    allowed = APART * float(np.hypot(low.std_error, high.std_error)) + ROUNDING
     values = f"{low.log_z:.2f} +- {low.std_error:.2f} and {high.log_z:.2f} +- {high.std_error:.2f}"
-    if gap > APART * error:
+    if gap > allowed:
         found.append(f"forward and reverse apart: {values}; take more temperatures")
-    if -gap > APART * error:
+    if -gap > allowed:
         found.append(
             f"forward above reverse: {values}; the reverse chains did not start from draws of the "
             "model: take more Gibbs sweeps (n_gibbs), or better draws (start)"
