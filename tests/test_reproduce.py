@@ -15,13 +15,14 @@ import pytest
 import trug_fast as tf
 from trug_fast.cli import main
 from trug_fast.learner import Learner
+from trug_fast.partition import runs
 from trug_fast.reproduce import figures, images, protocol, results, table1
 
 REAL = Path(os.environ.get("TRUG_FAST_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SECTIONS = {"images": ("set",), "train": ("epochs", "k")}
 TINY = """
 train = { n_hidden = 8, epochs = 3, checkpoint_every = 0.0 }
-annealing = { n_chains = 10, n_temperatures = 30 }
+annealing = { n_chains = 10, n_temperatures = 30, direction = "both" }
 quick.train.epochs = 1
 data.digits = { label = "small digits", images = { set = "digits" } }
 
@@ -85,6 +86,7 @@ def test_the_shipped_table_is_the_papers():
     }
 
 
+@pytest.mark.filterwarnings("ignore::trug_fast.partition.PartitionWarning")
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_shipped_options_are_those_of_the_library(quick):
     for cell in table1.TABLE.cells(None, (), quick=quick):
@@ -184,8 +186,14 @@ def test_numbers_are_those_of_the_stored_model(done):
     line = results.read(done / "results.jsonl")[0]
     model = tf.TruGRBM.load(done / "digits" / "per-unit" / "model.npz")
     data = tf.datasets.load_digits(binarize="sample", rng=0)
-    estimate = tf.log_partition(model, n_chains=10, n_temperatures=30, base=data.train, rng=0)
-    assert line["log_z"] == estimate.log_z
+    short = {"n_chains": 10, "n_temperatures": 30, "direction": "both"}
+    estimate = tf.log_partition(model, **short, base=data.train, rng=0)
+    assert line["log_z"] == estimate.log_z and line["std_error"] == estimate.std_error
+    for side in (estimate.forward, estimate.reverse):
+        assert line["directions"][side.direction]["log_z"] == side.log_z
+        assert table1.test_score(line, side.direction) == pytest.approx(
+            tf.log_likelihood(model, data.test, side).mean(), rel=1e-12
+        )
     assert line["test"] == tf.log_likelihood(model, data.test, estimate).mean()
     assert line["train"] == tf.log_likelihood(model, data.train, estimate).mean()
 
@@ -201,8 +209,9 @@ def test_a_finished_table_is_printed_without_computing(config, done, tmp_path, m
     assert "digits/relu: finished 20" in printed
     row = next(line for line in printed.splitlines() if "per-unit" in line and "|" in line)
     assert row.startswith("| small digits | per-unit | -9.5 ")
-    test = results.read(kept)[0]["test"]
-    assert f" {test:.2f} " in row
+    line = results.read(kept)[0]
+    low, high = (table1.test_score(line, name) for name in ("reverse", "forward"))
+    assert f" | {low:.2f} " in row and f" | {line['test']:.2f} " in row and f" | {high:.2f} " in row
     assert reproduce("none.toml", tmp_path / "none", "--show", f"--results={kept}") == 0
     assert capsys.readouterr().out.count("| small digits |") == 4
     assert reproduce(config, tmp_path / "none", "--show") == 2
@@ -253,26 +262,33 @@ def test_an_interrupted_training_continues(config, done, tmp_path, monkeypatch, 
     )
 
 
-def test_an_interrupted_annealing_starts_again_without_training(
-    config, done, tmp_path, monkeypatch
-):
+def test_an_interrupt_before_the_first_cell_leaves_nothing(config, tmp_path, monkeypatch):
+    monkeypatch.setattr(table1, "anneal", interrupt)
+    assert reproduce(config, tmp_path / "out", *ONE) == 130
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_annealing_continues(config, done, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    with monkeypatch.context() as patch:
-        patch.setattr(table1, "_anneal", interrupt)
-        patch.setattr(table1, "_figures", lambda *args: {})
-        assert reproduce(config, out, *ONE) == 130  # already in the rehearsal: nothing is left
-        assert not out.exists()
-    anneal, calls = table1._anneal, []
+    advance, calls = runs.advance, []
 
-    def second(*args, **options):
-        calls.append(1)
-        return anneal(*args, **options) if len(calls) == 1 else interrupt()
+    def counted(leg, state, first_chain, stop):
+        if leg.steps == 30:  # not those of the rehearsal
+            calls.append(stop)
+            if len(calls) == 2:
+                interrupt()
+        return advance(leg, state, first_chain, stop)
 
     with monkeypatch.context() as patch:
-        patch.setattr(table1, "_anneal", second)
+        patch.setattr(runs, "advance", counted)
         assert reproduce(config, out, *ONE) == 130
-    assert (out / "digits" / "shared" / "model.npz").exists()
-    assert reproduce(config, out, *ONE) == 0
+    folder = out / "digits" / "shared"
+    assert (folder / "model.npz").exists() and (folder / "annealing.npz").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "advance", counted)
+        assert reproduce(config, out, *ONE) == 0
+    # Forward, then interrupted while mixing; mixing again, reverse.
+    assert calls == [30] * 4 and not (folder / "annealing.npz").exists()
     assert figures_of(results.read(out / "results.jsonl")[0]) == figures_of(
         results.read(done / "results.jsonl")[1]
     )
@@ -465,7 +481,7 @@ def test_figures_of_a_finished_table(done, tmp_path, monkeypatch, capsys):
     assert "digits/per-unit: 20 temperatures" in capsys.readouterr().out
     found = results.read(done / "digits" / "per-unit" / "convergence.jsonl")
     assert [line["n_temperatures"] for line in found] == [10, 20]
-    monkeypatch.setattr(figures, "log_partition", refuse)  # estimates are kept
+    monkeypatch.setattr(table1, "log_partition", refuse)  # estimates are kept
     assert main([*words, "--only=digits/per-unit", "--quiet"]) == 0
     assert capsys.readouterr().out.count("written to") == 5
     assert main([*words, "--only=digits/rbm", "--quiet"]) == 0
@@ -481,10 +497,27 @@ def test_curves_hold_what_they_should(done):
     assert len(shapes.axes) == 2 and sum(bar.get_height() for bar in shapes.axes[1].patches) == 8
     points = figures.truncation_points(machines).axes[0]
     assert [line.get_xdata().tolist() for line in points.lines] == [[1, 2, 3]] * 2
-    options = {"n_chains": 10, "n_temperatures": [30]}
-    curve = figures.convergence(machines, session, options).axes[0].lines[0]
-    # As many temperatures as in the table give its number.
-    assert curve.get_ydata() == pytest.approx([machines[0].line["test"]], rel=1e-12)
+    options = {"n_chains": 10, "n_temperatures": [30], "direction": "both"}
+    curves = figures.convergence(machines, session, options).axes[0].get_legend_handles_labels()
+    assert curves[1] == ["per-unit, forward", "per-unit, reverse"]
+    for curve, direction in zip(curves[0], ("forward", "reverse"), strict=True):
+        # As many temperatures as in the table give its number.
+        wanted = table1.test_score(machines[0].line, direction)
+        assert curve[0].get_ydata() == pytest.approx([wanted], rel=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_speaks_against_an_estimate_is_kept_and_marked(tmp_path, capsys):
+    config = tmp_path / "tiny.toml"
+    wild = TINY.replace("n_temperatures = 30", "n_temperatures = 1").replace(
+        "epochs = 3", "epochs = 1, init_scale = 3.0"
+    )
+    config.write_text(wild)
+    assert reproduce(config, tmp_path / "out", "--only=digits/per-unit") == 0
+    (line,) = results.read(tmp_path / "out" / "results.jsonl")
+    printed = capsys.readouterr().out
+    assert line["warnings"] and f"digits/per-unit: {line['warnings'][0]}" in printed
+    assert "| per-unit (!) |" in printed
 
 
 def test_figures_need_a_finished_cell(tmp_path, capsys):

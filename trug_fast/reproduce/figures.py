@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks, files, plots
-from ..partition import log_partition
 from ..rbm import BernoulliRBM, TruGRBM
 from . import results, table1
 from .protocol import Cell, Options, read_sections, select
@@ -159,15 +158,18 @@ def convergence(machines: Sequence[Machine], session: Session, options: Options)
     for ax, (data, group) in zip(axes, groups.items(), strict=True):
         for machine, colour in zip(group, _colours(group), strict=True):
             found = [_estimate(machine, n, session, options) for n in options["n_temperatures"]]
-            ax.errorbar(
-                [each["n_temperatures"] for each in found],
-                [machine.line["test"] + machine.line["log_z"] - each["log_z"] for each in found],
-                [each["std_error"] for each in found],
-                color=colour,
-                marker="o",
-                ms=3,
-                label=machine.cell.label,
-            )
+            for direction in found[0]["directions"]:
+                sides = [each["directions"][direction] for each in found]
+                ax.errorbar(
+                    [each["n_temperatures"] for each in found],
+                    [machine.line["test"] + machine.line["log_z"] - s["log_z"] for s in sides],
+                    [side["std_error"] for side in sides],
+                    color=colour,
+                    marker="o",
+                    ms=3,
+                    ls="--" if direction == "reverse" else "-",
+                    label=f"{machine.cell.label}, {direction}",
+                )
         ax.set_xscale("log")
         _finish(ax, data, "temperatures", "test log-probability (nats)")
     return figure
@@ -207,18 +209,12 @@ def _estimate(machine: Machine, temperatures: int, session: Session, options: Op
         if line.get("key") == key:
             return line
     session.say(f"{machine.cell.name}: {temperatures} temperatures")
-    estimate = log_partition(
-        machine.model,
-        base=table1.load(machine.cell, session).fixed,
-        rng=session.seed,
-        progress=session.progress,
-        **own,
-    )
+    base = table1.load(machine.cell, session).fixed
+    estimate = table1.anneal(machine.model, base, session, own)
     fresh: Line = {
         "key": key,
         "n_temperatures": temperatures,
-        "log_z": estimate.log_z,
-        "std_error": estimate.std_error,
+        "directions": table1.bounds(estimate),
     }
     results.append(path, fresh)
     return fresh
