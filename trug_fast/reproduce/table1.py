@@ -202,7 +202,7 @@ class _Log:
 
 def test_score(line: Line, direction: str) -> float | None:
     """Return the test log-probability by annealing in one direction, if it was done."""
-    side = line["directions"].get(direction)
+    side = line.get("directions", {}).get(direction)
     return None if side is None else float(line["test"] + line["log_z"] - side["log_z"])
 
 
@@ -211,7 +211,7 @@ def _row(line: Line) -> list[str]:
     low, test, high = ("" if number is None else f"{number:.2f}" for number in numbers)
     return [
         str(line["data"]),
-        str(line["label"]) + (" (!)" if line["warnings"] else ""),
+        str(line["label"]) + (" (!)" if line.get("warnings") else ""),
         "" if line["paper"] is None else f"{line['paper']:.1f}",
         low,
         test,
