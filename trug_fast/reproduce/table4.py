@@ -25,12 +25,13 @@ from .results import Line
 from .runner import Session, Table
 
 TRIALS = "trials.jsonl"  # in a cell's folder: a line for each split that is done
+OTHERS = ("X", "y", "start", "checkpoint", "checkpoint_every", "resume", "progress", "rng")
 SECTIONS = {
     "trials": ("first", "splits", "workers", "model", "perceptron_rate", "paper_error"),
     "train": tuple(
         name
         for name in inspect.signature(train_tggm).parameters
-        if name not in ("X", "y", "start", "progress", "rng")
+        if name not in OTHERS
     ),
 }
 MODELS = ("tggm", "perceptron")
