@@ -19,7 +19,7 @@ from ..cli.train_tggm import figures
 from ..datasets import RegressionData
 from ..tggm_training import train_tggm
 from ..truncation import Truncation
-from . import results
+from . import results, table4_views
 from .protocol import Cell
 from .results import Line
 from .runner import Session, Table
@@ -27,12 +27,11 @@ from .runner import Session, Table
 TRIALS = "trials.jsonl"  # in a cell's folder: a line for each split that is done
 OTHERS = ("X", "y", "start", "checkpoint", "checkpoint_every", "resume", "progress", "rng")
 SECTIONS = {
-    "trials": ("first", "splits", "workers", "model", "perceptron_rate", "paper_error"),
-    "train": tuple(
-        name
-        for name in inspect.signature(train_tggm).parameters
-        if name not in OTHERS
+    "trials": (
+        *("first", "splits", "workers", "model", "perceptron_rate"),
+        *("paper_error", "dropout"),  # for comparison only
     ),
+    "train": tuple(name for name in inspect.signature(train_tggm).parameters if name not in OTHERS),
 }
 MODELS = ("tggm", "perceptron")
 TESTED = ("rmse", "log_likelihood", "coverage")
@@ -103,9 +102,14 @@ def trial(
             fit.model.save(folder / f"model-{index}.npz")
         seconds = time.thread_time() - begun
         epochs = len(fit.history["epoch"]) + fit.best_epoch  # before and after the choice
+        deviation = math.sqrt(fit.model.hidden_variance)  # the units' own scale
+        width = (fit.model.upper - fit.model.lower) / deviation
         more = {
             "lower": float(fit.model.lower.mean()),
             "upper": float(fit.model.upper.mean()),
+            "width": float(np.median(width)),
+            "narrowest": float(width.min()),
+            "widest": float(width.max()),
             "held_back_rmse": float(fit.history["validation_rmse"].min() * y.std()),
             "best_epoch": fit.best_epoch,
             "epoch_seconds": seconds / epochs,
@@ -222,4 +226,4 @@ NOTE = (
     "90 %: test rows inside the nominal interval. s: seconds of processor time a trial."
 )
 
-TABLE = Table("table4", SECTIONS, rehearse, compute, HEADER, _row, NOTE)
+TABLE = Table("table4", SECTIONS, rehearse, compute, HEADER, _row, NOTE, table4_views.views)
