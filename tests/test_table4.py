@@ -160,3 +160,15 @@ def test_what_chose_the_options_used_no_split_of_the_table():
             assert cell.options["trials"]["first"] >= own["trials"]["splits"]
         for name in ("n_hidden", "truncation"):
             assert cell.options["train"][name] == own["train"][name]
+
+
+def test_the_tenth_set_has_a_table_of_its_own():
+    path = resources.files("trug_fast.reproduce").joinpath("table4_year.toml")
+    cells = {cell.name: cell for cell in table4.TABLE.cells(str(path), (), quick=False)}
+    assert len(cells) == 6 and cells["year/tanh"].paper == 8.859
+    own = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
+    for name in ("n_hidden", "batch_size", "method", "learning_rate"):
+        assert (
+            cells["year/relu"].options["train"][name]
+            == (own["protein/relu"].options["train"][name])
+        )
