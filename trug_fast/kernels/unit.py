@@ -35,7 +35,8 @@ def whiten(a, d, lower, upper):
 
     The products d*lower - a are fused, so u keeps its relative precision even where d*lower and a
     agree in most digits.  tau = (u_far**2 - u**2)/2 is taken from the sum of the ends, exact for
-    intervals that are symmetric about zero.
+    intervals that are symmetric about zero; what rounding loses of that sum is put back, without
+    which end densities lose 1.7e-14 and the third moment of nearly symmetric units 2e-13.
     """
     huge = pick(a, 1e150, 1e18)  # stands for an infinite end: finite, so that 0 * end is 0
     low = -huge if lower < -huge else lower
@@ -44,7 +45,10 @@ def whiten(a, d, lower, upper):
     inverse = like(a, 1.0) / s
     u_low = bounded(fma(d, low, -a) * inverse)
     u_high = bounded(fma(d, high, -a) * inverse)
-    total = bounded(fma(d, low + high, like(a, -2.0) * a) * inverse)
+    both = low + high
+    part = both - low
+    lost = (low - (both - part)) + (high - part)
+    total = bounded(fma(d, lost, fma(d, both, like(a, -2.0) * a)) * inverse)
     width = bounded(s * (high - low))
     reflected = total < like(a, 0.0)
     u = -u_high if reflected else u_low
