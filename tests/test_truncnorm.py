@@ -256,22 +256,6 @@ def test_one_thread_equals_all_threads(dtype):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_same_bits_wherever_an_element_lies(dtype):
-    """In a vectorised loop as in its remainder, of every function of a point or an interval."""
-    rng = np.random.default_rng(4)
-    a = rng.normal(0, 4, 1000)
-    b = a + np.where(rng.random(1000) < 0.2, INF, 10 ** rng.uniform(-3, 2, 1000))
-    a, b, p = a.astype(dtype), b.astype(dtype), rng.random(1000).astype(dtype)
-    x = a + p * np.minimum(b - a, dtype(3))
-    functions = {name: (x, a, b) for name in POINTS} | {name: (a, b) for name in MOMENTS}
-    functions |= {name: (p, a, b) for name in ("ppf", "isf")} | {"log_mass": (a, b)}
-    for name, arguments in functions.items():
-        function = getattr(truncnorm, name)
-        alone = [function(*(v[i : i + 1] for v in arguments))[0] for i in range(a.size)]
-        np.testing.assert_array_equal(function(*arguments), alone, err_msg=name)
-
-
 def test_shapes_that_do_not_fit():
     with pytest.raises(ValueError, match=r"shapes must broadcast.*a \("):
         truncnorm.cdf([1, 2], [0, 0, 0], 1)
