@@ -27,8 +27,8 @@ SETTINGS = {
     "per-unit": "per unit",
     "perceptron": "perceptron",
 }
-LEARNED = ("common", "per-unit")
 COLUMNS, SIZE = 3, 3.0  # panels in a row; inches, of each
+MARGIN = 1.5  # drawn beyond the ends
 
 
 def views(lines: Sequence[Line]) -> str:
@@ -78,15 +78,16 @@ def draw(session: Session) -> Path:
 
 
 def _draw_units(ax: Axes, title: str, paths: Sequence[Path]) -> None:
-    """Draw the mean of a unit over its location, in deviations, from the middle of its interval."""
-    z = np.linspace(-6.0, 6.0, 241)
+    """Draw the mean of a hidden unit over its location before truncation."""
     for path in paths:
         model = TruGTGGM.load(path)
-        half = 0.5 * float(model.upper[0] - model.lower[0]) / np.sqrt(model.hidden_variance)
-        ax.plot(z, plots.unit_mean(z, 1.0, -half, half)[:, 0], color=plots.BLUE, lw=0.8)
-    ax.axline((0, 0), slope=1, color=plots.GREY, lw=0.8, ls="--")
+        lower, upper = float(model.lower[0]), float(model.upper[0])
+        z = np.linspace(lower - MARGIN, upper + MARGIN, 401)
+        tau = 1 / model.hidden_variance
+        mean = plots.unit_mean(tau * z, tau, lower, upper)[:, 0]
+        ax.plot(z, mean, color=plots.BLUE, lw=0.8)
     ax.set_title(title, fontsize="medium")
-    ax.set(xlabel="location before truncation", ylabel="mean", xlim=(-6, 6), ylim=(-6, 6))
+    ax.set(xlabel="location before truncation", ylabel="mean")
     ax.spines[["top", "right"]].set_visible(False)
 
 
