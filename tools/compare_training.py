@@ -96,7 +96,9 @@ def measure(threads: int, rounds: int) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, (call, steps) in calls.items():
-            with threadpool_limits(threads, "blas"):
+            # As in training, which holds BLAS to one thread inside Numba's for the whole run.
+            ours = name.startswith(("update, trug", "update, bernoulli", "annealing"))
+            with threadpool_limits(1 if ours else threads, "blas"):
                 time.sleep(REST)
                 for repetition in range(12):
                     begun = time.perf_counter()
