@@ -411,3 +411,21 @@ def test_divergence_is_said_in_words():
     train = 10 * mixture(200, seed=0)
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="training diverged"):
         tf.train_rbm(train, 3, visible="gaussian", truncation="relu", learning_rate=1e3, rng=0)
+
+
+@pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
+def test_a_first_frame_is_such_a_machine(kind):
+    model, zero = machine(kind), np.zeros
+    kinds = {tf.TruGRBM: tf.TruGTRBM, tf.BernoulliRBM: tf.BernoulliTRBM}
+    fields = {name: getattr(model, name) for name in model.names}
+    past = {"visible_to_hidden": zero((2, 3)), "visible_to_visible": zero((3, 3))}
+    past["hidden_to_hidden"] = zero((2, 2))
+    past |= {f"initial_{name}": fields[name] for name in ("visible_bias", "hidden_bias")}
+    temporal = kinds[type(model)](**(fields | past))
+    x = np.random.default_rng(0).normal(size=(1, 3))
+    exact = tf.exact.log_likelihood(model, x)
+    np.testing.assert_allclose(tf.exact.log_likelihood(temporal, [x]), exact, rtol=1e-12)
+    ours, theirs = tf.exact.gradient(model, x), tf.exact.gradient(temporal, [x])
+    for name in model.names:
+        frame = f"initial_{name}" if f"initial_{name}" in theirs else name
+        np.testing.assert_allclose(theirs[frame], ours[name], atol=1e-12, err_msg=name)

@@ -110,7 +110,7 @@ class Learner:
             TruGRBM(self.weights, 0.0, 0.0, self.precision, self.lower, self.upper)
         real = settings.visible_precision is not None
         self.visible_precision = np.full(
-            n_visible if real else 0, settings.visible_precision, dtype
+            n_visible if real else 0, settings.visible_precision or 1.0, dtype
         )
         self._keep_normalisable()
         learned = 1 if ends.learn == "shared" else n_hidden

@@ -170,7 +170,7 @@ class TRBM(ABC):
                 np.array(self.visible_bias[None]),
                 np.array(self.hidden_bias[None]),
                 *self._units(self.dtype),
-                none,
+                none,  # the temporal kernels take it beside the layers
             ),
             self.initial_visible_bias,
             self.initial_hidden_bias,

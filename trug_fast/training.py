@@ -24,6 +24,7 @@ from .randomness import RngLike, seed_from
 from .rbm import BernoulliRBM, TruGRBM
 from .tempering import as_betas
 from .truncation import Truncation, TruncationLike, as_truncation
+from .visible_units import units_of
 
 __all__ = ["Callback", "EpochEnd", "Fit", "train_rbm"]
 
@@ -206,10 +207,15 @@ def train_rbm(
     first = X.epoch(0) if isinstance(X, Resampler) else X
     checks.choice("hidden", hidden, ("trug", "bernoulli"))
     real = checks.choice("visible", visible, ("bernoulli", "gaussian")) == "gaussian"
+    if real and soft:
+        raise ValueError("soft is for visible='bernoulli'; Gaussian units take any finite numbers")
     a = _visible_precision(real, visible_precision)
-    data = _rows("X", first, None, soft, real)
+    units = units_of(None if a is None else np.array([a]))
+    data = units.checked("X", first, soft=soft)
     held_out = (
-        None if validation is None else _rows("validation", validation, data.shape[1], soft, real)
+        None
+        if validation is None
+        else units.checked("validation", validation, data.shape[1], soft=soft)
     )
     checks.choice("method", method, ("pcd", "cd", "pt"))
     checks.choice("optimizer", optimizer, ("sgd", "rmsprop", "adam"))
@@ -286,15 +292,6 @@ def _visible_precision(real: bool, value: float | None) -> float | None:
     precision = checks.number("visible_precision", 1.0 if value is None else value)
     checks.positive("visible_precision", np.array([precision]))
     return precision
-
-
-def _rows(name: str, value: ArrayLike, columns: int | None, soft: bool, real: bool) -> NDArray[Any]:
-    """Return data as a matrix of what visible units may be."""
-    if not real:
-        return checks.visible(name, value, columns, soft=soft)
-    if soft:
-        raise ValueError("soft is for visible='bernoulli'; Gaussian units take any finite numbers")
-    return checks.matrix(name, value, columns)
 
 
 def as_sweeps(k: int | tuple[int, int]) -> Schedule:

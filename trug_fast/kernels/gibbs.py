@@ -86,8 +86,7 @@ def add_bias(net, bias, row, row_stop, unit, unit_stop):
 @serial
 def hidden_net(layers, visible, net, row, row_stop, unit, unit_stop):
     """Write the net inputs of one tile of hidden units."""
-    gaussian = layers.visible_precision.size > 0
-    if gaussian or not multiply(visible, row, row_stop, layers.weights, unit, unit_stop, net):
+    if not multiply(visible, row, row_stop, layers.weights, unit, unit_stop, net):
         part, weights = net[row:row_stop, unit:unit_stop], layers.weights[:, unit:unit_stop]
         gemm(False, False, 1.0, visible[row:row_stop], weights, 0.0, part)
     add_bias(net, layers.hidden_bias, row, row_stop, unit, unit_stop)
