@@ -276,7 +276,7 @@ class TruGRBM(RBM):
     array([-0.3441])
     >>> real = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=1.0)
     >>> real.free_energy([[1.5, 0]]).round(4)
-    array([0.5352])
+    array([0.501])
     """
 
     names = ("weights", "visible_bias", "hidden_bias", "precision", "lower", "upper")
