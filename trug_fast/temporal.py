@@ -15,6 +15,7 @@ from .kernels import gibbs
 from .kernels import temporal as kernels
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.learning import gather
+from .normalisable import require_normalisable
 from .randomness import RngLike, seed_from
 from .sequences import Batch, Sequences, SequencesLike, as_sequences
 from .threads import one_blas_thread
@@ -115,12 +116,7 @@ class TRBM(ABC):
             self.visible_precision = checks.vector(
                 "visible_precision", precision, n, dtype, infinite=False
             )
-            if not (self.visible_precision > 0).all():
-                i = int(np.argmin(self.visible_precision))
-                raise ValueError(
-                    f"visible_precision must be positive, got {self.visible_precision[i]} "
-                    f"at unit {i}"
-                )
+            checks.positive("visible_precision", self.visible_precision)
 
     def _freeze(self) -> None:
         for name in self.names:
@@ -174,6 +170,7 @@ class TRBM(ABC):
                 np.array(self.visible_bias[None]),
                 np.array(self.hidden_bias[None]),
                 *self._units(self.dtype),
+                none,  # the temporal kernels take it beside the layers
             ),
             self.initial_visible_bias,
             self.initial_hidden_bias,
@@ -391,8 +388,9 @@ class TruGTRBM(TRBM):
         self.lower = checks.vector("lower", lower, size, dtype, infinite=True)
         self.upper = checks.vector("upper", upper, size, dtype, infinite=True)
         checks.intervals(self.precision, self.lower, self.upper)
-        if self.visible_precision is not None:
-            _require_normalisable(self)
+        require_normalisable(
+            self.weights, self.precision, self.lower, self.upper, self.visible_precision
+        )
         self._freeze()
 
     def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
@@ -517,38 +515,4 @@ def _next_biases(
     return (
         own.layers.visible_bias + visible @ own.visible_to_visible,
         own.layers.hidden_bias + visible @ own.visible_to_hidden + hidden @ own.hidden_to_hidden,
-    )
-
-
-def coupling(
-    weights: FloatArray, precision: FloatArray, visible_precision: FloatArray
-) -> NDArray[np.float64]:
-    """Return D^-1/2 W1' A^-1 W1 D^-1/2: what Gaussian visible units take from the hidden ones."""
-    scaled = weights / np.sqrt(np.float64(1) * visible_precision)[:, None]
-    scaled = scaled / np.sqrt(np.float64(1) * precision)
-    matrix: NDArray[np.float64] = scaled.T @ scaled
-    return matrix
-
-
-def _require_normalisable(model: TruGTRBM) -> None:
-    """Refuse weights with which real visibles and infinite ends have no density (math.md 4.1).
-
-    The quadratic form P = D - W1' A^-1 W1 of the units with an infinite end must be positive where
-    they can go.  Positive definite, it is; so it is if it stays positive definite without its
-    positive entries off the diagonal, when each of those units has one infinite end of one side.
-    """
-    loose = np.isinf(model.lower) | np.isinf(model.upper)
-    if not loose.any() or model.visible_precision is None:
-        return
-    taken = coupling(model.weights[:, loose], model.precision[loose], model.visible_precision)
-    form = np.eye(len(taken)) - taken
-    one_sided = np.isfinite(model.lower[loose]).all() or np.isfinite(model.upper[loose]).all()
-    without = np.where(np.eye(len(form), dtype=bool), form, np.minimum(form, 0.0))
-    if np.linalg.eigvalsh(form)[0] > 0 or (one_sided and np.linalg.eigvalsh(without)[0] > 0):
-        return
-    norm = np.sqrt(np.linalg.eigvalsh(taken)[-1])
-    raise ValueError(
-        "weights are too large to normalise the density of real visible units and hidden units "
-        f"with an infinite end: the norm of A^-1/2 W1 D^-1/2 is {norm:.4g}, below 1 is safe; "
-        "scale them down, or use finite ends"
     )

@@ -18,13 +18,12 @@ from .kernels.philox import HIDDEN, INITIAL
 from .learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
 from .optimisers import Optimiser
 from .sequences import Batch, Sequences
-from .temporal import BIASES, WEIGHTS, BernoulliTRBM, Parameters, TruGTRBM, coupling
+from .temporal import BIASES, WEIGHTS, BernoulliTRBM, Parameters, TruGTRBM
 from .threads import one_blas_thread
 
 # Their own ranges of step numbers keep these draws apart from those of the sweeps.
 STARTS, FILTERS = 1 << 40, 1 << 41
 SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
-NORM = 0.98  # of A^-1/2 W1 D^-1/2 at most, where 1 may be too much (math.md 4.1)
 
 STATE = (  # beside weights and biases
     "precision",
@@ -288,6 +287,7 @@ class TemporalLearner(Learner):
                 self.lower,
                 self.upper,
                 int(np.count_nonzero(self.precision <= 0)),
+                self.visible_precision[:0],
             ),
             self.initial_visible_bias,
             self.initial_hidden_bias,
@@ -342,8 +342,7 @@ class TemporalLearner(Learner):
             self.initial_hidden_bias += self.hidden_bias - before
         if settings.learns_ends:
             self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        if settings.real and not settings.bounded and not settings.bernoulli:
-            self._keep_normalisable()
+        self._keep_normalisable()
 
     def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
         """Return the derivative by log a with the linear part of the visibles' mean held fixed.
@@ -364,13 +363,6 @@ class TemporalLearner(Learner):
         factor = self.visible_precision / before
         self.visible_bias *= factor
         self.visible_to_visible *= factor
-
-    def _keep_normalisable(self) -> None:
-        """Scale W1 down where real visibles and infinite ends would leave no density."""
-        taken = coupling(self.weights, self.precision, self.visible_precision)
-        norm = float(np.sqrt(np.linalg.eigvalsh(taken)[-1]))
-        if norm > NORM:
-            self.weights *= NORM / norm
 
 
 def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
