@@ -16,7 +16,9 @@ from .loop import Callback, Plan, Run
 from .optimisers import OptimiserName, Rate, as_schedule
 from .randomness import RngLike, seed_from
 from .sequences import Sequences, SequencesLike, as_sequences
-from .temporal import BernoulliTRBM, TruGTRBM, predict_all
+from .temporal import BernoulliTRBM, TruGTRBM
+from .temporal_forecast import predict_all
+from .temporal_gradients import ChainStart
 from .temporal_learner import TemporalLearner, TemporalSettings
 from .training import History, as_sweeps, carry_out
 from .truncation import Truncation, TruncationLike, as_truncation
@@ -48,7 +50,8 @@ def train_trbm(
     learn_visible_precision: bool = False,
     gradient: Literal["paper", "full"] = "full",
     filtering: Literal["mean", "sample"] = "mean",
-    k: int | tuple[int, int] = 1,
+    k: int | tuple[int, int] = 3,
+    chains: ChainStart = "both",
     batch_size: int = 10,
     epochs: int = 30,
     optimizer: OptimiserName = "adam",
@@ -98,7 +101,10 @@ def train_trbm(
         What stands for the hidden units of the past: their means or draws, which need
         ``gradient="paper"``.
     k : int or (start, end)
-        Gibbs sweeps for each update, which start at the data; a pair rises over the run.
+        Gibbs sweeps for each update; a pair rises over the run.
+    chains : {"both", "data", "past"}
+        Where the chains of each frame start: at its data (contrastive divergence), at the frame
+        before it, as forecasts do, or one half of the frames each.
     batch_size : int
         Sequences for each update.
     epochs : int
@@ -147,6 +153,7 @@ def train_trbm(
         ("visible", visible, ("binary", "real")),
         ("gradient", gradient, ("paper", "full")),
         ("filtering", filtering, ("mean", "sample")),
+        ("chains", chains, ("both", "data", "past")),
         ("optimizer", optimizer, ("sgd", "rmsprop", "adam")),
     ):
         checks.choice(name, given, allowed)
@@ -185,6 +192,7 @@ def train_trbm(
         learn_visible_precision=bool(learn_visible_precision),
         full=gradient == "full",
         draw=filtering == "sample",
+        chains=chains,
     )
     plan = Plan(
         epochs=checks.count("epochs", epochs),

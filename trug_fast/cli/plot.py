@@ -19,7 +19,11 @@ def add(commands: Any) -> None:
     units.add_argument("model", metavar="MODEL")
     units.add_argument("out", metavar="OUT.png")
     units.set_defaults(run=draw_units)
-    for each in (family, units):
+    weights = figures.add_parser("weights", help="a temporal model's dictionaries, W1 and W2")
+    weights.add_argument("model", metavar="MODEL")
+    weights.add_argument("out", metavar="OUT.png")
+    weights.set_defaults(run=draw_weights)
+    for each in (family, units, weights):
         options.add_common(each)
 
 
@@ -35,5 +39,18 @@ def draw_units(arguments: argparse.Namespace) -> None:
     """Draw what a model's units have become."""
     from .. import plots
 
-    plots.save(plots.nonlinearities(options.load_model(arguments.model)), arguments.out)
+    model = options.load_temporal(arguments.model) or options.load_model(arguments.model)
+    plots.save(plots.nonlinearities(model), arguments.out)
+    print(f"written to {arguments.out}")
+
+
+def draw_weights(arguments: argparse.Namespace) -> None:
+    """Draw what a temporal model's units see of a frame, and of the one before."""
+    from .. import plots_video
+
+    model = options.load_temporal(arguments.model)
+    if model is None:
+        raise ValueError(f"{arguments.model} holds no temporal machine")
+    side = options.square_side(model)
+    plots_video.dictionaries(model, (side, side)).savefig(arguments.out)
     print(f"written to {arguments.out}")
