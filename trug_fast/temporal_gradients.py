@@ -30,6 +30,7 @@ class How(NamedTuple):
     number: int  # of the update
     first_step: int  # of its sweeps
     chains: ChainStart = "data"
+    units: bool = True  # the gradients by the units' own parameters too: a seventh of an update
 
 
 class Centre(NamedTuple):
@@ -66,7 +67,8 @@ def estimate(
     hidden = _starts(own, seen, batch.first, how) if start is None else start
     visible, visible_mean = np.empty_like(seen.visible), np.empty_like(seen.visible)
     net, model_mean = np.empty_like(seen.net), np.empty_like(seen.net)
-    sums = np.zeros((gibbs.tile_count(net.shape[0], 1, 1), 4, net.shape[1]))
+    units = how.units and layers.kind == TRUG
+    sums = np.zeros((gibbs.tile_count(net.shape[0], 1, 1) if units else 0, 4, net.shape[1]))
     kernels.model_phase(
         seen.layers, own.visible_precision, how.k, how.seed, how.first_step,
         hidden, visible, visible_mean, net, model_mean, sums,
@@ -84,7 +86,7 @@ def estimate(
     past = seen.past_visible, seen.past_hidden
     _biases(result, past, by_visible, by_hidden, batch.first, centre)
     result["hidden_offset"] = seen.state.mean(axis=0)
-    if layers.kind == TRUG:
+    if units:
         slopes = np.zeros((sums.shape[0], 6, net.shape[1]))
         kernels.slope_sums(layers, seen.net, delta, slopes)
         ours, theirs = slopes.sum(axis=0) / len(net), sums.sum(axis=0) / len(net)
@@ -150,10 +152,9 @@ def _biases(
         ("visible_to_hidden", past[0], centre.visible, by_hidden, totals[1]),
         ("hidden_to_hidden", past[1], centre.hidden, by_hidden, totals[1]),
     ):
-        gradient = np.zeros((source.shape[1], by.shape[1]), by.dtype)
+        gradient = np.multiply.outer(-offset, total)
         if len(source):
-            kernels.product(True, False, source, by[first:], 1.0 / rows, 0.0, gradient)
-        gradient -= np.outer(offset, total)
+            kernels.product(True, False, source, by[first:], 1.0 / rows, 1.0, gradient)
         result[name] = gradient
     result["hidden_mean"] = by_hidden.mean(axis=0)  # the uncentred gradient by all hidden biases
     from_visible = centre.visible @ result["visible_to_hidden"]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .checkpoints import State
 from .checks import FloatArray
-from .forecasts import linear_fit
 from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import INITIAL
@@ -21,9 +20,9 @@ from .sequences import Sequences
 from .temporal import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from .temporal_filter import Parameters
 from .temporal_gradients import Centre, ChainStart, How, estimate
+from .temporal_start import start_linear
 from .threads import one_blas_thread
 
-SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
 NORM = 0.98  # of A^-1/2 W1 D^-1/2 at most, where 1 may be too much (math.md 4.1)
 
 STATE = (  # beside weights and biases
@@ -50,6 +49,7 @@ class TemporalSettings(Settings):
     full: bool  # back through the filter
     draw: bool  # a filter of draws instead of means
     chains: ChainStart
+    start_order: int  # of the linear forecast at which training starts
 
 
 class TemporalLearner(Learner):
@@ -74,10 +74,10 @@ class TemporalLearner(Learner):
         middle = (self.lower + self.upper) / 2 if settings.bounded else 0 * self.lower
         self.hidden_bias = (self.precision * middle).astype(dtype)
         self.visible_bias = np.zeros(n_visible, dtype)
-        self._start_linear(data)
+        self.initial_hidden_bias = self.hidden_bias.copy()
+        start_linear(self, data, settings.start_order)
         self.log_visible_precision = np.log(self.visible_precision)
         self.initial_visible_bias = self.visible_bias.copy()
-        self.initial_hidden_bias = self.hidden_bias.copy()
         self.visible_offset, self.hidden_offset = (np.zeros(n, dtype) for n in shapes[0])
         if settings.centred:
             self.visible_offset[:] = data.frames.mean(axis=0, dtype=np.float64)
@@ -102,24 +102,6 @@ class TemporalLearner(Learner):
             settings.precision * self._width**2 if settings.bounded else np.log(settings.precision)
         )
         self.curvature = np.full(n_hidden, curvature, dtype)
-
-    def _start_linear(self, data: Sequences) -> None:
-        """Start the visibles' own connections at a linear forecast from the frame before.
-
-        Grown from nothing, they alone would take thousands of steps.
-        """
-        if data.lengths.max() == 1:
-            return
-        coefficients, residual = linear_fit(data, 1, 1.0)
-        if self.settings.real:
-            if self.settings.learn_visible_precision:
-                self.visible_precision[:] = 1 / np.maximum(residual, 1e-3)
-            scale: Any = self.visible_precision
-        else:  # of binary ones the forecast is a share: log-odds that cross 0 at one half
-            coefficients[0] -= 0.5
-            scale = _best_scale(data, coefficients)
-        self.visible_bias[:] = coefficients[0] * scale
-        self.visible_to_visible += (coefficients[1:] * scale).astype(self.settings.dtype)
 
     def _remember(self) -> None:
         settings = self.settings
@@ -180,9 +162,15 @@ class TemporalLearner(Learner):
         """Take one step from a batch of sequences."""
         settings = self.settings
         how = How(
-            pace.k, settings.full, settings.draw, self.seed, self.updates, 1 + self.sweeps,
-            settings.chains,
-        )  # fmt: skip
+            k=pace.k,
+            full=settings.full,
+            draw=settings.draw,
+            seed=self.seed,
+            number=self.updates,
+            first_step=1 + self.sweeps,
+            chains=settings.chains,
+            units=settings.learns_ends or settings.learn_precision,
+        )
         centre = Centre(self.visible_offset, self.hidden_offset)
         with one_blas_thread():
             batch = data.batch(rows)
@@ -243,15 +231,3 @@ class TemporalLearner(Learner):
         norm = float(np.sqrt(np.linalg.eigvalsh(taken)[-1]))
         if norm > NORM:
             self.weights *= NORM / norm
-
-
-def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
-    """Return the factor of log-odds under which some frames are likeliest."""
-    later = np.delete(np.arange(data.frames.shape[0]), data.offsets[:-1])
-    rows = later[:: max(1, later.size // SCALED)]
-    odds = coefficients[0] + data.frames[rows - 1] @ coefficients[1:]
-    costs = [
-        (np.logaddexp(0.0, scale * odds) - data.frames[rows] * (scale * odds)).mean()
-        for scale in SCALES
-    ]
-    return SCALES[int(np.argmin(costs))]

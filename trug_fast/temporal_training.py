@@ -62,6 +62,7 @@ def train_trbm(
     centred: bool = True,
     weight_decay: float = 0.0,
     init_scale: float = 0.01,
+    start_order: int = 1,
     average: float = 0.0,
     dtype: Any = "float32",
     validation: SequencesLike | None = None,
@@ -119,6 +120,9 @@ def train_trbm(
         Use the centred gradient (math.md 2.5), also for connections from the past.
     weight_decay, init_scale, average, dtype
         As in :func:`train_rbm`.
+    start_order : {1, 2}
+        Training starts at a linear forecast from so many frames.  2 is for real visible units, and
+        spends up to three quarters of the hidden units on holding the frame before.
     validation : array_like or list, optional
         Scored beside the training data.
     score : bool
@@ -164,6 +168,8 @@ def train_trbm(
             raise ValueError(f"{name} is for hidden='trug'; Bernoulli units have none")
     if learn_visible_precision and visible != "real":
         raise ValueError("learn_visible_precision is for visible='real'")
+    if start_order not in (1, 2) or (start_order == 2 and visible != "real"):
+        raise ValueError(f"start_order must be 1, or 2 with visible='real', got {start_order!r}")
     data = as_sequences("sequences", sequences, real=visible == "real")
     held_out = (
         None
@@ -193,6 +199,7 @@ def train_trbm(
         full=gradient == "full",
         draw=filtering == "sample",
         chains=chains,
+        start_order=checks.count("start_order", start_order),
     )
     plan = Plan(
         epochs=checks.count("epochs", epochs),

@@ -38,6 +38,7 @@ def learner(data, units="trug", sweeps=SWEEPS):
         full=True,
         draw=False,
         chains="both",
+        start_order=1,
     )
     return TemporalLearner(data, HIDDEN, settings, 0)
 
