@@ -33,6 +33,7 @@ def test_small_run(tmp_path, capsys):
         f"plot units {model} {tmp_path / 'units.png'}",
         f"plot units {out / 'baseline.npz'} {tmp_path / 'baseline.png'}",
         f"plot weights {model} {tmp_path / 'weights.png'}",
+        f"plot video --seen 3 --frames 4 --gibbs 2 {model} {tmp_path / 'strips.png'}",
     ):
         assert cli.main(words.split()) == 0
         assert (tmp_path / words.split()[-1]).stat().st_size > 500

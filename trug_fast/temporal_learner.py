@@ -23,6 +23,7 @@ from .temporal_gradients import Centre, ChainStart, How, estimate
 from .temporal_start import start_linear
 from .threads import one_blas_thread
 
+CLIP = 2.0  # times its usual norm is the most that a gradient may have
 NORM = 0.98  # of A^-1/2 W1 D^-1/2 at most, where 1 may be too much (math.md 4.1)
 
 STATE = (  # beside weights and biases
@@ -36,6 +37,7 @@ STATE = (  # beside weights and biases
     "log_visible_precision",
     "visible_offset",
     "hidden_offset",
+    "usual_norm",
 )
 
 
@@ -82,6 +84,7 @@ class TemporalLearner(Learner):
         if settings.centred:
             self.visible_offset[:] = data.frames.mean(axis=0, dtype=np.float64)
             self.hidden_offset[:] = 0.5 if settings.bernoulli else middle
+        self.usual_norm = np.zeros(1)  # of the gradient by the weights, a running mean
         self.optimiser = Optimiser(settings.optimizer, settings.momentum)
         self._remember()
 
@@ -175,13 +178,30 @@ class TemporalLearner(Learner):
         with one_blas_thread():
             batch = data.batch(rows)
             slope = estimate(self.parameters(), data, batch, centre, how)
+            fresh = slope.pop("hidden_offset")
+            self._clip(slope)
             self._step(slope, pace)
         if settings.centred:
-            self.hidden_offset += (1 - MEMORY) * (slope["hidden_offset"] - self.hidden_offset)
+            self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
         self.sweeps += pace.k
         self.updates += 1
         if self.updates % STRIDE == 0:
             self._average()
+
+    def _clip(self, slope: dict[str, Any]) -> None:
+        """Scale a gradient down that is far above the usual one.
+
+        On its way back through a hundred frames it sometimes explodes (to 50 from 5, on bouncing
+        balls): one such step throws the parameters far away, and Adam, which remembers its square
+        for a thousand updates, hardly moves them back.
+        """
+        norm = float(np.sqrt(sum(np.square(np.linalg.norm(slope[name])) for name in WEIGHTS)))
+        limit = CLIP * float(self.usual_norm[0]) if self.updates else norm
+        if norm > limit:
+            for gradient in slope.values():
+                gradient *= limit / norm
+        share = 1 - MEMORY if self.updates else 1.0
+        self.usual_norm += share * (min(norm, limit) - self.usual_norm)
 
     def _step(self, slope: dict[str, Any], pace: Pace) -> None:
         optimiser, rate, settings = self.optimiser, pace.learning_rate, self.settings

@@ -163,19 +163,12 @@ def _draw(arguments: argparse.Namespace, folder: Path, fit: TemporalFit, test: A
     """Draw a test video, its forecasts, and how the model goes on from its first ten frames."""
     if arguments.data != "balls":
         return
-    video = test[0]
-    ahead = fit.model.predict(video, rng=arguments.seed)
-    begun = video[:10]
-    dream = fit.model.generate(20, prefix=begun, return_mean=True, rng=arguments.seed)
     try:
         from .. import plots_video
 
-        rows = {
-            "data": video[10:30],
-            "predicted from the frame before": ahead[10:30],
-            "continued from 10 frames": dream,
-        }
-        plots_video.strips(rows, (30, 30)).savefig(folder / "strips.png")
+        figure = plots_video.continuation(fit.model, test[0][:30], (30, 30), rng=arguments.seed)
+        figure.savefig(folder / "strips.png")
+        dream = fit.model.generate(20, prefix=test[0][:10], return_mean=True, rng=arguments.seed)
         plots_video.save_gif(dream, (30, 30), folder / "generated.gif")
     except ImportError as error:
         print(f"no figure: {error}")
