@@ -57,7 +57,7 @@ def logarithmic(got, want):
 
 
 def test_worst_errors_against_300_digits():
-    """Worst of 12,000 such arguments: offset 2e-15, variance 4e-15, logarithms 9e-15."""
+    """Worst of 100,000 such: offset 1.2e-15, variance 3.8e-15, L 6.1e-15, end densities 3.7e-15."""
     args = random_units(np.random.default_rng(11), 1000)
     out = outputs(*args)
     worst = dict.fromkeys(NAMES, 0.0)
@@ -74,7 +74,8 @@ def test_worst_errors_against_300_digits():
                     least = want["variance"] ** 1.5 / 100
                     error *= float(abs(want[name]) / max(abs(want[name]), least))
             worst[name] = max(worst[name], error)
-    limits = {"offset": 5e-15, "variance": 5e-15, "mean": 3e-15, "third": 5e-14}
+    limits = {"offset": 2e-15, "variance": 5e-15, "mean": 2e-15, "third": 3e-14}
+    limits |= {"log_low": 6e-15, "log_high": 6e-15}
     assert all(worst[name] < limits.get(name, 1e-14) for name in NAMES), worst
 
 

@@ -3,8 +3,10 @@
 import math
 
 import numba
+import numpy as np
 
 import trug_fast as tf
+from trug_fast.partition import paths, runs
 
 from .common import (
     CHAINS,
@@ -17,11 +19,17 @@ from .common import (
 )
 
 INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}
-TEMPERATURES = 20
+TEMPERATURES = 5  # a call short enough that other work on the machine spares some
+
+
+def leg(machine, temperatures=10_000):
+    """Return the way to the model in steps as small as those of a real run."""
+    path = paths.along("quad", paths.uniform(temperatures), np.zeros(machine.n_visible))
+    return runs.Leg(machine.layers(), path, 0, False)
 
 
 class Temperatures:
-    """Twenty temperatures."""
+    """Five temperatures half way through a run of 10,000."""
 
     params = (["[0, 1]", "[0, 4]"], THREADS)
     param_names = ("interval", "threads")
@@ -29,18 +37,18 @@ class Temperatures:
     def setup(self, interval, threads):
         """Make the machine and compile."""
         numba.set_num_threads(threads)
-        self.machine = random_machine(VISIBLE, HIDDEN, INTERVALS[interval], "float32")
+        self.leg = leg(random_machine(VISIBLE, HIDDEN, INTERVALS[interval], "float32"))
+        begun = runs.begin(self.leg, CHAINS)
+        self.state = begun._replace(step=self.leg.steps // 2)
         self.products = Products(threads)
-        self.anneal(1)
+        self.anneal()
 
-    def anneal(self, temperatures=TEMPERATURES):
+    def anneal(self):
         """Run all chains."""
-        tf.log_partition(
-            self.machine, n_chains=CHAINS, n_temperatures=temperatures, rng=0, progress=False
-        )
+        runs.travel(self.leg, self.state, self.state.step + TEMPERATURES)
 
     def time_temperatures(self, interval, threads):
-        """Time twenty temperatures."""
+        """Time five temperatures."""
         self.anneal()
 
     def track_ratio_to_products(self, interval, threads):

@@ -106,3 +106,15 @@ def ratio(
         with limit():
             product_times += seconds(products, 2 * calls)
     return fast_decile(our_times) / fast_decile(product_times)
+
+
+def ratio_in_turns(
+    ours: Callable[[], object], other: Callable[[], object], rounds: int = 4, calls: int = 5
+) -> float:
+    """Return how much longer ours takes than another function, measured in turns."""
+    our_times: list[float] = []
+    other_times: list[float] = []
+    for _ in range(rounds):
+        our_times += seconds(ours, calls)
+        other_times += seconds(other, calls)
+    return fast_decile(our_times) / fast_decile(other_times)

@@ -129,17 +129,22 @@ def hidden_gain(net, units, old, new, scaled, mean, values):
 
 
 @serial
-def visible_gain(old, move, work):
-    """Return a row's sum of softplus(old + move) - softplus(old)."""
+def visible_gain(net, bias, bias_step, scale, scale_step):
+    """Return a row's sum of softplus(bias + scale net) minus that before both last changed."""
+    move, old = np.empty_like(net), np.empty_like(net)
+    for i in range(net.size):
+        move[i] = bias_step[i] + scale_step * net[i]
+        old[i] = bias[i] + scale * net[i] - move[i]
     points = points_for(inner(move, move))
     gain = 0.0
     if points == 0:
-        for i in range(old.size):
+        for i in range(net.size):
             start = np.float64(old[i])
             gain += softplus(start + move[i]) - softplus(start)
+    work = np.empty_like(net)
     for point in range(points):
         at = like(old[0], 0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
-        for i in range(old.size):
+        for i in range(net.size):
             work[i] = sigmoid(old[i] + at * move[i])
         gain += inner(move, work) / points
     return gain
@@ -210,22 +215,22 @@ def visible_half_step(layers, walkers, path, k, run):
         part = net[row:row_stop, unit:unit_stop]
         gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
         size = unit_stop - unit
-        mixed, change = np.empty(size, net.dtype), bias_change(layers, path, unit, unit_stop)
+        uniform, change = (
+            np.empty(padded(size), net.dtype),
+            bias_change(layers, path, unit, unit_stop),
+        )
+        mixed, step = np.empty(size, net.dtype), np.empty(size, net.dtype)
         for i in range(size):
-            mixed[i] = (1.0 - s_old) * base[unit + i] + s_old * bias[0, unit + i]
-        uniform, move = np.empty(padded(size), net.dtype), np.empty(size, net.dtype)
-        work = np.empty(size, net.dtype)
-        bias_step, net_step = like(mixed[0], s - s_old), like(mixed[0], t - t_old)
-        old_scale = like(mixed[0], t_old)
+            mixed[i] = (1.0 - s) * base[unit + i] + s * bias[0, unit + i]
+            step[i] = (s - s_old) * (bias[0, unit + i] - base[unit + i])
+        scale, scale_step = like(mixed[0], t), like(mixed[0], t - t_old)
         for r in range(row, row_stop):
             target = net[r, unit:unit_stop]
-            for i in range(size):
-                move[i] = bias_step * change[i] + net_step * target[i]
-                target[i] = mixed[i] + old_scale * target[i]
             if run.on_hidden:
-                visible_part[r, unit // VISIBLE] = visible_gain(target, move, work)
+                gain = visible_gain(target, mixed, step, scale, scale_step)
+                visible_part[r, unit // VISIBLE] = gain
             for i in range(size):
-                target[i] += move[i]
+                target[i] = mixed[i] + scale * target[i]
             uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
             draw_visible_row(target, uniform, visible[r, unit:unit_stop])
             if not run.on_hidden:

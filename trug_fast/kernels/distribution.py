@@ -32,10 +32,11 @@ def piece(near, near_tail, far_tail, width, tau, base):
     height = exp(-half * near * near)
     r = half * width
     thin = r * narrow_integrals(width, tau)[0]
-    inside = like(near, ROOT_TWO_PI) - height * (near_tail + decay * far_tail)
-    value = thin if narrow else (inside if centre else near_tail - decay * far_tail)
+    inside = fma(-height, fma(decay, far_tail, near_tail), like(near, ROOT_TWO_PI))
+    outside = fma(-decay, far_tail, near_tail)
+    value = thin if narrow else (inside if centre else outside)
     # Not base + near**2/2: a fused multiply-add would leave the rounding error of the square.
-    exponent = base + half * (r * r - tau) if narrow else (zero if centre else base)
+    exponent = fma(half, fma(r, r, -tau), base) if narrow else (zero if centre else base)
     return value, exponent
 
 
@@ -74,8 +75,14 @@ def cut(x, a, d, lower, upper):
 
 
 @scalar
+def _ratio_and_power(part, whole):
+    return part[0] / whole[0], exp(part[1] - whole[1])
+
+
+@scalar
 def _share(part, whole):
-    return part[0] / whole[0] * exp(part[1] - whole[1])
+    ratio, power = _ratio_and_power(part, whole)
+    return ratio * power
 
 
 @scalar
@@ -156,10 +163,14 @@ def entropy(a, d, lower, upper):
     start = -half * u * u if inside else zero
     value, exponent = piece(u, near_tail, far_tail, width, tau, start)
     _, offset, _, variance, _, _, _, _ = evaluate(a, d, lower, upper)
-    offset, variance = offset * s, variance * d
-    mean = u + offset
-    energy = mean * mean if inside else offset * (u + u + offset)
-    result = exponent + log(value / s) + half * (energy + variance)
+    # Fused by hand: of a product that two sums could take, the compiler fuses one in a vectorised
+    # loop and the other in its remainder, and the last bit would depend on the place in the loop.
+    variance = variance * d
+    mean = fma(offset, s, u)
+    reach = fma(offset, s, u + u)
+    outside = fma(offset * s, reach, variance)
+    energy = fma(mean, mean, variance) if inside else outside
+    result = fma(half, energy, exponent + log(value / s))
     return result if lower < upper else like(a, float("nan"))
 
 
@@ -185,13 +196,15 @@ def _polish(h, p, rest, a, d, lower, upper):
     near, far, whole, z, weight, _, inverse, reflected = cut(h, a, d, lower, upper)
     p_near, p_far = (rest, p) if reflected else (p, rest)
     scale = whole[0] * exp(whole[1] - weight)  # 1 / density
-    from_near = (p_near - _share(near, whole)) * scale
-    from_far = (_share(far, whole) - p_far) * scale
-    miss = from_near if p_near < p_far else from_far
+    # Fused by hand, for the same bits in a vectorised loop and in its remainder: see entropy.
+    near_share, far_share = _ratio_and_power(near, whole), _ratio_and_power(far, whole)
+    from_near = fma(-near_share[0], near_share[1], p_near)
+    from_far = fma(far_share[0], far_share[1], -p_far)
+    miss = (from_near if p_near < p_far else from_far) * scale
     bend = z * miss
-    step = miss * (one + bend * (like(h, 0.5) + bend * like(h, 1.0 / 3.0)))
+    step = miss * fma(bend, fma(bend, like(h, 1.0 / 3.0), like(h, 0.5)), one)
     step = step if abs(bend) < like(h, 0.5) else like(h, 0.0)  # at NaN too: nothing to improve
-    return _within(h + (-step if reflected else step) * inverse, lower, upper)
+    return _within(fma(-step if reflected else step, inverse, h), lower, upper)
 
 
 @scalar

@@ -9,6 +9,9 @@ What the time goes to is arithmetic and waiting for it, not divisions: 24 ns wit
 integrals at both ends and at the answer, two logarithms and three exponentials; 17 ns with the
 hazard alone (a shorter polynomial), one full logarithm (the guess does with a rough one) and two
 exponentials.
+
+Sums that hold products are fused by hand: left to the compiler, which product it fuses depends on
+the loop around, and an element in the remainder of a vectorised loop would get other last bits.
 """
 
 import math
@@ -16,7 +19,7 @@ import math
 from .coefficients import HAZARD_32, HAZARD_64, ROUGH_LOG_32, ROUGH_LOG_64
 from .compiling import scalar
 from .elementary import exp, exp_and_expm1, log
-from .intrinsics import like, pick, polynomial, split_exponent
+from .intrinsics import fma, like, pick, polynomial, split_exponent
 from .unit import ROOT_TWO_PI, whiten
 
 HALF_ROOT = 0.5 * ROOT_TWO_PI  # sqrt(pi/2), the Mills ratio at 0
@@ -28,12 +31,18 @@ _rough_log_bend = polynomial(ROUGH_LOG_64, ROUGH_LOG_32)
 
 
 @scalar
+def rounded(x, y):
+    """Return x * y rounded, which the compiler may not fuse with a sum it goes into."""
+    return fma(x, y, like(x, 0.0))
+
+
+@scalar
 def slope(u, inverse):
     """Return 1/R_0(u) - u for u >= 0, where ``inverse`` is 1/(u + 4).
 
     It is R_1/R_0, and times the hazard 1/R_0 it is the hazard's derivative.  Error below 4e-14.
     """
-    return _scaled_slope(like(u, 1.0) - like(u, 8.0) * inverse) * inverse
+    return rounded(_scaled_slope(like(u, 1.0) - like(u, 8.0) * inverse), inverse)
 
 
 @scalar
@@ -52,10 +61,11 @@ def hazard_guess(hazard, bend, target):
     of order target**2 for small targets.
     """
     two = like(target, 2.0)
-    weight = like(target, 0.1) * target
-    scale = like(target, 1.0) + weight
-    root = math.sqrt(scale * (hazard * hazard * scale + two * (bend + weight) * target))
-    return two * target * scale / (hazard * scale + root)
+    tenth = like(target, 0.1)
+    scale = fma(tenth, target, like(target, 1.0))
+    rise = two * fma(tenth, target, bend) * target
+    root = math.sqrt(scale * fma(hazard * hazard, scale, rise))
+    return two * target * scale / fma(hazard, scale, root)
 
 
 @scalar
@@ -73,16 +83,16 @@ def hazard_refine(v, base, factor, lost):
     x = base + v
     rise = slope(x, one / (x + like(v, 4.0)))
     hazard = x + rise
-    excess = v * (base + half * v) + log(factor * hazard) - lost
+    excess = fma(v, fma(half, v, base), log(factor * hazard)) - lost
     r0 = one / hazard
     r1 = r0 * rise
-    r2 = r0 - x * r1
-    r3 = like(v, 2.0) * r1 - x * r2
-    fourth = r1 * r1 * r1 + r0 * (like(v, 4.0) * r1 * r2 + r0 * r3)
-    third = r1 * r1 + r0 * r2
-    series = third + like(v, 0.25) * excess * fourth
-    series = r1 + like(v, 1.0 / 3.0) * excess * series
-    return v - excess * r0 * (one + half * excess * series)
+    r2 = fma(-x, r1, r0)
+    r3 = fma(-x, r2, like(v, 2.0) * r1)
+    fourth = fma(r0, fma(r0, r3, like(v, 4.0) * r1 * r2), r1 * r1 * r1)
+    third = fma(r0, r2, r1 * r1)
+    series = fma(like(v, 0.25) * excess, fourth, third)
+    series = fma(like(v, 1.0 / 3.0) * excess, series, r1)
+    return fma(-excess * r0, fma(half * excess, series, one), v)
 
 
 @scalar
@@ -110,32 +120,34 @@ def invert(p, rest, a, d, lower, upper):
 
     # Mode outside: p of the mass beyond the near end.
     bend = near * near_slope
-    total = half * (near + far) + width * like(a, 1.0 / 12.0) * (bend - far * far_slope)
+    steeper = fma(-far, far_slope, bend)
+    total = fma(width * like(a, 1.0 / 12.0), steeper, half * (near + far))
     decay, minus = exp_and_expm1(-width * total if thin else -tau)
-    beyond = decay if thin else decay * far0 * near
+    beyond = decay if thin else rounded(decay * far0, near)
     mass = -minus if thin else one - beyond
-    q_outside = p * mass
+    q_outside = rounded(p, mass)
 
     # Mode inside: the smaller of the two masses beyond the answer, or, in a thin interval, the
     # signed mass between mode and answer.
     height = exp(-half * u * u)
     left, right = height * near0, height * decay * far0
-    middle = like(a, ROOT_TWO_PI) - left - right
-    left, right = left + p * middle, right + rest * middle
+    middle = fma(-height, fma(decay, far0, near0), like(a, ROOT_TWO_PI))
+    left, right = fma(p, middle, left), fma(rest, middle, right)
     negative = left < right
-    tail = (left if negative else right) * like(a, 1.0 / HALF_ROOT)
+    tail = rounded(left if negative else right, like(a, 1.0 / HALF_ROOT))
     sixth = like(a, 1.0 / 6.0)
-    low, high = u - sixth * u * u * u, u_far - sixth * u_far * u_far * u_far
-    signed_mass = low + p * (high - low)
+    low, high = fma(-sixth * u * u, u, u), fma(-sixth * u_far * u_far, u_far, u_far)
+    signed_mass = fma(p, high - low, low)
     negative = signed_mass < zero if thin else negative
-    q_inside = abs(signed_mass) * like(a, 1.0 / HALF_ROOT) if thin else one - tail
+    q_thin = rounded(abs(signed_mass), like(a, 1.0 / HALF_ROOT))
+    q_inside = q_thin if thin else one - tail
 
     q = q_inside if inside else q_outside
-    survival = (one - q if thin else tail) if inside else beyond + rest * mass
+    survival = (one - q if thin else tail) if inside else fma(rest, mass, beyond)
     # The target is -log(1 - q), with the digits that survival = 1 - q lost put back where q is the
     # exact one of the two.
     lost = (survival - one) + q if q < half else zero
-    lost = lost * (one + q)
+    lost = rounded(lost, one + q)
     target = lost - rough_log(survival)
     base = zero if inside else u
     hazard = like(a, 1.0 / HALF_ROOT) if inside else near
@@ -149,6 +161,6 @@ def invert(p, rest, a, d, lower, upper):
     x = -x if reflected else x
     end = upper if reflected else lower
     origin = a * (inverse * inverse) if inside else end
-    h = origin + x * inverse
+    h = fma(x, inverse, origin)
     h = lower if h < lower else (upper if h > upper else h)
     return h if lower <= upper else like(a, float("nan"))

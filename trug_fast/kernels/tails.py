@@ -27,10 +27,12 @@ def tail_integrals(u):
     by_shifted = square * inverse
     # t from 2u/(u+4) - 1, exact near u = 0 where P is steepest; 1 - 8/(u+4) lost 1.8e-15 there.
     t = fma(u + u, by_shifted, -one)
-    second = _scaled_second(t) * inverse
+    scaled = _scaled_second(t)
+    second = scaled * inverse
     third = second * by_shifted * _scaled_ratio(t)
     scale = shifted * inverse
-    return (u + second) * scale, (one - u * second) * scale, second, third
+    # Fused by hand: left to the compiler it depends on who else uses R_2, and so on the loop.
+    return fma(scaled, inverse, u) * scale, fma(-u, second, one) * scale, second, third
 
 
 @scalar

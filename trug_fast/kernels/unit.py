@@ -35,7 +35,8 @@ def whiten(a, d, lower, upper):
 
     The products d*lower - a are fused, so u keeps its relative precision even where d*lower and a
     agree in most digits.  tau = (u_far**2 - u**2)/2 is taken from the sum of the ends, exact for
-    intervals that are symmetric about zero.
+    intervals that are symmetric about zero; what rounding loses of that sum is put back, without
+    which end densities lose 1.7e-14 and the third moment of nearly symmetric units 2e-13.
     """
     huge = pick(a, 1e150, 1e18)  # stands for an infinite end: finite, so that 0 * end is 0
     low = -huge if lower < -huge else lower
@@ -44,7 +45,10 @@ def whiten(a, d, lower, upper):
     inverse = like(a, 1.0) / s
     u_low = bounded(fma(d, low, -a) * inverse)
     u_high = bounded(fma(d, high, -a) * inverse)
-    total = bounded(fma(d, low + high, like(a, -2.0) * a) * inverse)
+    both = low + high
+    part = both - low
+    lost = (low - (both - part)) + (high - part)
+    total = bounded(fma(d, lost, fma(d, both, like(a, -2.0) * a)) * inverse)
     width = bounded(s * (high - low))
     reflected = total < like(a, 0.0)
     u = -u_high if reflected else u_low
@@ -104,12 +108,15 @@ def wide_integrals(u, u_far, width, tau):
     decay, decay_minus_one = exp_and_expm1(-tau)
     near0, near1, near2, near3 = tail_integrals(abs(u))
     far0, far1, far2, far3 = tail_integrals(abs(u_far))
-    t0 = near0 - decay * far0
-    t1 = near1 - decay * (far1 + width * far0)
+    # The first integrals and the variance are fused by hand: where a sum holds two products, which
+    # of them the compiler fuses, and so the last bit, differs between a vectorised loop and its
+    # remainder.
+    t0 = fma(-decay, far0, near0)
+    t1 = fma(-decay, fma(width, far0, far1), near1)
     t2 = near2 - decay * (far2 + width * (two * far1 + width * far0))
     t3 = near3 - decay * (far3 + width * (three * far2 + width * (three * far1 + width * far0)))
     height = exp(-half * u * u)
-    c0 = like(u, ROOT_TWO_PI) - height * (near0 + decay * far0)
+    c0 = fma(-height, fma(decay, far0, near0), like(u, ROOT_TWO_PI))
     c1 = -height * decay_minus_one
     c2 = height * (u - u_far * decay)
     # u**2 - u_far**2 decay, where tau is small by way of u_far**2 - u**2 = 2 tau.
@@ -173,7 +180,7 @@ def outputs(a, d, lower, upper, frame, integral, first, second, third):
 
     r = half * width
     square = first * first
-    central = second - square
+    central = fma(-first, first, second)
     variance = r * r * central if narrow else (one + central if centre else central)
     bend = like(a, 3.0) * second - like(a, 2.0) * square
     bend = one + bend if centre and not narrow else bend

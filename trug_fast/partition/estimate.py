@@ -82,7 +82,7 @@ def log_partition(
     n_gibbs : int, optional
         Those sweeps; by default none if ``start`` is given, else as many as temperatures.
     executor : concurrent.futures.Executor, optional
-        Runs blocks of 50 chains, each on one thread: threads, spawned processes,
+        Runs blocks of 100 chains, each on one thread: threads, spawned processes,
         ``dask.distributed``'s ``client.get_executor()``.  The numbers are the same for each.
     checkpoint : str or Path, optional
         A file written now and then.  If it exists, the run goes on where it stopped, and gives the

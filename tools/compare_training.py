@@ -1,0 +1,134 @@
+"""Print a Markdown table of the time of an update and of an annealing step beside other libraries.
+
+    python tools/compare_training.py [--threads 1 2] [--rounds 6]
+
+Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians.
+The floor is NumPy's matrix products alone, five an update and two an annealing step.  Rows of
+scikit-learn (persistent chains, plain SGD) and torch (CD-1, RMSprop) appear where they are
+installed; torch's is a plain machine, every step on whole arrays in place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "asv_benchmarks"))
+from benchmarks import ais, training
+from benchmarks.common import CHAINS, HIDDEN, REST, VISIBLE, Products, random_pixels
+
+Call = Callable[[], object]
+
+
+def scikit_learn() -> Call:
+    """Return an update of scikit-learn's machine."""
+    from sklearn.neural_network import BernoulliRBM
+
+    machine = BernoulliRBM(HIDDEN, batch_size=CHAINS, learning_rate=1e-3, random_state=0)
+    batch = random_pixels(CHAINS, VISIBLE, "float32")
+    return lambda: machine.partial_fit(batch)
+
+
+def torch_machine(threads: int) -> Call:
+    """Return an update of a Bernoulli machine in torch: CD-1 with RMSprop."""
+    import torch
+
+    torch.set_num_threads(threads)
+    generator = torch.Generator().manual_seed(0)
+    weights = 0.01 * torch.randn(VISIBLE, HIDDEN, generator=generator)
+    visible_bias, hidden_bias = torch.zeros(VISIBLE), torch.zeros(HIDDEN)
+    parameters = (weights, visible_bias, hidden_bias)
+    squares = tuple(torch.zeros_like(parameter) for parameter in parameters)
+    data = torch.from_numpy(random_pixels(CHAINS, VISIBLE, "float32"))
+
+    def update() -> None:
+        with torch.no_grad():
+            hidden = torch.sigmoid(torch.addmm(hidden_bias, data, weights))
+            drawn = torch.bernoulli(hidden, generator=generator)
+            model = torch.bernoulli(
+                torch.sigmoid(torch.addmm(visible_bias, drawn, weights.T)), generator=generator
+            )
+            model_hidden = torch.sigmoid(torch.addmm(hidden_bias, model, weights))
+            slopes = (
+                torch.addmm(data.T @ hidden, model.T, model_hidden, alpha=-1).div_(CHAINS),
+                (data - model).mean(0),
+                (hidden - model_hidden).mean(0),
+            )
+            for parameter, square, slope in zip(parameters, squares, slopes, strict=True):
+                square.mul_(0.95).addcmul_(slope, slope, value=0.05)
+                parameter.addcdiv_(slope, square.sqrt().add_(1e-6), value=1e-4)
+
+    return update
+
+
+def rows(threads: int) -> dict[str, tuple[Call, int]]:
+    """Return what is timed, with the number of steps in a call."""
+    products = Products(threads)
+    found: dict[str, tuple[Call, int]] = {"five products (floor)": (products.of_update, 1)}
+    for units in ("trug", "bernoulli"):
+        update = training.Update()
+        update.setup(units, threads)
+        found[f"update, {units} units"] = (update.update, 1)
+    if importlib.util.find_spec("torch"):
+        found["update, torch, Bernoulli units"] = (torch_machine(threads), 1)
+    if importlib.util.find_spec("sklearn"):
+        found["update, scikit-learn, Bernoulli units"] = (scikit_learn(), 1)
+    found["two products (floor)"] = (products.of_temperature, 1)
+    for interval in ("[0, 1]", "[0, 4]"):
+        temperatures = ais.Temperatures()
+        temperatures.setup(interval, threads)
+        found[f"annealing step, {interval}"] = (temperatures.anneal, ais.TEMPERATURES)
+    return found
+
+
+def measure(threads: int, rounds: int) -> dict[str, float]:
+    """Return the median seconds of a step of each row."""
+    numba.set_num_threads(threads)
+    calls = rows(threads)
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, (call, steps) in calls.items():
+            # As in training, which holds BLAS to one thread inside Numba's for the whole run.
+            ours = name.startswith(("update, trug", "update, bernoulli", "annealing"))
+            with threadpool_limits(1 if ours else threads, "blas"):
+                time.sleep(REST)
+                for repetition in range(12):
+                    begun = time.perf_counter()
+                    call()
+                    if repetition > 1:
+                        times[name].append((time.perf_counter() - begun) / steps)
+    return {name: float(np.median(values)) for name, values in times.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    most = numba.config.NUMBA_NUM_THREADS
+    parser.add_argument("--threads", type=int, nargs="*", default=sorted({1, most}))
+    parser.add_argument("--rounds", type=int, default=6)
+    options = parser.parse_args()
+    results = {threads: measure(threads, options.rounds) for threads in options.threads}
+    heads = [f"{threads} threads, ms | over floor" for threads in results]
+    print(f"| | {' | '.join(heads)} |")
+    print("|---" + "|---|---" * len(heads) + "|")
+    floor = ""
+    for name in next(iter(results.values())):
+        floor = name if "floor" in name else floor
+        cells = [f"{t[name] * 1e3:.2f} | {t[name] / t[floor]:.2f}" for t in results.values()]
+        print(f"| {name} | {' | '.join(cells)} |")
+    if len(results) > 1:
+        few, many = results[min(results)], results[max(results)]
+        for name in (n for n in few if "floor" not in n):
+            print(f"{name}: {few[name] / many[name]:.2f} times as fast with all threads")
+
+
+if __name__ == "__main__":
+    main()
