@@ -28,6 +28,7 @@ OPTIONS = {
     "lower end": {"truncation": LOWER, "truncation_rate": 0.1},
     "fixed": {"truncation": "relu", "dtype": "float64"},
     "bernoulli": {"hidden": "bernoulli"},
+    "gaussian": {"visible": "gaussian", "truncation": "relu"},
     "momentum": {"momentum": 0.9, "weight_decay": 1e-3},
     "rmsprop": {"optimizer": "rmsprop", "k": 2},
     "adam": {"optimizer": "adam", "centred": False},

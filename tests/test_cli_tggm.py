@@ -83,3 +83,17 @@ def test_a_foreign_folder_is_left_alone(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("kept")
     assert main([*SMALL, f"--out={tmp_path}"]) == 2
     assert "holds other files" in capsys.readouterr().err
+
+
+def test_a_finished_run_is_continued_to_the_same_model(tmp_path, capsys):
+    path = tmp_path / "run.npz"
+    words = [*SMALL, "--no-baseline", f"--out={tmp_path / 'out'}", f"--checkpoint={path}"]
+    assert main(words) == 0
+    first = tf.TruGTGGM.load(tmp_path / "out" / "model.npz")
+    assert main(words) == 2
+    assert "exists; continue its run with --resume" in capsys.readouterr().err
+    assert main([*words, "--resume"]) == 0
+    again = tf.TruGTGGM.load(tmp_path / "out" / "model.npz")
+    np.testing.assert_array_equal(first.input_weights, again.input_weights)
+    assert main([*SMALL, "--resume", f"--out={tmp_path / 'other'}"]) == 2
+    assert "--resume needs --checkpoint" in capsys.readouterr().err

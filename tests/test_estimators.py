@@ -96,9 +96,9 @@ class TestRegressor:
         theirs = set(inspect.signature(tf.train_tggm).parameters) - {"X", "y", "rng", "progress"}
         assert (ours - {"score_by"}) | {"score"} == theirs - {
             "start",
-            "tolerance",
-            "momentum",
-            "dtype",
+            "checkpoint",
+            "checkpoint_every",
+            "resume",
         }
 
 

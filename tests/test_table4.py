@@ -1,6 +1,7 @@
 """Table 4 made anew: its protocol, and trials that can be continued."""
 
 import json
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -113,3 +114,61 @@ def test_options_are_those_of_training():
     assert {"n_hidden", "epochs", "truncation", "learning_rate"} <= set(table4.SECTIONS["train"])
     assert not {"X", "y", "rng", "progress", "start"} & set(table4.SECTIONS["train"])
     assert protocol.text("table4").count("paper =") == 54
+
+
+def test_the_table_in_the_papers_form(config, capsys):
+    pytest.importorskip("matplotlib")
+    assert reproduce(config, "--only=yacht/relu", "--only=yacht/common") == 0
+    printed = capsys.readouterr().out
+    line = lines(config)["yacht/common"]
+    assert line["rmse_error"] == pytest.approx(line["rmse_deviation"] / np.sqrt(3))
+    assert len(line["rmse_by_split"]) == 3
+    assert np.mean(line["rmse_by_split"]) == pytest.approx(line["rmse"])
+    assert 0 < line["coverage"] <= 1 and line["coverage_error"] >= 0
+    grid = [text for text in printed.splitlines() if text.startswith("| yachts")]
+    assert f"{line['lower']:.2f} " in grid[-1] and f"{line['width']:.2f} " in grid[-1]
+    assert f"{lines(config)['yacht/relu']['rmse']:.1f}" in grid[2] and "(0.821)" in grid[2]
+    out = config.parent / "out"
+    assert main(["reproduce", "nonlinearities", f"--out={out}"]) == 0
+    assert (out / "figures" / "nonlinearities.png").stat().st_size > 10_000
+    assert main(["reproduce", "nonlinearities", f"--out={config.parent}"]) == 2
+
+
+def test_width_is_that_of_the_model(config):
+    assert reproduce(config, "--only=yacht/common") == 0
+    folder = config.parent / "out" / "yacht" / "common"
+    models = [tf.TruGTGGM.load(folder / f"model-{index}.npz") for index in range(3)]
+    widths = [(m.upper - m.lower)[0] / np.sqrt(m.hidden_variance) for m in models]
+    assert lines(config)["yacht/common"]["width"] == pytest.approx(np.mean(widths))
+
+
+def test_splits_may_start_later(config):
+    config.write_text(TINY.replace("splits = 3", "first = 18, splits = 2"))
+    assert reproduce(config, "--only=yacht/relu") == 0
+    trials = (config.parent / "out" / "yacht" / "relu" / table4.TRIALS).read_text()
+    assert sorted(json.loads(text)["split"] for text in trials.splitlines()) == [18, 19]
+    config.write_text(TINY.replace("splits = 3", "first = 18, splits = 3"))
+    assert reproduce(config, "--only=yacht/relu") == 2
+
+
+def test_what_chose_the_options_used_no_split_of_the_table():
+    path = resources.files("trug_fast.reproduce").joinpath("table4_choice.toml")
+    table = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
+    for cell in table4.TABLE.cells(str(path), (), quick=False):
+        own = table[f"{cell.name.split('/')[0]}/per-unit"].options
+        if not cell.name.startswith("protein"):
+            assert cell.options["trials"]["first"] >= own["trials"]["splits"]
+        for name in ("n_hidden", "truncation"):
+            assert cell.options["train"][name] == own["train"][name]
+
+
+def test_the_tenth_set_has_a_table_of_its_own():
+    path = resources.files("trug_fast.reproduce").joinpath("table4_year.toml")
+    cells = {cell.name: cell for cell in table4.TABLE.cells(str(path), (), quick=False)}
+    assert len(cells) == 6 and cells["year/tanh"].paper == 8.859
+    own = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
+    for name in ("n_hidden", "batch_size", "method", "learning_rate"):
+        assert (
+            cells["year/relu"].options["train"][name]
+            == (own["protein/relu"].options["train"][name])
+        )

@@ -367,10 +367,10 @@ class TestValidation:
 def test_interruption_gives_the_fit_so_far(monkeypatch):
     epoch = Learner.run_epoch
 
-    def stopped(self, inputs, targets, number, *rates):
+    def stopped(self, inputs, targets, rows, number, *rates):
         if number == 3:
             raise KeyboardInterrupt
-        return epoch(self, inputs, targets, number, *rates)
+        return epoch(self, inputs, targets, rows, number, *rates)
 
     monkeypatch.setattr(Learner, "run_epoch", stopped)
     with pytest.warns(UserWarning, match="training was interrupted"):

@@ -356,6 +356,7 @@ def test_precisions_move_along_their_gradient(upper):
     settings = Settings(
         truncation=tf.Truncation(-0.5, upper),
         bernoulli=False,
+        visible_precision=None,
         precision=1.0,
         learn_precision=True,
         persistent=True,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numba import njit
 from units import random_units
 
-from trug_fast.kernels.unit import evaluate
+from trug_fast.kernels.unit import NARROW_WIDTH, evaluate, evaluate_wide, is_wide
 
 NAMES = ["log_norm", "offset", "mean", "variance", "third", "log_low", "log_high"]
 
@@ -233,3 +233,29 @@ def test_a_loop_over_units_vectorises():
     wide = re.findall(r"^\s+vfn?m\w+pd\s.*%[yz]mm", code, re.MULTILINE)
     assert len(wide) > 100
     assert not re.search(r"call\w*\s+\**_?(exp|log|erf)", code)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_wide_intervals_need_one_regime_only(kind):
+    """Where all net inputs of a unit share the regime, its own loop gives what the common one does.
+
+    The compiler may fuse other operations in one of them: some last digits.
+    """
+    rng = np.random.default_rng(5)
+    tolerance = 64 * np.finfo(kind).eps
+    seen = {False: 0, True: 0}
+    for _ in range(2000):
+        d, lower = kind(10 ** rng.uniform(-2, 3)), kind(rng.normal())
+        upper = lower + kind(10 ** rng.uniform(-1, 2)) / np.sqrt(d)
+        lower, upper = rng.choice(
+            [(lower, upper), (lower, kind(np.inf)), (-kind(np.inf), upper)], p=[0.8, 0.1, 0.1]
+        ).astype(kind)
+        a = kind(d * rng.normal(scale=3.0))
+        wide = bool(is_wide(d, lower, upper))
+        assert wide == (np.sqrt(d) * (upper - lower) >= kind(NARROW_WIDTH))
+        seen[wide] += 1
+        if wide:
+            both = evaluate(a, d, lower, upper)
+            ours = evaluate_wide(a, d, lower, upper)
+            np.testing.assert_allclose(ours, both, rtol=tolerance, atol=tolerance)
+    assert min(seen.values()) > 300

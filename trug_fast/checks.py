@@ -75,6 +75,13 @@ def vector(name: str, value: ArrayLike, length: int, dtype: Any, *, infinite: bo
     return np.array(np.broadcast_to(array, (length,)), dtype=dtype, order="C")
 
 
+def positive(name: str, array: FloatArray) -> None:
+    """Check that all entries are above 0."""
+    if not (array > 0).all():
+        index = int(np.argmax(~(array > 0)))
+        raise ValueError(f"{name} must be positive, got {array[index]} at index {index}")
+
+
 def intervals(precision: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
     """Check lower < upper, and precision > 0 wherever an end is infinite."""
     crossed = ~(lower < upper)

@@ -38,7 +38,8 @@ def _seed(random_state: Any) -> int:
 class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """TruG-TGGM regression with standard deviations of its predictions.
 
-    The parameters are those of :func:`trug_fast.train_tggm`, and ``random_state``.
+    The parameters are those of :func:`trug_fast.train_tggm` (its ``score`` is ``score_by`` here),
+    but for checkpoints and ``start``; and ``random_state``.
 
     Attributes
     ----------
@@ -69,6 +70,7 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         truncation: Any = None,
         method: str = "ml",
         n_cycles: int = 10,
+        tolerance: float = 0.1,
         noise: str = "shared",
         learn_noise: bool = True,
         noise_variance: float = 0.1,
@@ -79,18 +81,21 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         learning_rate: Any = None,
         decay: float = 0.02,
         truncation_rate: float | None = None,
+        momentum: float = 0.0,
         weight_decay: float = 0.0,
         validation_fraction: float = 0.1,
         score_by: str = "rmse",
         patience: int | None = None,
         refit: bool = True,
         calibrate: bool = True,
+        dtype: Any = "float32",
         random_state: Any = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.truncation = truncation
         self.method = method
         self.n_cycles = n_cycles
+        self.tolerance = tolerance
         self.noise = noise
         self.learn_noise = learn_noise
         self.noise_variance = noise_variance
@@ -101,12 +106,14 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.learning_rate = learning_rate
         self.decay = decay
         self.truncation_rate = truncation_rate
+        self.momentum = momentum
         self.weight_decay = weight_decay
         self.validation_fraction = validation_fraction
         self.score_by = score_by
         self.patience = patience
         self.refit = refit
         self.calibrate = calibrate
+        self.dtype = dtype
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> TGGMRegressor:

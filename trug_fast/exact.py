@@ -1,4 +1,7 @@
-"""Exact log-partition functions, likelihoods and gradients by enumeration, for small models."""
+"""Exact log-partition functions, likelihoods and gradients, for small models.
+
+By enumeration of the visible states, or of the hidden ones where visible units are Gaussian.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import checks
+from . import exact_gaussian
 from .kernels import gibbs
 from .numerics import log_sum_exp
 from .rbm import RBM, TruGRBM
@@ -27,16 +30,17 @@ def states(n_visible: int) -> NDArray[np.float64]:
             f"enumeration needs at most {MAX_VISIBLE} visible units, got {n_visible}; "
             "use log_partition"
         )
-    return ((np.arange(2**n_visible)[:, None] >> np.arange(n_visible)) & 1).astype(np.float64)
+    return exact_gaussian.binary_states(n_visible)
 
 
 def log_partition(model: RBM) -> float:
-    """Log of the sum of p*(x) over all visible states, exact to rounding.
+    """Log of the sum, or integral, of p*(x) over all visible states, exact to rounding.
 
     Raises
     ------
     ValueError
-        If the model has more than 22 visible units.
+        If the model is too large: it may have 22 visible units; where they are Gaussian, any number
+        of them, but 22 Bernoulli or 3 TruG hidden units (math.md 4.1).
 
     Examples
     --------
@@ -44,6 +48,8 @@ def log_partition(model: RBM) -> float:
     >>> float(round(tf.exact.log_partition(tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)), 6))
     3.465736
     """
+    if model.visible_precision is not None:
+        return exact_gaussian.log_partition(model)
     return log_sum_exp(-model.free_energy(states(model.n_visible)))
 
 
@@ -57,7 +63,7 @@ def log_likelihood(model: RBM | TRBM, X: Any) -> NDArray[np.float64]:
         from . import temporal_exact
 
         return temporal_exact.log_likelihood(model, X)
-    array = checks.visible("X", X, model.n_visible, soft=True)
+    array = model.visible_units.checked("X", X, model.n_visible)
     return -model.free_energy(array) - log_partition(model)
 
 
@@ -83,11 +89,14 @@ def gradient(model: RBM | TRBM, X: Any, rule: Rule = "full") -> dict[str, NDArra
         from . import temporal_exact
 
         return temporal_exact.gradient(model, X, rule)
-    array = checks.visible("X", X, model.n_visible, soft=True)
-    every = states(model.n_visible)
-    weight = np.exp(-model.free_energy(every) - log_partition(model))
+    array = model.visible_units.checked("X", X, model.n_visible)
     data = _expectations(model, array, np.full(array.shape[0], 1 / array.shape[0]))
-    ours = _expectations(model, every, weight)
+    if model.visible_precision is not None:
+        ours = exact_gaussian.expectations(model)
+    else:
+        every = states(model.n_visible)
+        weight = np.exp(-model.free_energy(every) - log_partition(model))
+        ours = _expectations(model, every, weight)
     return {name: data[name] - ours[name] for name in model.names}
 
 
@@ -103,6 +112,7 @@ def _expectations(
         "weights": (rows * weight[:, None]).T @ mean,
         "visible_bias": weight @ rows,
         "hidden_bias": weight @ mean,
+        "visible_precision": -0.5 * (weight @ rows**2),
     }
     if isinstance(model, TruGRBM):
         result["precision"] = -0.5 * (weight @ (variance + mean**2))

@@ -42,8 +42,10 @@ def read_kind(path: str | Path) -> str:
     return str(_load(Path(path))["kind"])
 
 
-def read(path: str | Path, kind: str, names: tuple[str, ...] = ()) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file of this kind, which must hold the named ones.
+def read(
+    path: str | Path, kind: str, names: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file of this kind: the named ones, and the optional ones it holds.
 
     Raises
     ------
@@ -59,7 +61,8 @@ def read(path: str | Path, kind: str, names: tuple[str, ...] = ()) -> dict[str, 
     missing = [name for name in names if name not in contents]
     if missing:
         raise ValueError(f"{path} lacks {', '.join(missing)}; it is damaged")
-    return {name: contents[name] for name in names or contents if name not in _META}
+    wanted = [*names, *(name for name in optional if name in contents)] if names else contents
+    return {name: contents[name] for name in wanted if name not in _META}
 
 
 def _load(path: Path) -> dict[str, NDArray[Any]]:

@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checkpoints import State, copy_into
+from .checks import FloatArray
 from .gradients import Chains, Gradient, Phase, data_phase, model_phase, start_chains
 from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import INITIAL, ORDER
+from .normalisable import keep_normalisable
 from .optimisers import Optimiser, OptimiserName
 from .rbm import BernoulliRBM, TruGRBM
 from .tempering import Replicas
 from .threads import one_blas_thread
 from .truncation import Truncation
+from .visible_units import units_of
 
-SMOOTHING = 0.01  # added to pixel means before their log-odds
 MEMORY = 0.99  # of the running mean of the hidden units, per update
 LOG_WIDTHS = 9.2  # learned intervals stay between 1e-4 and 1e4 wide: beyond, exp may overflow
 
@@ -47,6 +49,7 @@ class Settings:
 
     truncation: Truncation
     bernoulli: bool
+    visible_precision: float | None  # of Gaussian visible units
     precision: float
     learn_precision: bool
     persistent: bool
@@ -105,6 +108,11 @@ class Learner:
         )
         if not settings.bernoulli:  # refuse units that cannot be normalised
             TruGRBM(self.weights, 0.0, 0.0, self.precision, self.lower, self.upper)
+        real = settings.visible_precision is not None
+        self.visible_precision = np.full(
+            n_visible if real else 0, settings.visible_precision or 1.0, dtype
+        )
+        self._keep_normalisable()
         learned = 1 if ends.learn == "shared" else n_hidden
         self.low_end = np.full(learned, ends.lower, dtype)
         self.log_width = np.log(np.full(learned, ends.upper - ends.lower, dtype))
@@ -120,13 +128,12 @@ class Learner:
         self._batch = Phase(settings.batch_size, n_visible, n_hidden, dtype)
         chains = settings.n_chains if settings.persistent else settings.batch_size
         self.chains = Chains(chains, n_visible, n_hidden, dtype)
-        mean = self.visible_offset
-        odds = np.log((mean + SMOOTHING) / (1 - mean + SMOOTHING))
-        self.replicas = Replicas(settings.betas, chains, odds, n_hidden) if settings.betas else None
+        base = units_of(self.visible_precision).bias(self.visible_offset)
+        self.replicas = Replicas(settings.betas, chains, base, n_hidden) if settings.betas else None
         self.gradient = Gradient(n_visible, n_hidden, dtype)
         self.optimiser = Optimiser(settings.optimizer, settings.momentum)
         self._remember()
-        self._start(data, odds)
+        self._start(data, base)
 
     def _remember(self) -> None:
         """Give every parameter that is learned its memories, so that state() has all from now."""
@@ -168,15 +175,15 @@ class Learner:
         copy_into(self._arrays() | {"counters": counters}, state)
         self.updates, self.sweeps, self.optimiser.steps = (int(n) for n in counters)
 
-    def _start(self, data: NDArray[Any], odds: NDArray[Any]) -> None:
-        """Set log-odds biases, and start offsets and chains from data."""
+    def _start(self, data: NDArray[Any], base: FloatArray) -> None:
+        """Set biases such that visible means are those of data; start offsets and chains there."""
         rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
         phase = Phase(rows.size, data.shape[1], self.weights.shape[1], self.weights.dtype)
         with one_blas_thread():
             learning.gather(data, rows, phase.visible)
             data_phase(self.layers(), phase)
             self.hidden_offset[:] = phase.means()[0]
-            self.visible_bias[:] = odds - self.weights @ self.hidden_offset
+            self.visible_bias[:] = base - self.weights @ self.hidden_offset
             if self.replicas is None:
                 start_chains(self.layers(), phase, self.chains, self.seed, 0)
             else:
@@ -196,6 +203,7 @@ class Learner:
             self.lower,
             self.upper,
             int(np.count_nonzero(self.precision <= 0)),
+            self.visible_precision,
         )
 
     def model(self) -> TruGRBM | BernoulliRBM:
@@ -205,6 +213,8 @@ class Learner:
         if self.updates >= STRIDE:
             dtype = self.settings.dtype
             parameters |= {name: value.astype(dtype) for name, value in self.averages.items()}
+        if self.visible_precision.size:
+            parameters["visible_precision"] = self.visible_precision
         return kind(**parameters)
 
     def _average(self) -> None:
@@ -281,6 +291,13 @@ class Learner:
             self._move_precision(slope["precision"], slope["hidden_mean"], pace.precision_rate)
         if self.settings.learns_ends:
             self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
+        self._keep_normalisable()
+
+    def _keep_normalisable(self) -> None:
+        """Scale W down where Gaussian visibles and infinite ends would leave no density."""
+        settings = self.settings
+        if self.visible_precision.size and not settings.bounded and not settings.bernoulli:
+            keep_normalisable(self.weights, self.precision, self.visible_precision)
 
     def _move_ends(self, by_lower: Any, by_upper: Any, rate: float) -> None:
         """Move the truncation points along their gradients.

@@ -26,7 +26,7 @@ def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDA
     -------
     ndarray, shape (rows,), float64
     """
-    array = checks.visible("X", X, model.n_visible, soft=True)
+    array = model.visible_units.checked("X", X, model.n_visible)
     value = checks.number("log_z", log_z.log_z if isinstance(log_z, LogPartition) else log_z)
     return -model.free_energy(array) - value
 
@@ -35,8 +35,14 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     """Stochastic pseudo-log-likelihood of each row: one random pixel stands for all.
 
     n_visible times the log-probability of one pixel given the others; needs no log Z.  Its mean
-    over rows follows training at the cost of two free energies; it is no log-likelihood.
+    over rows follows training at the cost of two free energies; it is no log-likelihood.  For
+    Bernoulli visible units only: the probability of one of them needs no integral.
     """
+    if model.visible_precision is not None:
+        raise ValueError(
+            "the pseudo-log-likelihood is for Bernoulli visible units; with Gaussian ones estimate "
+            "the log-likelihood by log_partition and log_likelihood"
+        )
     array = np.array(checks.visible("X", X, model.n_visible, soft=True), dtype=np.float64)
     generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))
     pixel = generator.integers(0, model.n_visible, array.shape[0])

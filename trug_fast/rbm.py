@@ -1,10 +1,10 @@
-"""The restricted Boltzmann machine with TruG or Bernoulli hidden units."""
+"""The restricted Boltzmann machine: hidden units TruG or Bernoulli, visible 0/1 or Gaussian."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,10 @@ from .checks import FloatArray
 from .kernels import annealing, gibbs
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import HIDDEN, VISIBLE
+from .normalisable import require_normalisable
 from .randomness import RngLike, seed_from
 from .threads import one_blas_thread
+from .visible_units import VisibleUnits, units_of
 
 Self = TypeVar("Self", bound="RBM")
 CHUNK = 4096  # rows evaluated at a time, so that working arrays stay small
@@ -37,10 +39,15 @@ class RBM(ABC):
     weights: FloatArray
     visible_bias: FloatArray
     hidden_bias: FloatArray
-    names: ClassVar[tuple[str, ...]]  # the parameters, in the order of the constructor
+    visible_precision: FloatArray | None  # of Gaussian visible units
+    names: tuple[str, ...]  # the parameters, in the order of the constructor
 
     def _set_common(
-        self, weights: ArrayLike, visible_bias: ArrayLike, hidden_bias: ArrayLike
+        self,
+        weights: ArrayLike,
+        visible_bias: ArrayLike,
+        hidden_bias: ArrayLike,
+        visible_precision: ArrayLike | None,
     ) -> None:
         array = checks.matrix("weights", weights)
         dtype = np.float32 if array.dtype == np.float32 else np.float64
@@ -52,6 +59,13 @@ class RBM(ABC):
         self.hidden_bias = checks.vector(
             "hidden_bias", hidden_bias, n_hidden, dtype, infinite=False
         )
+        self.visible_precision = None
+        if visible_precision is not None:
+            self.visible_precision = checks.vector(
+                "visible_precision", visible_precision, n_visible, dtype, infinite=False
+            )
+            checks.positive("visible_precision", self.visible_precision)
+            self.names = (*self.names, "visible_precision")
 
     def _freeze(self) -> None:
         for name in self.names:
@@ -75,15 +89,30 @@ class RBM(ABC):
     def __repr__(self) -> str:
         """Return the class and its sizes."""
         name = type(self).__name__
-        return f"{name}(n_visible={self.n_visible}, n_hidden={self.n_hidden}, dtype={self.dtype})"
+        sizes = f"n_visible={self.n_visible}, n_hidden={self.n_hidden}"
+        kind = "" if self.visible_precision is None else "visible='gaussian', "
+        return f"{name}({sizes}, {kind}dtype={self.dtype})"
 
-    def _common_layers(self, dtype: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-        weights = self.weights.astype(dtype, copy=False)
-        return weights, self.visible_bias.astype(dtype)[None], self.hidden_bias.astype(dtype)[None]
+    @property
+    def visible_units(self) -> VisibleUnits:
+        """What depends on the kind of the visible units."""
+        return units_of(self.visible_precision)
 
     @abstractmethod
+    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
+        """Return the hidden units' own fields of the layers."""
+
     def layers(self, dtype: Any = None) -> gibbs.Layers:
         """Return the machine as the kernels take it, in its own or another float type."""
+        dtype = dtype or self.dtype
+        precision = self.visible_precision
+        return gibbs.Layers(
+            self.weights.astype(dtype, copy=False),
+            self.visible_bias.astype(dtype)[None],
+            self.hidden_bias.astype(dtype)[None],
+            *self._units(dtype),
+            np.empty(0, dtype) if precision is None else precision.astype(dtype),
+        )
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
         """Free energy -log p*(x) of each row (math.md 2.1), in float64.
@@ -91,7 +120,8 @@ class RBM(ABC):
         Parameters
         ----------
         X : array_like, shape (rows, n_visible)
-            Visible vectors; values between 0 and 1 are as meaningful as 0 and 1.
+            Visible vectors; of Bernoulli units, values between 0 and 1 are as meaningful as
+            0 and 1.
 
         Returns
         -------
@@ -107,7 +137,8 @@ class RBM(ABC):
             with one_blas_thread():
                 annealing.log_norm_rows(layers, rows, net, parts)
                 linear = rows @ layers.visible_bias[0]
-            result[start : start + CHUNK] = -(linear + parts.sum(axis=1))
+            energy = self.visible_units.energy(rows)
+            result[start : start + CHUNK] = energy - (linear + parts.sum(axis=1))
         return result
 
     def hidden_moments(self, X: ArrayLike) -> HiddenMoments:
@@ -132,7 +163,7 @@ class RBM(ABC):
         return hidden
 
     def sample_visible(self, H: ArrayLike, *, rng: RngLike = None) -> FloatArray:
-        """Draw visible units (0 or 1) given hidden vectors; shape (rows, n_visible)."""
+        """Draw visible units given hidden vectors; shape (rows, n_visible)."""
         array = checks.matrix("H", H, self.n_hidden)
         rows = np.ascontiguousarray(array, dtype=self.dtype)
         mean, visible = (np.empty((rows.shape[0], self.n_visible), self.dtype) for _ in range(2))
@@ -161,12 +192,13 @@ class RBM(ABC):
             Sweeps of each chain.  Chains are independent; only the last state is returned.
         rng : None, int or numpy.random.Generator
         start : array_like, shape (n, n_visible), optional
-            Where the chains start, e.g. data.  By default each pixel is 0 or 1 with equal chance.
+            Where the chains start, e.g. data.  By default each pixel is 0 or 1 with equal chance;
+            a Gaussian unit is drawn as without hidden units, from N(b / a, 1 / a).
         clamp : array_like, shape (n_visible,) or (n, n_visible), optional
             Pixels to hold at the given value; NaN marks the free ones.  Fills in missing parts of
             images (inpainting).
         return_mean : bool
-            Return the probabilities of the last draw instead of the draw: smoother images.
+            Return the means of the last draw instead of the draw: smoother images.
 
         Returns
         -------
@@ -180,8 +212,8 @@ class RBM(ABC):
         array([1., 1., 1., 1.])
         """
         sweeps = checks.count("n_gibbs", n_gibbs)
-        held = None if clamp is None else sampling.checked_clamp(clamp, self.n_visible)
-        begin = sampling.starting_rows(n, start, held, self.n_visible, seed_from(rng, "start"))
+        held = None if clamp is None else sampling.checked_clamp(self, clamp)
+        begin = sampling.starting_rows(self, n, start, held, seed_from(rng, "start"))
         visible, mean = sampling.run(self, begin, held, sweeps, seed_from(rng, "sample"))
         return mean if return_mean else visible
 
@@ -204,14 +236,16 @@ class RBM(ABC):
         ValueError
             If the file is damaged, of another version, or holds another kind of machine.
         """
-        return cls(**files.read(path, cls.__name__, cls.names))
+        optional = ("visible_precision",)  # of Gaussian visible units alone
+        return cls(**files.read(path, cls.__name__, cls.names, optional))
 
 
 class TruGRBM(RBM):
     """RBM whose hidden units are doubly truncated Gaussians (paper section 3, math.md 2.1).
 
     p(x, h) is proportional to exp(x'Wh + b'x + c'h - h'diag(d)h/2) for x in {0, 1} and
-    lower <= h <= upper.
+    lower <= h <= upper; with ``visible_precision``, to that times exp(-x'diag(a)x/2) for real x
+    (math.md 4.1), where x given h is N((Wh + b) / a, 1 / a).
 
     Parameters
     ----------
@@ -225,11 +259,14 @@ class TruGRBM(RBM):
         d, of each unit before truncation: positive, or any number if both ends are finite.
     lower, upper : array_like, shape (n_hidden,), or number
         Truncation points, lower < upper; either may be infinite.
+    visible_precision : array_like, shape (n_visible,), or number, optional
+        a > 0 of Gaussian visible units; without it they are 0 and 1.
 
     Raises
     ------
     TypeError, ValueError
-        If shapes do not agree, numbers are NaN, or a unit's density cannot be normalised.
+        If shapes do not agree, numbers are NaN, or the density cannot be normalised: with Gaussian
+        visible units and infinite ends, weights must be small enough (math.md 4.1).
 
     Examples
     --------
@@ -237,6 +274,9 @@ class TruGRBM(RBM):
     >>> machine = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, precision=1.0, lower=0.0, upper=1.0)
     >>> machine.free_energy([[1, 0]]).round(4)
     array([-0.3441])
+    >>> real = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=1.0)
+    >>> real.free_energy([[1.5, 0]]).round(4)
+    array([0.501])
     """
 
     names = ("weights", "visible_bias", "hidden_bias", "precision", "lower", "upper")
@@ -249,20 +289,21 @@ class TruGRBM(RBM):
         precision: ArrayLike,
         lower: ArrayLike,
         upper: ArrayLike,
+        visible_precision: ArrayLike | None = None,
     ) -> None:
-        self._set_common(weights, visible_bias, hidden_bias)
+        self._set_common(weights, visible_bias, hidden_bias, visible_precision)
         size, dtype = self.n_hidden, self.dtype
         self.precision = checks.vector("precision", precision, size, dtype, infinite=False)
         self.lower = checks.vector("lower", lower, size, dtype, infinite=True)
         self.upper = checks.vector("upper", upper, size, dtype, infinite=True)
         checks.intervals(self.precision, self.lower, self.upper)
+        require_normalisable(
+            self.weights, self.precision, self.lower, self.upper, self.visible_precision
+        )
         self._freeze()
 
-    def layers(self, dtype: Any = None) -> gibbs.Layers:
-        """Return the machine as the kernels take it, in its own or another float type."""
-        dtype = dtype or self.dtype
-        return gibbs.Layers(
-            *self._common_layers(dtype),
+    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
+        return (
             TRUG,
             self.precision.astype(dtype),
             self.lower.astype(dtype),
@@ -279,6 +320,8 @@ class BernoulliRBM(RBM):
     weights : array_like, shape (n_visible, n_hidden)
     visible_bias : array_like, shape (n_visible,), or number
     hidden_bias : array_like, shape (n_hidden,), or number
+    visible_precision : array_like, shape (n_visible,), or number, optional
+        As of :class:`TruGRBM`.
 
     Examples
     --------
@@ -290,12 +333,16 @@ class BernoulliRBM(RBM):
 
     names = ("weights", "visible_bias", "hidden_bias")
 
-    def __init__(self, weights: ArrayLike, visible_bias: ArrayLike, hidden_bias: ArrayLike) -> None:
-        self._set_common(weights, visible_bias, hidden_bias)
+    def __init__(
+        self,
+        weights: ArrayLike,
+        visible_bias: ArrayLike,
+        hidden_bias: ArrayLike,
+        visible_precision: ArrayLike | None = None,
+    ) -> None:
+        self._set_common(weights, visible_bias, hidden_bias, visible_precision)
         self._freeze()
 
-    def layers(self, dtype: Any = None) -> gibbs.Layers:
-        """Return the machine as the kernels take it, in its own or another float type."""
-        dtype = dtype or self.dtype
+    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
         unused = np.ones(self.n_hidden, dtype)
-        return gibbs.Layers(*self._common_layers(dtype), BERNOULLI, unused, unused, unused, 0)
+        return BERNOULLI, unused, unused, unused, 0

@@ -16,28 +16,33 @@ if TYPE_CHECKING:
     from .rbm import RBM
 
 
-def checked_clamp(clamp: ArrayLike, n_visible: int) -> NDArray[np.float64]:
+def checked_clamp(model: RBM, clamp: ArrayLike) -> NDArray[np.float64]:
     """Return the clamp as a matrix of one or more rows, NaN where a unit is free."""
+    n_visible = model.n_visible
     array = np.atleast_2d(np.asarray(clamp, dtype=np.float64))
     if array.ndim != 2 or array.shape[1] != n_visible:
         raise ValueError(
             f"clamp must have shape ({n_visible},) or (n, {n_visible}), got {np.shape(clamp)}"
         )
     held = array[~np.isnan(array)]
-    if not ((held >= 0) & (held <= 1)).all():
+    if model.visible_precision is not None:
+        if not np.isfinite(held).all():
+            raise ValueError("clamp must hold finite numbers, and NaN at the free units")
+    elif not ((held >= 0) & (held <= 1)).all():
         raise ValueError("clamp must hold numbers in [0, 1], and NaN at the free units")
     return array
 
 
 def starting_rows(
+    model: RBM,
     n: int | None,
     start: ArrayLike | None,
     held: NDArray[np.float64] | None,
-    n_visible: int,
     seed: int,
 ) -> NDArray[np.float64]:
     """Return the chains' first states, as many as n, start and clamp agree on."""
-    begin = None if start is None else checks.visible("start", start, n_visible, soft=True)
+    units = model.visible_units
+    begin = None if start is None else units.checked("start", start, model.n_visible)
     counts = {
         name: int(size)
         for name, size in (
@@ -51,7 +56,7 @@ def starting_rows(
         raise ValueError(f"n, start and clamp must agree on the number of chains, got {counts}")
     rows = next(iter(counts.values()), 1)
     if begin is None:
-        begin = np.random.default_rng(seed).integers(0, 2, (rows, n_visible))
+        begin = units.noise(np.random.default_rng(seed), rows, model.visible_bias)
     return np.array(begin, dtype=np.float64)
 
 

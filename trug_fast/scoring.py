@@ -33,6 +33,8 @@ def scores(
     rows = {name: array[:: max(1, len(array) // ROWS)][:ROWS] for name, array in sets.items()}
     if kind == "pseudo":
         return {k: float(pseudo_log_likelihood(model, v, rng=seed).mean()) for k, v in rows.items()}
+    if kind == "reconstruction":
+        return {k: float(reconstruction(model, v).mean()) for k, v in rows.items()}
     estimate = log_partition(
         model,
         n_chains=CHAINS,
@@ -42,3 +44,11 @@ def scores(
         progress=False,
     )
     return {k: float(log_likelihood(model, v, estimate.log_z).mean()) for k, v in rows.items()}
+
+
+def reconstruction(model: TruGRBM | BernoulliRBM, X: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Return minus the squared error of each row's reconstruction from its hidden units' means."""
+    rows = np.asarray(X, np.float64)
+    net = model.visible_bias + model.hidden_moments(rows).mean @ model.weights.T
+    error = rows - model.visible_units.mean(net)
+    return np.asarray(-(error * error).sum(axis=1))

@@ -55,12 +55,7 @@ class TRBM(ABC):
             self.visible_precision = checks.vector(
                 "visible_precision", precision, n, dtype, infinite=False
             )
-            if not (self.visible_precision > 0).all():
-                i = int(np.argmin(self.visible_precision))
-                raise ValueError(
-                    f"visible_precision must be positive, got {self.visible_precision[i]} "
-                    f"at unit {i}"
-                )
+            checks.positive("visible_precision", self.visible_precision)
 
     def _freeze(self) -> None:
         for name in self.names:
@@ -114,6 +109,7 @@ class TRBM(ABC):
                 np.array(self.visible_bias[None]),
                 np.array(self.hidden_bias[None]),
                 *self._units(self.dtype),
+                none,  # the temporal kernels take it beside the layers
             ),
             self.initial_visible_bias,
             self.initial_hidden_bias,
@@ -331,10 +327,9 @@ class TruGTRBM(TRBM):
         self.lower = checks.vector("lower", lower, size, dtype, infinite=True)
         self.upper = checks.vector("upper", upper, size, dtype, infinite=True)
         checks.intervals(self.precision, self.lower, self.upper)
-        if self.visible_precision is not None:
-            require_normalisable(
-                self.weights, self.precision, self.lower, self.upper, self.visible_precision
-            )
+        require_normalisable(
+            self.weights, self.precision, self.lower, self.upper, self.visible_precision
+        )
         self._freeze()
 
     def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:

@@ -14,7 +14,6 @@ from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import INITIAL
 from .learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
-from .normalisable import coupling
 from .optimisers import Optimiser
 from .sequences import Sequences
 from .temporal import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
@@ -24,7 +23,6 @@ from .temporal_start import start_linear
 from .threads import one_blas_thread
 
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
-NORM = 0.98  # of A^-1/2 W1 D^-1/2 at most, where 1 may be too much (math.md 4.1)
 
 STATE = (  # beside weights and biases
     "precision",
@@ -142,6 +140,7 @@ class TemporalLearner(Learner):
                 self.lower,
                 self.upper,
                 int(np.count_nonzero(self.precision <= 0)),
+                self.visible_precision[:0],
             ),
             self.initial_visible_bias,
             self.initial_hidden_bias,
@@ -222,8 +221,7 @@ class TemporalLearner(Learner):
             self.initial_hidden_bias += self.hidden_bias - before
         if settings.learns_ends:
             self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        if settings.real and not settings.bounded and not settings.bernoulli:
-            self._keep_normalisable()
+        self._keep_normalisable()
 
     def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
         """Return the derivative by log a with the linear part of the visibles' mean held fixed.
@@ -244,10 +242,3 @@ class TemporalLearner(Learner):
         factor = self.visible_precision / before
         self.visible_bias *= factor
         self.visible_to_visible *= factor
-
-    def _keep_normalisable(self) -> None:
-        """Scale W1 down where real visibles and infinite ends would leave no density."""
-        taken = coupling(self.weights, self.precision, self.visible_precision)
-        norm = float(np.sqrt(np.linalg.eigvalsh(taken)[-1]))
-        if norm > NORM:
-            self.weights *= NORM / norm

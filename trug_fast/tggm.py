@@ -113,7 +113,7 @@ class TruGTGGM:
             ("noise_variance", noise_variance, outputs),
         ):
             setattr(self, name, checks.vector(name, value, length, dtype, infinite=False))
-        _require_positive("noise_variance", self.noise_variance)
+        checks.positive("noise_variance", self.noise_variance)
         if hidden_variance is None:
             if (self.noise_variance != self.noise_variance[0]).any():
                 raise ValueError(
@@ -121,7 +121,7 @@ class TruGTGGM:
                 )
             hidden_variance = self.noise_variance[0]
         variance = checks.vector("hidden_variance", hidden_variance, 1, dtype, infinite=False)
-        _require_positive("hidden_variance", variance)
+        checks.positive("hidden_variance", variance)
         self.hidden_variance = float(variance[0])
         self.lower = checks.vector("lower", lower, hidden, dtype, infinite=True)
         self.upper = checks.vector("upper", upper, hidden, dtype, infinite=True)
@@ -347,6 +347,7 @@ class TruGTGGM:
             self.lower.astype(dtype),
             self.upper.astype(dtype),
             0,
+            np.empty(0, dtype),
         )
 
     def _prior_units(self) -> gibbs.Layers:
@@ -388,9 +389,3 @@ class TruGTGGM:
                 self.network(dtype), inputs, targets, n_cycles, net, mean, variance, bound
             )
         return net, mean, variance, bound
-
-
-def _require_positive(name: str, values: FloatArray) -> None:
-    if not (values > 0).all():
-        index = int(np.argmax(~(values > 0)))
-        raise ValueError(f"{name} must be positive, got {values[index]} at index {index}")

@@ -126,21 +126,27 @@ class Learner:
         return parts
 
     def run_epoch(
-        self, inputs: FloatArray, targets: FloatArray, number: int, rate: float, end_rate: float
+        self,
+        inputs: FloatArray,
+        targets: FloatArray,
+        rows: NDArray[np.int64],
+        number: int,
+        rate: float,
+        end_rate: float,
     ) -> float:
-        """Take one step for each batch of the rows, in an order that seed and number fix."""
+        """Take one step for each batch of these rows, in an order that seed and number fix."""
         generator = np.random.Generator(
             np.random.Philox(key=[self.seed, ORDER], counter=number << 128)
         )
-        order = generator.permutation(len(inputs))
+        order = rows[generator.permutation(len(rows))]
         settings = self.settings
         optimiser = Optimiser(settings.optimizer, settings.momentum)
         rule = optimiser.rule(rate, settings.weight_decay)
-        size = min(settings.batch_size, len(inputs))
+        size = min(settings.batch_size, len(rows))
         value = epoch.train_epoch(
             self.task, self.state, rule, end_rate, self.updates, inputs, targets, order, size
         )
-        self.updates += -(-len(inputs) // size)
+        self.updates += -(-len(rows) // size)
         return float(value)
 
     def score(self, inputs: FloatArray, targets: FloatArray) -> tuple[float, float]:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import time
+import signal
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import checks
-from .checks import FloatArray
-from .kernels.philox import USER
-from .optimisers import OptimiserName, Schedule
+from .checkpoints import Checkpoint, Resume, data_identity
+from .interrupts import Interrupts, Terminated
+from .optimisers import OptimiserName
 from .progress import Progress
 from .randomness import RngLike, seed_from
 from .tggm import TruGTGGM
-from .tggm_learner import Learner, Method, Noise, Scale, Settings
+from .tggm_learner import Method, Noise, Settings
+from .tggm_loop import Plan, Training
 from .threads import one_blas_thread
 from .truncation import Truncation, TruncationLike, as_truncation
 
 History = dict[str, NDArray[np.float64]]
-Copies = tuple[FloatArray, ...]
 
 # Measured on the UCI sets; see docs/tggm.md.
 BEST_TRUNCATION = Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
@@ -38,28 +39,6 @@ class TGGMFit(NamedTuple):
     learning_rate: float  # the chosen one
     best_epoch: int  # after which the model was taken
     interrupted: bool
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How long and how fast, checked by the caller."""
-
-    epochs: int
-    decay: float
-    truncation_rate: float | None
-    patience: int
-    score: str
-
-
-@dataclass
-class Run:
-    """One run over the epochs: its records, and its best model so far."""
-
-    learner: Learner
-    records: dict[str, list[float]]
-    best_epoch: int
-    best_score: float
-    best: Copies
 
 
 def train_tggm(
@@ -90,6 +69,9 @@ def train_tggm(
     calibrate: bool = True,
     start: TruGTGGM | None = None,
     dtype: Any = "float32",
+    checkpoint: str | Path | None = None,
+    checkpoint_every: float = 60.0,
+    resume: Resume = False,
     progress: bool | None = None,
     rng: RngLike = None,
 ) -> TGGMFit:
@@ -152,6 +134,8 @@ def train_tggm(
         A model to start from instead of random weights, e.g. one trained by another method.
     dtype : float32 or float64
         Of all arithmetic; the model is float64 always.
+    checkpoint, checkpoint_every, resume
+        As in :func:`train_rbm`, but written between two epochs.
     progress : bool, optional
         Show a bar; by default if standard error is a terminal.
     rng : None, int or numpy.random.Generator
@@ -167,7 +151,10 @@ def train_tggm(
     Raises
     ------
     TypeError, ValueError
-        Before anything is computed, naming the argument.
+        Before anything is computed, naming the argument; also if the checkpoint is damaged or
+        belongs to another run, naming each setting that differs.
+    FileExistsError, FileNotFoundError
+        If ``checkpoint`` exists without ``resume``, or does not with ``resume=True``.
     FloatingPointError
         If the weights overflow at every learning rate.
 
@@ -198,14 +185,16 @@ def train_tggm(
         dtype=checks.float_dtype("dtype", dtype),
     )
     epochs = checks.count("epochs", epochs)
+    rates = _rates(learning_rate, optimizer)
     plan = Plan(
         epochs,
+        tuple(rates),
         _positive("decay", decay),
         None if truncation_rate is None else _positive("truncation_rate", truncation_rate),
         epochs if patience is None else checks.count("patience", patience),
         checks.choice("score", score, ("rmse", "log_likelihood")),
+        bool(refit),
     )
-    rates = _rates(learning_rate, optimizer)
     fraction = checks.number("validation_fraction", validation_fraction, least=0.0, below=1.0)
     held = int(round(fraction * len(data)))
     if len(rates) > 1 and held == 0:
@@ -215,146 +204,78 @@ def train_tggm(
     hidden = checks.count("n_hidden", n_hidden)
     if start is not None:
         _check_start(start, data.shape[1], hidden, aims.shape[1])
-    task = _Task(data, aims, held, hidden, settings, plan, start, seed_from(rng, "train_tggm"))
-    with Progress(epochs * (len(rates) + bool(refit and held)), "training", progress) as bar:
-        with one_blas_thread():
-            return task.fit(rates, bar, refit=bool(refit), calibrate=bool(calibrate))
+    saved = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every, resume)
+    seed = None if saved is None or rng is not None else saved.seed
+    if seed is None:
+        seed = seed_from(rng, "train_tggm")
+    if saved is not None:
+        saved.belong_to(_identity(data, aims, held, hidden, settings, plan, start), seed)
+    training = Training(data, aims, held, hidden, settings, plan, start, seed)
+    interrupted = _carry_out(training, progress, saved)
+    chosen = training.best()
+    history = {name: np.array(values) for name, values in chosen.history.items()}
+    model = training.model(bool(calibrate))
+    return TGGMFit(model, history, chosen.rate, chosen.best_epoch, interrupted)
 
 
-class _Task:
-    """Everything that the runs of one training share."""
-
-    def __init__(
-        self,
-        data: NDArray[Any],
-        aims: NDArray[Any],
-        held: int,
-        hidden: int,
-        settings: Settings,
-        plan: Plan,
-        start: TruGTGGM | None,
-        seed: int,
-    ) -> None:
-        self.settings, self.plan, self.start, self.seed = settings, plan, start, seed
-        self.hidden = hidden
-        self.scale_x, self.scale_y = Scale.of(data, np.inf), Scale.of(aims, 1.0)
-        self.inputs = self.scale_x.apply(data, settings.dtype)
-        self.targets = self.scale_y.apply(aims, settings.dtype)
-        generator = np.random.Generator(np.random.Philox(key=[seed, USER]))
-        order = generator.permutation(len(data))
-        self.held, self.kept = np.sort(order[:held]), np.sort(order[held:])
-
-    def fit(
-        self, rates: Sequence[float], bar: Progress, *, refit: bool, calibrate: bool
-    ) -> TGGMFit:
-        """Run with every rate, choose, and train on all rows."""
-        best: tuple[float, Run] | None = None
-        interrupted = False
-        for rate in rates:
-            run = self._new_run()
-            interrupted, finite = self._train(run, rate, self.kept, self.plan.epochs, bar)
-            if finite and (best is None or run.best_score > best[1].best_score):
-                best = rate, run
-            if interrupted:
-                warnings.warn("training was interrupted; returning the fit so far", stacklevel=3)
-                break
-        if best is None:
-            raise FloatingPointError(
-                "training diverged: weights are no longer finite; use a lower learning_rate"
-            )
-        rate, run = best
-        run.learner.restore(run.best)
-        log_noise = self._calibrated(run.learner) if calibrate and self.held.size else None
-        chosen = run.learner
-        if refit and self.held.size and not interrupted and run.best_epoch:
-            again = self._new_run()
-            every = np.arange(len(self.inputs))
-            interrupted, finite = self._train(again, rate, every, run.best_epoch, bar)
-            if finite and not interrupted:
-                chosen = again.learner
-        history = {name: np.array(values) for name, values in run.records.items()}
-        model = chosen.model(self.scale_x, self.scale_y, log_noise)
-        return TGGMFit(model, history, rate, run.best_epoch, interrupted)
-
-    def _new_run(self) -> Run:
-        widths = self.inputs.shape[1], self.targets.shape[1]
-        learner = Learner(*widths, self.hidden, self.settings, self.seed)
-        if self.start is not None:
-            learner.begin_at(self.start, self.scale_x, self.scale_y)
-        return Run(learner, {}, 0, -np.inf, learner.copy())
-
-    def _train(
-        self, run: Run, rate: float, rows: NDArray[np.int64], epochs: int, bar: Progress
-    ) -> tuple[bool, bool]:
-        """Train on these rows; return whether Ctrl-C ended it, and whether all is finite.
-
-        Rates follow the whole plan, of which ``epochs`` may be a part.
-        """
-        plan, learner = self.plan, run.learner
-        inputs, targets = (np.ascontiguousarray(a[rows]) for a in (self.inputs, self.targets))
-        validated = self.held.size > 0 and len(rows) < len(self.inputs)
-        schedule = Schedule(rate, rate * plan.decay)
-        begun = time.perf_counter()
+def _carry_out(training: Training, progress: bool | None, saved: Checkpoint | None) -> bool:
+    """Train to the end; return whether Ctrl-C ended it before."""
+    interrupted = terminated = False
+    plan = training.plan
+    total = plan.epochs * (len(plan.rates) + bool(plan.refit and training.held.size))
+    with Progress(total, "training", progress) as bar, one_blas_thread():
+        if saved is not None and saved.found is not None:
+            try:
+                training.restore(saved.found)
+            except ValueError as error:
+                raise ValueError(f"checkpoint {saved.path} is damaged: {error}") from error
+        if training.finished:
+            return False
+        if saved is not None:
+            saved.start(training.state())
         try:
-            for epoch in range(epochs):
-                now = schedule.at(epoch / plan.epochs)
-                ends = now if plan.truncation_rate is None else now * plan.truncation_rate
-                objective = learner.run_epoch(inputs, targets, epoch, now, ends)
-                if not learner.finite():
-                    return False, run.best_epoch > 0
-                record = {"epoch": epoch + 1.0, "learning_rate": now, "objective": objective}
-                if validated:
-                    record |= self._score(learner)
-                record["seconds"] = time.perf_counter() - begun
-                for name, value in record.items():
-                    run.records.setdefault(name, []).append(value)
-                self._keep_best(run, validated)
-                bar.advance(1, score=record.get("validation_rmse", objective))
-                if epoch + 1 - run.best_epoch >= plan.patience:
-                    break
+            with Interrupts(terminate=saved is not None) as interrupts:
+                training.train(bar, interrupts, saved)
         except KeyboardInterrupt:
-            return True, True
-        return False, True
+            interrupted = True
+            words = "" if saved is None else f", which {saved.path} continues"
+            warnings.warn(
+                f"training was interrupted; returning the fit so far{words}", stacklevel=3
+            )
+        except Terminated:
+            terminated = True
+        finally:
+            if saved is not None and training.whole:
+                saved.save(training.state())
+    if terminated:  # nobody handles the signal: die of it, now that all is saved
+        signal.raise_signal(signal.SIGTERM)
+    return interrupted
 
-    def _score(self, learner: Learner) -> dict[str, float]:
-        rmse, likelihood = learner.score(self.inputs[self.held], self.targets[self.held])
-        likelihood -= float(np.log(self.scale_y.deviation).sum())
-        return {"validation_rmse": rmse, "validation_log_likelihood": likelihood}
 
-    def _keep_best(self, run: Run, validated: bool) -> None:
-        """Keep the model if its score is the best so far; without validation keep the last."""
-        score = 0.0
-        if validated and self.plan.score == "rmse":
-            score = -run.records["validation_rmse"][-1]
-        elif validated:
-            score = run.records["validation_log_likelihood"][-1]
-        if score > run.best_score or not validated:
-            run.best_score, run.best = score, run.learner.copy()
-            run.best_epoch = len(run.records["epoch"])
-
-    def _calibrated(self, learner: Learner) -> NDArray[np.float64]:
-        """Return each output's log noise variance of highest likelihood on the held back rows."""
-        from scipy.optimize import minimize_scalar  # here, since its import takes a while
-
-        plain_x, plain_y = (
-            Scale(np.zeros(width), np.ones(width))
-            for width in (self.inputs.shape[1], self.targets.shape[1])
-        )
-        model = learner.model(plain_x, plain_y)
-        mean, deviation = model.predict(self.inputs[self.held], return_std=True)
-        shape = (self.held.size, -1)
-        variance = deviation.reshape(shape) ** 2 - model.noise_variance
-        square = (self.targets[self.held] - mean.reshape(shape)) ** 2
-        result = np.empty(square.shape[1])
-        for o in range(result.size):
-
-            def loss(log_noise: float, o: int = o) -> float:
-                spread = variance[:, o] + np.exp(log_noise)
-                return float((np.log(spread) + square[:, o] / spread).mean())
-
-            found = minimize_scalar(loss, bounds=(-18.0, 5.0), method="bounded")
-            result[o] = found.x
-        return result
+def _identity(
+    data: NDArray[Any],
+    aims: NDArray[Any],
+    held: int,
+    hidden: int,
+    settings: Settings,
+    plan: Plan,
+    start: TruGTGGM | None,
+) -> dict[str, Any]:
+    """Return what makes a run the same run, as numbers and words."""
+    first = None
+    if start is not None:
+        first = np.concatenate([np.ravel(getattr(start, name)) for name in start.names])
+    return {
+        "machine": "regression",
+        "X": data_identity(data),
+        "y": data_identity(aims),
+        "rows held back": held,
+        "n_hidden": hidden,
+        "start": data_identity(first),
+        **asdict(settings),
+        "dtype": str(settings.dtype),
+        **asdict(plan),
+    }
 
 
 def _positive(name: str, value: float) -> float:

@@ -24,6 +24,7 @@ from .randomness import RngLike, seed_from
 from .rbm import BernoulliRBM, TruGRBM
 from .tempering import as_betas
 from .truncation import Truncation, TruncationLike, as_truncation
+from .visible_units import units_of
 
 __all__ = ["Callback", "EpochEnd", "Fit", "train_rbm"]
 
@@ -32,6 +33,7 @@ History = dict[str, NDArray[np.float64]]
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
 RATES = {"sgd": (0.2, 0.01), "rmsprop": (1e-3, 1e-5), "adam": (1e-3, 1e-5)}
+GAUSSIAN_RATES = RATES | {"sgd": (0.05, 0.0025)}
 TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
 PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
 
@@ -50,6 +52,8 @@ def train_rbm(
     *,
     truncation: TruncationLike | None = None,
     hidden: Literal["trug", "bernoulli"] = "trug",
+    visible: Literal["bernoulli", "gaussian"] = "bernoulli",
+    visible_precision: float | None = None,
     precision: float = 1.0,
     learn_precision: bool = False,
     method: Literal["pcd", "cd", "pt"] = "pcd",
@@ -70,7 +74,7 @@ def train_rbm(
     soft: bool = False,
     dtype: Any = "float32",
     validation: ArrayLike | None = None,
-    score: Literal["pseudo", "ais"] | None = "pseudo",
+    score: Literal["auto", "pseudo", "reconstruction", "ais"] | None = "auto",
     score_every: int = 1,
     patience: int | None = None,
     callbacks: Sequence[Callback] = (),
@@ -85,14 +89,21 @@ def train_rbm(
     Parameters
     ----------
     X : array_like, shape (rows, n_visible), or datasets.Resampler
-        Training data, 0 or 1 (in [0, 1] with ``soft=True``); a Resampler binarizes grey images
-        anew for each epoch.
+        Training data, 0 or 1 (in [0, 1] with ``soft=True``), or any finite numbers with
+        ``visible="gaussian"``; a Resampler binarizes grey images anew for each epoch.
     n_hidden : int
         Number of hidden units.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default learned per unit from [0, 4].
     hidden : {"trug", "bernoulli"}
         "bernoulli" trains the ordinary RBM by the same code.
+    visible : {"bernoulli", "gaussian"}
+        "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
+        standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
+        whenever they would leave no density (math.md 4.1).
+    visible_precision : float, optional
+        a of all Gaussian visible units, given the hidden ones: 1 over the variance that those leave
+        unexplained.  It is not learned; default 1.
     precision : float
         d of every TruG unit: only ``sqrt(d) * (upper - lower)`` matters (math.md 2.4), so it is
         fixed by default.
@@ -112,7 +123,8 @@ def train_rbm(
     batch_size, epochs : int
     optimizer : {"sgd", "rmsprop", "adam"}
     learning_rate : float or (start, end), optional
-        Decays geometrically over the run; default (0.2, 0.01) for SGD, (1e-3, 1e-5) for others.
+        Decays geometrically over the run; default (0.2, 0.01) for SGD, (0.05, 0.0025) with
+        Gaussian visible units; (1e-3, 1e-5) for others.
     truncation_rate : float or (start, end), optional
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
@@ -137,9 +149,11 @@ def train_rbm(
         Float type of the model and of all matrix products.
     validation : array_like, shape (rows, n_visible), optional
         Scored beside the training data.
-    score : {"pseudo", "ais"} or None
-        Scored on up to 1,000 rows of each set: pseudo-log-likelihood, or log-likelihood by a short
-        AIS run (100 chains, 1,000 temperatures).
+    score : {"auto", "pseudo", "reconstruction", "ais"} or None
+        Scored on up to 1,000 rows of each set: pseudo-log-likelihood, which Gaussian visible units
+        do not have; minus the squared error of reconstructions from the hidden units' means, which
+        shows progress but not how probable data are; or log-likelihood by a short AIS run (100
+        chains, 1,000 temperatures).  "auto" is "pseudo" or, with Gaussian units, "reconstruction".
     score_every : int
         Epochs between scores; those between hold NaN in the history.
     patience : int, optional
@@ -191,23 +205,36 @@ def train_rbm(
     TruGRBM(n_visible=64, n_hidden=20, dtype=float32)
     """
     first = X.epoch(0) if isinstance(X, Resampler) else X
-    data = checks.visible("X", first, soft=soft)
+    checks.choice("hidden", hidden, ("trug", "bernoulli"))
+    real = checks.choice("visible", visible, ("bernoulli", "gaussian")) == "gaussian"
+    if real and soft:
+        raise ValueError("soft is for visible='bernoulli'; Gaussian units take any finite numbers")
+    a = _visible_precision(real, visible_precision)
+    units = units_of(None if a is None else np.array([a]))
+    data = units.checked("X", first, soft=soft)
     held_out = (
         None
         if validation is None
-        else checks.visible("validation", validation, data.shape[1], soft=soft)
+        else units.checked("validation", validation, data.shape[1], soft=soft)
     )
-    checks.choice("hidden", hidden, ("trug", "bernoulli"))
     checks.choice("method", method, ("pcd", "cd", "pt"))
     checks.choice("optimizer", optimizer, ("sgd", "rmsprop", "adam"))
     if score is not None:
-        checks.choice("score", score, ("pseudo", "ais"))
+        checks.choice("score", score, ("auto", "pseudo", "reconstruction", "ais"))
+    if score == "pseudo" and real:
+        raise ValueError(
+            "score='pseudo' is for visible='bernoulli': Gaussian visible units have no "
+            "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
+        )
+    if score == "auto":
+        score = "reconstruction" if real else "pseudo"
     for name, given in (("truncation", truncation), ("learn_precision", learn_precision)):
         if hidden == "bernoulli" and given:
             raise ValueError(f"{name} is for hidden='trug'; Bernoulli units have none")
     settings = Settings(
         truncation=as_truncation(BEST_TRUNCATION if truncation is None else truncation),
         bernoulli=hidden == "bernoulli",
+        visible_precision=a,
         precision=checks.number("precision", precision),
         learn_precision=bool(learn_precision),
         persistent=method != "cd",
@@ -224,7 +251,9 @@ def train_rbm(
     )
     plan = Plan(
         epochs=checks.count("epochs", epochs),
-        learning_rate=as_schedule("learning_rate", learning_rate, RATES[optimizer]),
+        learning_rate=as_schedule(
+            "learning_rate", learning_rate, GAUSSIAN_RATES[optimizer] if real else RATES[optimizer]
+        ),
         truncation_rate=as_schedule(
             "truncation_rate", truncation_rate, TRUNCATION_RATES[optimizer]
         ),
@@ -252,6 +281,17 @@ def train_rbm(
     interrupted = carry_out(run, callbacks, progress, saved)
     history = {name: np.array(values) for name, values in run.records.items()}
     return Fit(run.model(), history, interrupted)
+
+
+def _visible_precision(real: bool, value: float | None) -> float | None:
+    """Return the precision of Gaussian visible units, None for Bernoulli ones."""
+    if not real:
+        if value is not None:
+            raise ValueError("visible_precision is for visible='gaussian'")
+        return None
+    precision = checks.number("visible_precision", 1.0 if value is None else value)
+    checks.positive("visible_precision", np.array([precision]))
+    return precision
 
 
 def as_sweeps(k: int | tuple[int, int]) -> Schedule:

@@ -18,7 +18,7 @@ TABLES = {
     "table3": "errors of one-step forecasts of walking and running",
     "table4": "test errors of regressions on nine UCI sets",
 }
-FIGURES = "figures"
+FIGURES, NONLINEARITIES = "figures", "nonlinearities"
 
 
 def add(commands: Any) -> None:
@@ -38,6 +38,10 @@ def add(commands: Any) -> None:
     figures = which.add_parser(FIGURES, help="figures of the machines of table1")
     figures.set_defaults(run=run_figures, table=FIGURES)
     add_run(figures)
+    units = which.add_parser(NONLINEARITIES, help="what the regressions of table4 have learned")
+    units.set_defaults(run=run_nonlinearities)
+    units.add_argument("--out", metavar="DIR", default="table4", help="folder of table4")
+    options.add_common(units)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -108,3 +112,11 @@ def run_figures(arguments: argparse.Namespace) -> None:
     settings = figures.settings(arguments.config, quick=arguments.quick)
     for path in figures.draw(session, settings, arguments.only):
         print(f"written to {path}")
+
+
+def run_nonlinearities(arguments: argparse.Namespace) -> None:
+    """Draw the nonlinearities that the finished regressions of Table 4 have learned in common."""
+    from ..reproduce import runner, table4_views
+
+    session = runner.Session(Path(arguments.out), arguments.seed, None, options.progress(arguments))
+    print(f"written to {table4_views.draw(session)}")

@@ -10,6 +10,9 @@ q_k = t_k on the paper's.  A chain's weight gains log p_k* - log p_(k-1)* at its
 transition that leaves p_k invariant.  The transition (a half step to the other layer and one back)
 is reversible, so the same code with all schedules turned round is the exact mirror image: started
 from draws of the model, its path has the forward path's density times Z/Z_0 exp(-gain).
+
+With Gaussian visible units of precision a, log p_k*(x) has the same term -x'diag(a)x/2 at all
+temperatures, and net^2 / (2 a) takes the place of softplus(net), up to a constant.
 """
 
 from typing import NamedTuple
@@ -129,19 +132,26 @@ def hidden_gain(net, units, old, new, scaled, mean, values):
 
 
 @serial
-def visible_gain(net, bias, bias_step, scale, scale_step):
-    """Return a row's sum of softplus(bias + scale net) minus that before both last changed."""
+def visible_gain(net, precision, bias, bias_step, scale, scale_step):
+    """Return a row's sum of softplus(bias + scale net) minus that before both last changed.
+
+    precision : (units,) of Gaussian units, whose square over 2 precision takes softplus's place
+    """
     move, old = np.empty_like(net), np.empty_like(net)
     for i in range(net.size):
         move[i] = bias_step[i] + scale_step * net[i]
         old[i] = bias[i] + scale * net[i] - move[i]
+    work = np.empty_like(net)
+    if precision.size > 0:
+        for i in range(net.size):
+            work[i] = (old[i] + like(move[i], 0.5) * move[i]) / precision[i]
+        return inner(move, work)
     points = points_for(inner(move, move))
     gain = 0.0
     if points == 0:
         for i in range(net.size):
             start = np.float64(old[i])
             gain += softplus(start + move[i]) - softplus(start)
-    work = np.empty_like(net)
     for point in range(points):
         at = like(old[0], 0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
         for i in range(net.size):
@@ -224,15 +234,16 @@ def visible_half_step(layers, walkers, path, k, run):
             mixed[i] = (1.0 - s) * base[unit + i] + s * bias[0, unit + i]
             step[i] = (s - s_old) * (bias[0, unit + i] - base[unit + i])
         scale, scale_step = like(mixed[0], t), like(mixed[0], t - t_old)
+        precision = layers.visible_precision[unit:unit_stop]
         for r in range(row, row_stop):
             target = net[r, unit:unit_stop]
             if run.on_hidden:
-                gain = visible_gain(target, mixed, step, scale, scale_step)
+                gain = visible_gain(target, precision, mixed, step, scale, scale_step)
                 visible_part[r, unit // VISIBLE] = gain
             for i in range(size):
                 target[i] = mixed[i] + scale * target[i]
             uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
-            draw_visible_row(target, uniform, visible[r, unit:unit_stop])
+            draw_visible_row(target, precision, uniform, visible[r, unit:unit_stop])
             if not run.on_hidden:
                 visible_part[r, unit // VISIBLE] = inner(visible[r, unit:unit_stop], change)
 

@@ -23,6 +23,7 @@ from .intrinsics import like
 from .philox import HIDDEN as HIDDEN_STREAM
 from .philox import VISIBLE as VISIBLE_STREAM
 from .philox import padded, uniform_row
+from .quantile import quantile
 
 ROWS, HIDDEN, VISIBLE = 256, 128, 64  # size of a tile; units in multiples of 64 (philox.py)
 
@@ -41,6 +42,7 @@ class Layers(NamedTuple):
     lower: np.ndarray  # (hidden,)
     upper: np.ndarray  # (hidden,)
     n_flat: int  # how many units have precision <= 0
+    visible_precision: np.ndarray  # (visible,) of Gaussian units; empty: zeros and ones
 
 
 class Address(NamedTuple):
@@ -154,7 +156,7 @@ def step_hidden(layers, visible, address, net, sample):
 
 @parallel
 def step_visible(layers, hidden, address, mean, sample):
-    """Write means and draws of the Bernoulli visible layer given the hidden one."""
+    """Write means and draws of the visible layer given the hidden one."""
     rows, units = sample.shape
     for index in prange(tile_count(rows, units, VISIBLE)):
         row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE)
@@ -162,18 +164,25 @@ def step_visible(layers, hidden, address, mean, sample):
         gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, part)
         add_bias(mean, layers.visible_bias, row, row_stop, unit, unit_stop)
         uniform = np.empty(padded(unit_stop - unit), sample.dtype)
+        precision = layers.visible_precision[unit:unit_stop]
         for r in range(row, row_stop):
             chain = address.first_chain + r
             uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
-            draw_visible_row(mean[r, unit:unit_stop], uniform, sample[r, unit:unit_stop])
+            draw_visible_row(mean[r, unit:unit_stop], precision, uniform, sample[r, unit:unit_stop])
 
 
 @serial
-def draw_visible_row(net, uniform, sample):
-    """Replace net inputs by probabilities and draw zeros and ones."""
+def draw_visible_row(net, precision, uniform, sample):
+    """Replace net inputs by means and draw: zeros and ones, or, given precisions, Gaussians."""
+    if precision.size == 0:
+        for i in range(net.size):
+            net[i] = sigmoid(net[i])
+            sample[i] = like(net[i], 1.0) if uniform[i] < net[i] else like(net[i], 0.0)
+        return
+    infinity = like(net[0], float("inf"))
     for i in range(net.size):
-        net[i] = sigmoid(net[i])
-        sample[i] = like(net[i], 1.0) if uniform[i] < net[i] else like(net[i], 0.0)
+        sample[i] = quantile(uniform[i], net[i], precision[i], -infinity, infinity)
+        net[i] = net[i] / precision[i]
 
 
 @parallel

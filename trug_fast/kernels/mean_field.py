@@ -19,7 +19,7 @@ from .blas import gemm
 from .compiling import parallel, serial
 from .elementary import exp
 from .intrinsics import like
-from .unit import evaluate
+from .unit import evaluate, evaluate_wide, is_wide
 
 ROWS = 128  # of a block: its arrays stay in the second-level cache with 100 hidden units
 LOG_TWO_PI = 1.8378770664093453
@@ -82,9 +82,16 @@ def input_net(network, inputs, z):
 
 @serial
 def mean_of_unit(a, d, lower, upper, mean):
-    """Write the mean of one unit for each row's net input."""
-    for r in range(a.size):
-        mean[r] = evaluate(a[r], d, lower, upper)[2]
+    """Write the mean of one unit for each row's net input.
+
+    All rows share the unit's width, so most units need one regime's loop (2.2 instead of 4.2 ns).
+    """
+    if is_wide(d, lower, upper):
+        for r in range(a.size):
+            mean[r] = evaluate_wide(a[r], d, lower, upper)[2]
+    else:
+        for r in range(a.size):
+            mean[r] = evaluate(a[r], d, lower, upper)[2]
 
 
 @serial
@@ -92,10 +99,16 @@ def moments_of_unit(out, j, d, lower, upper, log_norm):
     """Write all moments of unit j from ``out.net`` of each row."""
     net, mean, variance, third = out.net[j], out.mean[j], out.variance[j], out.third[j]
     at_lower, at_upper = out.at_lower[j], out.at_upper[j]
-    for r in range(net.size):
-        norm, _, m, v, t, low, high, _ = evaluate(net[r], d, lower, upper)
-        log_norm[r], mean[r], variance[r], third[r] = norm, m, v, t
-        at_lower[r], at_upper[r] = exp(low), exp(high)
+    if is_wide(d, lower, upper):
+        for r in range(net.size):
+            norm, _, m, v, t, low, high, _ = evaluate_wide(net[r], d, lower, upper)
+            log_norm[r], mean[r], variance[r], third[r] = norm, m, v, t
+            at_lower[r], at_upper[r] = exp(low), exp(high)
+    else:
+        for r in range(net.size):
+            norm, _, m, v, t, low, high, _ = evaluate(net[r], d, lower, upper)
+            log_norm[r], mean[r], variance[r], third[r] = norm, m, v, t
+            at_lower[r], at_upper[r] = exp(low), exp(high)
 
 
 @serial
@@ -145,13 +158,12 @@ def move_residual(network, j, before, after, residual):
 
 
 @serial
-def largest_move(before, after):
-    """Return the largest difference."""
-    largest = like(before[0], 0.0)
-    for r in range(before.size):
-        move = abs(after[r] - before[r])
-        largest = move if move > largest else largest
-    return largest
+def move_mean(scale, own, fresh, moves):
+    """Overwrite the means and raise ``moves`` to each row's largest scaled move so far."""
+    for r in range(own.size):
+        move = scale * abs(fresh[r] - own[r])
+        moves[r] = move if move > moves[r] else moves[r]
+        own[r] = fresh[r]
 
 
 @serial
@@ -165,18 +177,16 @@ def infer(network, z, residual, cycles, tolerance, out, bound):
     bound : (rows,), gains all of the evidence lower bound but the constant and the prior's part
     """
     hidden, tau = z.shape[0], network.hidden_precision
-    net, fresh = np.empty_like(z[0]), np.empty_like(z[0])
+    net, fresh, moves = np.empty_like(z[0]), np.empty_like(z[0]), np.empty_like(z[0])
     for _ in range(cycles - 1):
-        largest = like(net[0], 0.0)
+        moves[:] = 0.0
         for j in range(hidden):
             own, stiffness = out.mean[j], network.stiffness[j]
             net_given_rest(network, j, z, residual, own, net)
             mean_of_unit(net, stiffness, network.lower[j], network.upper[j], fresh)
             move_residual(network, j, own, fresh, residual)
-            moved = largest_move(own, fresh) * math.sqrt(stiffness)
-            largest = moved if moved > largest else largest
-            own[:] = fresh
-        if largest <= tolerance:
+            move_mean(math.sqrt(stiffness), own, fresh, moves)
+        if moves.max() <= tolerance:
             break
     log_norm = net
     for j in range(hidden):

@@ -160,39 +160,37 @@ def bound_gradient(task, network, work, before, after, own):
     after.mean[:] = before.mean
     infer(network, z, residual, task.cycles, task.tolerance, after, work.bound)
     gemm(False, True, 1.0, residual, after.mean, 0.0, own.output_weights)
-    hidden_noise = 0.0
+    excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
     own.log_noise[:] = -0.5 * work.bound.size
+    # Sums over rows are products with ones: a loop that adds up one number does not vectorise.
+    spread = np.dot(after.variance, one)
     for j in range(task.hidden):
-        old, new, old_variance, variance = (
-            before.mean[j],
-            after.mean[j],
-            before.variance[j],
-            after.variance[j],
-        )
-        row, out = z[j], slope[j]
-        total = like(tau, 0.0)
+        old, new, row, out = before.mean[j], after.mean[j], z[j], slope[j]
         for r in range(row.size):
             out[r] = tau * (new[r] - old[r])
-            total += variance[r]
         if task.one_noise:
+            old_variance, variance = before.variance[j], after.variance[j]
             for r in range(row.size):
                 now, then = new[r] - row[r], old[r] - row[r]
-                hidden_noise += variance[r] + now * now - old_variance[r] - then * then
+                excess[r] += variance[r] + now * now - old_variance[r] - then * then
         for o in range(task.outputs):
             weight, precision = network.output_weights[o, j], network.noise_precision[o]
-            own.output_weights[o, j] = precision * (own.output_weights[o, j] - weight * total)
-            own.log_noise[o] += 0.5 * precision * weight * weight * total
-        own.low_end[j if task.ends != SHARED else 0] += (
-            before.at_lower[j].sum() - after.at_lower[j].sum()
-        )
-        own.log_width[j if task.ends != SHARED else 0] += (
-            after.at_upper[j].sum() - before.at_upper[j].sum()
-        )
+            own.output_weights[o, j] = precision * (own.output_weights[o, j] - weight * spread[j])
+            own.log_noise[o] += 0.5 * precision * weight * weight * spread[j]
+    add_ends(task, np.dot(before.at_lower, one), np.dot(after.at_lower, one), own.low_end)
+    add_ends(task, np.dot(after.at_upper, one), np.dot(before.at_upper, one), own.log_width)
     for o in range(task.outputs):
         precision, rest = network.noise_precision[o], residual[o]
         own.output_bias[o] = precision * rest.sum()
         own.log_noise[o] += 0.5 * precision * np.dot(rest, rest)
-    return 0.5 * tau * hidden_noise
+    return 0.5 * tau * excess.sum()
+
+
+@serial
+def add_ends(task, gains, losses, out):
+    """Add gains less losses (hidden,) to the gradient by each unit's end, or by the common one."""
+    for j in range(task.hidden):
+        out[j if task.ends != SHARED else 0] += gains[j] - losses[j]
 
 
 @serial
@@ -228,8 +226,12 @@ def predictive_gradient(task, network, work, before, own):
     for o in range(task.outputs):
         own.output_bias[o] = pull[o].sum()
         own.log_noise[o] = widen[o].sum() / network.noise_precision[o]
+    if not squares:
+        bent = np.empty_like(own.output_weights)
+        gemm(False, True, 2.0, widen, before.variance, 0.0, bent)
+        own.output_weights[:] += network.output_weights * bent
     beta, kappa = np.empty_like(work.bound), np.empty_like(work.bound)
-    hidden_noise = 0.0
+    excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
     for j in range(task.hidden):
         mean, variance, third = before.mean[j], before.variance[j], before.third[j]
         beta[:] = 0.0
@@ -241,28 +243,27 @@ def predictive_gradient(task, network, work, before, own):
             if not squares:
                 for r in range(beta.size):
                     kappa[r] += weight * weight * bend[r]
-                own.output_weights[o, j] += 2.0 * weight * np.dot(bend, variance)
         out, row = work.slope[j], work.z[j]
         low, high = before.at_lower[j], before.at_upper[j]
         lower = network.lower[j] if network.lower[j] > -np.inf else like(tau, 0.0)
         upper = network.upper[j] if network.upper[j] < np.inf else like(tau, 0.0)
-        by_lower, by_upper = like(tau, 0.0), like(tau, 0.0)
-        for r in range(beta.size):
-            out[r] = tau * (variance[r] * beta[r] + third[r] * kappa[r])
-            above, below = upper - mean[r], lower - mean[r]
-            by_upper += high[r] * (above * beta[r] + (above * above - variance[r]) * kappa[r])
-            by_lower -= low[r] * (below * beta[r] + (below * below - variance[r]) * kappa[r])
-        own.low_end[j if task.ends != SHARED else 0] += by_lower
-        own.log_width[j if task.ends != SHARED else 0] += by_upper
         if task.one_noise and not squares:
             for r in range(beta.size):
                 above, below, off = upper - mean[r], lower - mean[r], row[r] - mean[r]
                 ends = high[r] * above**3 - low[r] * below**3
-                fourth = (3.0 * variance[r] - ends) / tau + off * third[r]
-                by_mean = variance[r] * off - 0.5 * third[r]
-                by_variance = third[r] * off - 0.5 * (fourth - variance[r] * variance[r])
-                hidden_noise -= beta[r] * by_mean + kappa[r] * by_variance
-    return tau * hidden_noise
+                fourth = (like(tau, 3.0) * variance[r] - ends) / tau + off * third[r]
+                by_mean = variance[r] * off - like(tau, 0.5) * third[r]
+                by_variance = third[r] * off - like(tau, 0.5) * (fourth - variance[r] * variance[r])
+                excess[r] -= beta[r] * by_mean + kappa[r] * by_variance
+        for r in range(beta.size):  # the densities become the slopes by the ends
+            out[r] = tau * (variance[r] * beta[r] + third[r] * kappa[r])
+            above, below = upper - mean[r], lower - mean[r]
+            high[r] *= above * beta[r] + (above * above - variance[r]) * kappa[r]
+            low[r] *= below * beta[r] + (below * below - variance[r]) * kappa[r]
+    none = np.zeros_like(own.input_bias)
+    add_ends(task, none, np.dot(before.at_lower, one), own.low_end)
+    add_ends(task, np.dot(before.at_upper, one), none, own.log_width)
+    return tau * excess.sum()
 
 
 @serial
@@ -283,8 +284,7 @@ def batch_gradient(task, state, network, work, before, after):
     else:
         shared_noise = predictive_gradient(task, network, work, before, own)
     gemm(False, False, 1.0, work.slope, work.inputs, 0.0, own.input_weights)
-    for j in range(task.hidden):
-        own.input_bias[j] = work.slope[j].sum()
+    own.input_bias[:] = np.dot(work.slope, np.ones_like(work.bound))
     if task.one_noise:
         own.log_noise[:] = own.log_noise.sum() + shared_noise
     rows = work.bound.size

@@ -22,6 +22,7 @@ from .gibbs import (
     Address,
     Layers,
     add_bias,
+    draw_visible_row,
     hidden_statistics,
     step_hidden,
     tile,
@@ -32,7 +33,6 @@ from .intrinsics import like
 from .philox import HIDDEN as HIDDEN_STREAM
 from .philox import VISIBLE as VISIBLE_STREAM
 from .philox import padded, uniform_row
-from .quantile import quantile
 from .unit import evaluate
 
 
@@ -57,20 +57,12 @@ def visible_row(net, precision, draw, uniform, sample):
 
     precision : empty for visibles of 0 and 1, else the precisions of Gaussian ones
     """
-    if precision.size == 0:
-        for i in range(net.size):
-            net[i] = sigmoid(net[i])
-            one, zero = like(net[i], 1.0), like(net[i], 0.0)
-            sample[i] = (one if uniform[i] < net[i] else zero) if draw else net[i]
+    if draw:
+        draw_visible_row(net, precision, uniform, sample)
         return
-    infinity = like(net[0], float("inf"))
     for i in range(net.size):
-        if draw:
-            sample[i] = quantile(uniform[i], net[i], precision[i], -infinity, infinity)
-        net[i] = net[i] / precision[i]
-    if not draw:
-        for i in range(net.size):
-            sample[i] = net[i]
+        net[i] = sigmoid(net[i]) if precision.size == 0 else net[i] / precision[i]
+        sample[i] = net[i]
 
 
 @parallel
@@ -160,6 +152,7 @@ def run_filter(layers, starts, draw, seed, step, drive, net, state):
             layers.lower,
             layers.upper,
             layers.n_flat,
+            layers.visible_precision,
         )
         if draw:
             address = Address(seed, HIDDEN_STREAM, step, a)

@@ -155,6 +155,21 @@ def evaluate(a, d, lower, upper):
 
 
 @scalar
+def is_wide(d, lower, upper):
+    """Tell whether no net input makes this interval one for ``narrow_integrals``."""
+    return math.sqrt(d) * (upper - lower) >= like(d, NARROW_WIDTH)
+
+
+@scalar
+def evaluate_wide(a, d, lower, upper):
+    """Return what ``evaluate`` does where ``is_wide``, in half the time."""
+    frame = whiten(a, d, lower, upper)
+    _, _, u, u_far, width, tau, _ = frame
+    w0, w1, w2, w3 = wide_integrals(u, u_far, width, tau)
+    return outputs(a, d, lower, upper, frame, w0, w1, w2, w3)
+
+
+@scalar
 def evaluate_one(a, d, lower, upper):
     """Return what ``evaluate`` does, for one unit alone: only its own regime is computed.
 

@@ -67,7 +67,8 @@ def log_partition(
         quad up to a whitened width of 3, else quad2.
     base : array_like, shape (rows, n_visible), optional
         Data, usually the training set, whose pixel means make the base distribution; divides the
-        spread of the weights by up to 13.  Without it the base is uniform.
+        spread of the weights by up to 13.  Without it the base is uniform; for Gaussian visible
+        units it is the model without hidden ones, N(b / a, 1 / a).
     direction : {"forward", "reverse", "both"}
     schedule : {"uniform", "adaptive"}
         Equally spaced temperatures, or denser where a pilot run, a twentieth as long, has seen the
@@ -76,7 +77,7 @@ def log_partition(
         Weigh x with h summed out, or h with x summed out.  Both are unbiased; not for the paper's
         path, which leaves no density of h at its start.
     start : array_like, shape (rows, n_visible), optional
-        Draws of the model (zeros and ones) for the reverse chains, e.g. the persistent chains of a
+        Draws of the model for the reverse chains, e.g. the persistent chains of a
         training run; chain r starts at row r, counted round.  By default rows of ``base``, or the
         ends of the forward chains, drawn by their weights, after Gibbs sweeps at the model.
     n_gibbs : int, optional
@@ -165,8 +166,9 @@ def _plan(
     if checks.choice("weights_on", weights_on, ("visible", "hidden")) == "hidden":
         if name == "paper":
             raise ValueError("weights_on='hidden' needs path 'quad' or 'quad2', got 'paper'")
-    data = None if base is None else checks.visible("base", base, model.n_visible, soft=True)
-    draws = None if start is None else checks.visible("start", start, model.n_visible, soft=False)
+    units, columns = model.visible_units, model.n_visible
+    data = None if base is None else units.checked("base", base, columns)
+    draws = None if start is None else units.checked("start", start, columns, soft=False)
     checks.choice("direction", direction, ("forward", "reverse", "both"))
     if draws is not None and direction == "forward":
         raise ValueError("start is for the reverse chains; pass direction='reverse' or 'both'")

@@ -60,8 +60,7 @@ class Annealer:
     ) -> None:
         self._plan, self._file, self._executor, self._progress = plan, file, executor, progress
         model = plan.model
-        none = np.zeros(model.n_visible)
-        self._bias = none if plan.base is None else paths.base_bias(plan.base)
+        self._bias = paths.base_bias(model, plan.base)
         self.base_log_z = paths.base_log_partition(model, plan.path, self._bias)
         known = file.temperatures
         if known is None:
@@ -92,8 +91,8 @@ class Annealer:
         if plan.start is not None:
             rows = plan.start[np.arange(plan.n_chains) % len(plan.start)]
         elif plan.base is not None:
-            soft = plan.base[rng.integers(0, len(plan.base), plan.n_chains)].astype(np.float64)
-            rows = rng.random(soft.shape) < soft  # zeros and ones stay what they are
+            means = plan.base[rng.integers(0, len(plan.base), plan.n_chains)]
+            rows = plan.model.visible_units.drawn(rng, means.astype(np.float64))
         else:
             ends = self._file.state("forward")
             assert ends is not None

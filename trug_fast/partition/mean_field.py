@@ -10,6 +10,9 @@ which is linear in x, and its exponential can be summed over all x:
 
 The best m obey m = sigmoid(b + W mu), which iteration reaches from anywhere: each step can only
 raise the bound.  It is that of a factorised x and h.
+
+With Gaussian visible units the sum is an integral: the units' own log-normaliser takes the place of
+softplus, and their mean that of the sigmoid.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ def starting_points(model: RBM, data: NDArray[np.generic] | None, seed: int) -> 
     data nor annealed chains came near.
     """
     rng = np.random.default_rng(seed)
-    rows = rng.integers(0, 2, (STARTS, model.n_visible)).astype(np.float64)
+    rows = model.visible_units.noise(rng, STARTS, model.visible_bias)
     if data is None:
         return rows
     return np.concatenate([rows, data[rng.integers(0, len(data), STARTS)]])
@@ -40,14 +43,14 @@ def starting_points(model: RBM, data: NDArray[np.generic] | None, seed: int) -> 
 def bound(model: RBM, start: NDArray[np.float64]) -> float:
     """Return the largest lower bound on log Z that iteration from these rows finds."""
     double = type(model)(**{name: getattr(model, name).astype(np.float64) for name in model.names})
-    m = start
+    m, units = start, double.visible_units
     for _ in range(ITERATIONS):
-        before, m = m, _sigmoid(_net(double, m))
+        before, m = m, units.mean(_net(double, m))
         if np.abs(m - before).max() < STILL:
             break
     net = _net(double, m)
-    # -free_energy(m) = b.m + sum_j L(a_j(m)), and m.net = b.m + sum_j mu_j (W'm)_j.
-    every = -double.free_energy(m) - (m * net).sum(axis=1) + np.logaddexp(0.0, net).sum(axis=1)
+    # energy(m) - free_energy(m) = b.m + sum_j L(a_j(m)), and m.net = b.m + sum_j mu_j (W'm)_j.
+    every = units.energy(m) - double.free_energy(m) - (m * net).sum(axis=1) + units.log_norm(net)
     return float(every.max())
 
 
@@ -56,7 +59,3 @@ def _net(model: RBM, m: NDArray[np.float64]) -> NDArray[np.float64]:
     mean = model.hidden_moments(m).mean
     result: NDArray[np.float64] = model.visible_bias + mean @ model.weights.T
     return result
-
-
-def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.exp(-np.logaddexp(0.0, -x))

@@ -13,7 +13,6 @@ from ..threads import one_blas_thread
 Floats = NDArray[np.float64]
 
 PATHS = ("auto", "quad", "quad2", "paper")
-SMOOTHING = 0.01  # added to the base's pixel means and to their complements
 WIDE = 3.0  # whitened width from which quad2 is the better path (math.md 3.3)
 EVEN = 0.2  # share of adaptive temperatures that stay equally spaced, against a pilot's noise
 
@@ -26,11 +25,17 @@ def automatic(model: RBM) -> str:
     return "quad" if np.median(width) <= WIDE else "quad2"
 
 
-def base_bias(data: NDArray[np.generic]) -> Floats:
-    """Log-odds of the smoothed pixel means of data (math.md 3.2)."""
-    mean = data.mean(axis=0, dtype=np.float64)
-    odds: Floats = np.log((mean + SMOOTHING) / (1 - mean + SMOOTHING))
-    return odds
+def base_bias(model: RBM, data: NDArray[np.generic] | None) -> Floats:
+    """Return visible biases without hidden units: those of the means of data (math.md 3.2).
+
+    Without data those of uniform zeros and ones, or the model's own if visible units are Gaussian.
+    """
+    if data is not None:
+        mean = data.mean(axis=0, dtype=np.float64)
+        return np.asarray(model.visible_units.bias(mean), dtype=np.float64)
+    if model.visible_precision is None:
+        return np.zeros(model.n_visible)
+    return model.visible_bias.astype(np.float64)
 
 
 def uniform(temperatures: int) -> Floats:
@@ -79,7 +84,7 @@ def at_model(sweeps: int, bias: Floats) -> annealing.Path:
 
 def base_log_partition(model: RBM, name: str, bias: Floats) -> float:
     """Log Z of the path's first distribution, without the end factors that the paper drops."""
-    visible = float(np.logaddexp(0.0, bias).sum())
+    visible = float(model.visible_units.log_norm(bias))
     if name == "paper":
         return visible
     # The hidden units at net input 0 are those of a machine without weights and hidden biases.
@@ -97,6 +102,7 @@ def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> 
     t, s, q = path.hidden_scale[k], path.bias_scale[k], path.precision_scale[k]
     layers = model.layers(np.float64)
     linear: Floats = rows @ ((1 - s) * path.base_bias + s * layers.visible_bias[0])
+    linear -= model.visible_units.energy(rows)
     if t == 0.0 and q == 0.0:
         return linear
     scaled = layers._replace(

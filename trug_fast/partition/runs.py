@@ -160,7 +160,7 @@ def _as_compiled(leg: Leg) -> tuple[gibbs.Layers, annealing.Path]:
     """
     weights = leg.layers.weights.view()
     weights.flags.writeable = False
-    names = ("visible_bias", "hidden_bias", "precision", "lower", "upper")
+    names = ("visible_bias", "hidden_bias", "precision", "lower", "upper", "visible_precision")
     small: dict[str, Any] = {name: _writeable(getattr(leg.layers, name)) for name in names}
     layers = leg.layers._replace(weights=weights, **small)
     return layers, annealing.Path(*map(_writeable, leg.path))

@@ -62,6 +62,8 @@ class Table:
         How results are printed.
     note : str
         Printed below them.
+    views : callable(lines) -> str, optional
+        What is printed at the end: the same in other forms.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Table:
     header: Sequence[str]
     row: Callable[[Line], Sequence[str]]
     note: str
+    views: Callable[[Sequence[Line]], str] | None = None
 
     def cells(self, config: str | None, only: Sequence[str], *, quick: bool) -> list[Cell]:
         """Return the cells that a configuration file describes."""
@@ -133,7 +136,8 @@ def run(
 def show(table: Table, lines: Sequence[Line]) -> str:
     """Return results as a table in Markdown, with its note."""
     rows = [table.row(line) for line in lines if line.get("table") == table.name]
-    return f"{results.markdown(table.header, rows)}\n\n{table.note}"
+    views = table.views(lines) if table.views is not None else ""
+    return "\n\n".join(filter(None, (results.markdown(table.header, rows), table.note, views)))
 
 
 def _compute(table: Table, cell: Cell, session: Session, source: str) -> Line:

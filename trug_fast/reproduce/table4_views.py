@@ -1,0 +1,141 @@
+"""Table 4 as the paper prints it, the learned truncation points, and the learned nonlinearities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import plots
+from ..tggm import TruGTGGM
+from . import results
+from .results import Line
+from .runner import RESULTS, Session
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FOLDER = "figures"
+SETTINGS = {
+    "sigmoid": "[0, 1]",
+    "relu": "[0, inf)",
+    "tanh": "[-1, 1]",
+    "common": "common",
+    "per-unit": "per unit",
+    "perceptron": "perceptron",
+}
+COLUMNS, SIZE = 3, 3.0  # panels in a row; inches, of each
+MARGIN = 1.5  # drawn beyond the ends
+
+
+def views(lines: Sequence[Line]) -> str:
+    """Return all tables below that the lines give, in Markdown."""
+    sets = _by_set(lines)
+    if not sets:
+        return ""
+    return "\n\n".join(
+        [
+            "RMSE, mean ± standard error over splits, and the paper's in brackets:",
+            _grid(sets, _error, dropout=True),
+            "Test rows inside the nominal 90 % interval, and mean log-density in nats:",
+            _grid(sets, _spread),
+            "Truncation points learned in common, and widths in deviations of the hidden units;\n"
+            "per unit the median with the narrowest and the widest (all: means over splits):",
+            _points(sets),
+        ]
+    )
+
+
+def draw(session: Session) -> Path:
+    """Draw what units have learned in common in each set, a line for each split.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no cell with ends learned in common is finished.
+    """
+    found = {
+        line["data"]: session.out / line["cell"]
+        for line in results.read(session.out / RESULTS)
+        if line["cell"].endswith("/common") and line.get("seed") == session.seed
+    }
+    if not found:
+        raise FileNotFoundError(f"no finished cells with ends learned in common in {session.out}")
+    rows = -(-len(found) // COLUMNS)
+    figure: Figure = plots.new_figure(SIZE * COLUMNS, SIZE * rows)
+    axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
+    for ax in axes[len(found) :]:
+        ax.remove()
+    for ax, (name, folder) in zip(axes, found.items(), strict=False):
+        _draw_units(ax, name, sorted(folder.glob("model-*.npz")))
+    path = session.out / FOLDER / "nonlinearities.png"
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path)
+    return path
+
+
+def _draw_units(ax: Axes, title: str, paths: Sequence[Path]) -> None:
+    """Draw the mean of a hidden unit over its location before truncation."""
+    for path in paths:
+        model = TruGTGGM.load(path)
+        lower, upper = float(model.lower[0]), float(model.upper[0])
+        z = np.linspace(lower - MARGIN, upper + MARGIN, 401)
+        tau = 1 / model.hidden_variance
+        mean = plots.unit_mean(tau * z, tau, lower, upper)[:, 0]
+        ax.plot(z, mean, color=plots.BLUE, lw=0.8)
+    ax.set_title(title, fontsize="medium")
+    ax.set(xlabel="location before truncation", ylabel="mean")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _by_set(lines: Sequence[Line]) -> dict[str, dict[str, Line]]:
+    """Return the latest line of each cell, by data set and setting."""
+    sets: dict[str, dict[str, Line]] = {}
+    for line in lines:
+        name, _, setting = str(line.get("cell", "")).partition("/")
+        if line.get("table") == "table4" and setting in SETTINGS:
+            sets.setdefault(name, {})[setting] = line
+    return sets
+
+
+def _grid(
+    sets: dict[str, dict[str, Line]], text: Callable[[Line], str], *, dropout: bool = False
+) -> str:
+    """Return a row for each set and a column for each setting."""
+    header = ["data", *SETTINGS.values()] + (["MC-dropout"] if dropout else [])
+    rows = []
+    for found in sets.values():
+        some = next(iter(found.values()))
+        row = [some["data"], *(text(found[s]) if s in found else "" for s in SETTINGS)]
+        rows.append(row + ([str(some["options"]["trials"].get("dropout", ""))] if dropout else []))
+    return results.markdown(header, rows)
+
+
+def _error(line: Line) -> str:
+    """Return error and standard error to two digits of the latter, and the paper's error."""
+    spread = float(line["rmse_error"])
+    digits = max(0, 1 - int(np.floor(np.log10(spread)))) if spread > 0 else 4
+    paper = "" if line["paper"] is None else f" ({line['paper']:g})"
+    return f"{line['rmse']:.{digits}f} ± {spread:.{digits}f}{paper}"
+
+
+def _spread(line: Line) -> str:
+    return f"{100 * line['coverage']:.0f} %, {line['log_likelihood']:.2f}"
+
+
+def _points(sets: dict[str, dict[str, Line]]) -> str:
+    header = ["data", "common: lower", "upper", "width", "per unit: width", "narrowest", "widest"]
+    rows = []
+    for found in sets.values():
+        row = [next(iter(found.values()))["data"]]
+        for setting, names in (
+            ("common", ("lower", "upper", "width")),
+            ("per-unit", ("width", "narrowest", "widest")),
+        ):
+            line = found.get(setting)
+            row += [f"{float(line[name]):.2f}" if line else "" for name in names]
+        rows.append(row)
+    return results.markdown(header, rows)
