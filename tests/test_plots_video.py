@@ -30,3 +30,18 @@ def test_animation_holds_every_frame(tmp_path):
     np.testing.assert_allclose(first, video[0].reshape(8, 8), atol=0.02)
     with pytest.raises(ValueError, match="lie in"):
         plots_video.save_gif(video * 2, (8, 8), tmp_path / "w.gif")
+
+
+def test_dictionaries_show_the_strongest_units():
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=s) for s in ((9, 4), (4, 9), (9, 9), (4, 4))]
+    arrays[0][:, 2] = arrays[1][2] = 0.0  # the weakest
+    model = tf.BernoulliTRBM(*arrays, 0, 0, 0, 0)
+    figure = plots_video.dictionaries(model, (3, 3), n=3)
+    shown = [np.asarray(ax.images[0].get_array()) for ax in figure.axes]
+    assert len(shown) == 2 and shown[0].shape == (7, 7)
+    sizes = np.linalg.norm(arrays[0], axis=0) ** 2 + np.linalg.norm(arrays[1], axis=1) ** 2
+    first = int(sizes.argmax())
+    for image, weights in zip(shown, (arrays[0].T, arrays[1]), strict=True):
+        expected = weights[first].reshape(3, 3) / np.abs(weights[first]).max()
+        np.testing.assert_allclose(image[:3, :3], expected)

@@ -8,7 +8,7 @@ from test_temporal import temporal_machine
 import trug_fast as tf
 from trug_fast import temporal_exact
 from trug_fast.sequences import as_sequences
-from trug_fast.temporal_learner import Centre, How, estimate
+from trug_fast.temporal_gradients import Centre, How, _starts, estimate
 from trug_fast.threads import one_blas_thread
 
 COPIES = 500
@@ -71,6 +71,61 @@ def test_estimate_is_exact_on_average_at_the_target(kind, rule):
         assert error.max() < 0.02, name  # tight enough to notice a wrong factor or sign
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("chains", ["past", "both"])
+def test_chains_from_the_past_reach_the_target(chains):
+    # After 60 sweeps it does not matter where the chains of this small machine began.
+    model = temporal_machine("mixed", scale=0.5)
+    x = np.random.default_rng(5).integers(0, 2, (3, model.n_visible)).astype(float)
+    exact = tf.exact.gradient(model, [x], rule="full")
+    sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), real=False)
+    batch = sequences.batch(np.arange(COPIES))
+    centre = Centre(np.zeros(model.n_visible), np.zeros(model.n_hidden))
+    runs = []
+    for repeat in range(40):
+        with one_blas_thread():
+            how = How(60, True, False, repeat, 0, 0, chains)
+            runs.append(estimate(model.parameters(), sequences, batch, centre, how))
+    for name in ("weights", "visible_to_hidden", "hidden_to_hidden", "visible_bias", "upper"):
+        draws = np.array([run[name] for run in runs], float)
+        if name.endswith("_to_hidden"):
+            draws = draws.swapaxes(1, 2)
+        draws *= len(x)
+        error = draws.std(axis=0, ddof=1) / np.sqrt(len(runs))
+        assert (abs(draws.mean(axis=0) - exact[name]) <= 4.5 * error + 1e-12).all(), name
+        assert error.max() < 0.03, name
+
+
+def test_where_chains_start():
+    # Strong weights copy a start for many sweeps: what a chain shows is where it began.
+    n = 6
+    model = tf.TruGTRBM(
+        60 * np.eye(n), np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)),
+        -30.0, -30.0, -30.0, -30.0, 1.0, 0.0, 1.0,
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, (200, 2, n)).astype(float)
+    sequences = as_sequences("x", x, real=False)
+    batch = sequences.batch(np.arange(len(x)))
+    found = {}
+    for chains in ("data", "past", "both"):
+        with one_blas_thread():
+            seen = model.parameters().filter(sequences, batch)
+            how = How(1, True, False, 3, 0, 0, chains)
+            found[chains] = _starts(model.parameters(), seen, batch.first, how).round()
+    first = batch.first
+    now, before = seen.visible[first:], seen.past_visible
+    for chains in found:  # first frames have no past
+        np.testing.assert_array_equal(found[chains][:first], seen.visible[:first])
+    np.testing.assert_array_equal(found["data"][first:], now)
+    np.testing.assert_array_equal(found["past"][first:], before)
+    both = found["both"][first:]
+    from_past = (both == before).all(axis=1) & ~(now == before).all(axis=1)
+    from_data = (both == now).all(axis=1) & ~(now == before).all(axis=1)
+    assert (from_past | from_data | (now == before).all(axis=1)).all()
+    assert 60 < from_past.sum() < 140  # binomial of 200: outside by chance once in 10 million
+
+
 def test_real_estimate_is_exact_on_average():
     # From far-away starts 60 sweeps reach the target of this small machine.
     model = temporal_machine("real", n_visible=2, n_hidden=2, scale=0.5)
@@ -131,8 +186,14 @@ def videos():
 ARGUMENTS = {"n_hidden": 12, "epochs": 2, "batch_size": 4, "score": False, "rng": 0}
 SETTINGS = [
     {},
-    {"hidden": "bernoulli", "optimizer": "sgd", "k": (1, 3)},
-    {"gradient": "paper", "filtering": "sample", "truncation": "c-learn", "average": 0.5},
+    {"hidden": "bernoulli", "optimizer": "sgd", "k": (1, 3), "chains": "past"},
+    {
+        "gradient": "paper",
+        "filtering": "sample",
+        "truncation": "c-learn",
+        "average": 0.5,
+        "chains": "data",
+    },
     {"visible": "real", "truncation": "relu", "learn_visible_precision": True, "dtype": "float64"},
 ]
 
@@ -212,6 +273,7 @@ def test_real_training_beats_its_linear_start():
         ({"learn_visible_precision": True}, "is for visible='real'"),
         ({"patience": 3}, "patience needs validation"),
         ({"gradient": "whole"}, "gradient must be one of"),
+        ({"chains": "noise"}, "chains must be one of"),
         ({"truncation": "relu", "precision": -1.0}, "precision must be positive"),
     ],
 )

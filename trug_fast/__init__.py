@@ -9,7 +9,8 @@ from .forecasts import forecast_errors
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, PartitionWarning, log_partition
 from .rbm import BernoulliRBM, TruGRBM
-from .temporal import BernoulliTRBM, TruGTRBM, prediction_error
+from .temporal import BernoulliTRBM, TruGTRBM
+from .temporal_forecast import prediction_error
 from .temporal_training import TemporalFit, train_trbm
 from .tggm import TruGTGGM
 from .tggm_training import TGGMFit, train_tggm

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import checks
 from .rbm import BernoulliRBM, TruGRBM
+from .temporal import TRBM, TruGTRBM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,12 +47,14 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def nonlinearities(model: TruGRBM | BernoulliRBM, ax: Axes | None = None, *, n: int = 5) -> Axes:
+def nonlinearities(
+    model: TruGRBM | BernoulliRBM | TRBM, ax: Axes | None = None, *, n: int = 5
+) -> Axes:
     """Draw what units make of their net input: E[h | a], with a = W'x + c.
 
     Parameters
     ----------
-    model : TruGRBM or BernoulliRBM
+    model : TruGRBM or BernoulliRBM, or a temporal one
     ax : matplotlib Axes, optional
     n : int
         Curves drawn, of the units at evenly spaced quantiles of the interval's width.  Beside
@@ -65,7 +68,7 @@ def nonlinearities(model: TruGRBM | BernoulliRBM, ax: Axes | None = None, *, n: 
     ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
     ax.set(xlabel="net input", ylabel="mean of the hidden unit")
     _tidy(ax)
-    if isinstance(model, BernoulliRBM):
+    if not isinstance(model, TruGRBM | TruGTRBM):
         net = np.linspace(-6.0, 6.0, 241)
         ax.plot(net, 1 / (1 + np.exp(-net)), color=BLUE, lw=2)
         _title(ax, "nonlinearity: sigmoid")

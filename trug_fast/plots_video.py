@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .plots import new_figure
+from .plots import images, new_figure
+from .randomness import RngLike
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from .temporal import TRBM
 
 
 def strips(videos: Mapping[str, ArrayLike], image_shape: tuple[int, int]) -> Figure:
@@ -43,6 +46,77 @@ def strips(videos: Mapping[str, ArrayLike], image_shape: tuple[int, int]) -> Fig
         ax.imshow(canvas, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         ax.set_title(name, fontsize="small", loc="left")
         ax.set_axis_off()
+    return figure
+
+
+def continuation(
+    model: TRBM,
+    video: ArrayLike,
+    image_shape: tuple[int, int],
+    *,
+    n_seen: int = 10,
+    n_gibbs: int = 50,
+    rng: RngLike = None,
+) -> Figure:
+    """Draw a video, its one-step forecasts, and how a model goes on from its first frames.
+
+    Parameters
+    ----------
+    model : TruGTRBM or BernoulliTRBM
+    video : array_like, shape (T, n_visible)
+    image_shape : (int, int)
+    n_seen : int
+        Frames that the model goes on from; those after them are drawn.
+    n_gibbs : int
+        Sweeps for each frame.
+    rng : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    frames = checks.matrix("video", video, model.n_visible)
+    seen = checks.count("n_seen", n_seen)
+    if seen >= len(frames):
+        raise ValueError(f"n_seen must be below the number of frames, {len(frames)}, got {seen}")
+    more = model.generate(
+        len(frames) - seen, prefix=frames[:seen], n_gibbs=n_gibbs, return_mean=True, rng=rng
+    )
+    rows = {
+        "data": frames[seen:],
+        "predicted from the frames before": model.predict(frames, rng=rng)[seen:],
+        f"continued from {seen} frames": more,
+    }
+    return strips(rows, image_shape)
+
+
+def dictionaries(model: TRBM, image_shape: tuple[int, int], *, n: int = 64) -> Figure:
+    """Draw the weights of the strongest units: W1, from a frame, and W2, from the one before.
+
+    Parameters
+    ----------
+    model : TruGTRBM or BernoulliTRBM
+    image_shape : (int, int)
+        Height and width of a frame.
+    n : int
+        Units drawn, those with the largest weights of both kinds together.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    here, before = model.weights.T, model.visible_to_hidden
+    size = np.linalg.norm(here, axis=1) ** 2 + np.linalg.norm(before, axis=1) ** 2
+    strongest = np.argsort(-size, kind="stable")[: checks.count("n", n)]
+    figure = new_figure(8.0, 4.2)
+    for ax, name, weights in zip(
+        figure.subplots(1, 2),
+        ("weights from the frame (W1)", "weights from the frame before (W2)"),
+        (here, before),
+        strict=True,
+    ):
+        images(weights[strongest], image_shape, ax=ax)
+        ax.set_title(name, fontsize="medium")
     return figure
 
 

@@ -4,88 +4,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import checks, files
 from .checks import FloatArray
 from .kernels import gibbs
 from .kernels import temporal as kernels
 from .kernels.hidden import BERNOULLI, TRUG
-from .kernels.learning import gather
 from .normalisable import require_normalisable
 from .randomness import RngLike, seed_from
-from .sequences import Batch, Sequences, SequencesLike, as_sequences
+from .sequences import as_sequences
+from .temporal_filter import Parameters
+from .temporal_forecast import Method, predict_all
 from .threads import one_blas_thread
 
 Self = TypeVar("Self", bound="TRBM")
-Method = Literal["gibbs", "mean_field", "last"]
-ROWS = 8192  # frames predicted at a time, so that working arrays stay small
-SWEEPS = {"gibbs": 100, "mean_field": 10, "last": 50}
 WEIGHTS = ("weights", "visible_to_hidden", "visible_to_visible", "hidden_to_hidden")
 BIASES = ("visible_bias", "hidden_bias", "initial_visible_bias", "initial_hidden_bias")
 UNITS = ("precision", "lower", "upper")
-
-
-class Filtered(NamedTuple):
-    """A batch of frames seen through the filter; all arrays have one row a frame."""
-
-    visible: FloatArray
-    past_visible: FloatArray  # but for first frames
-    past_hidden: FloatArray  # but for first frames
-    net: FloatArray  # net inputs of the hidden units given present and past
-    state: FloatArray  # means or draws given present and past
-    layers: gibbs.Layers  # the RBM of each frame given its past: biases have a row each
-
-
-class Parameters(NamedTuple):
-    """A temporal machine as the kernels take it: matrices lead from past to present."""
-
-    layers: gibbs.Layers  # biases of frames with a past
-    initial_visible_bias: FloatArray
-    initial_hidden_bias: FloatArray
-    visible_to_hidden: FloatArray  # (visible, hidden), W2 transposed
-    visible_to_visible: FloatArray  # W3 transposed
-    hidden_to_hidden: FloatArray  # W4 transposed
-    visible_precision: FloatArray  # empty if visibles are binary
-
-    def filter(
-        self,
-        sequences: Sequences,
-        batch: Batch,
-        *,
-        draw: bool = False,
-        seed: int = 0,
-        step: int = 0,
-    ) -> Filtered:
-        """Run the filter over a batch, by means or by draws; BLAS must be held to one thread."""
-        layers, first, rows = self.layers, batch.first, batch.rows.size
-        dtype = layers.weights.dtype
-        n_visible, n_hidden = layers.weights.shape
-        visible = np.empty((rows, n_visible), dtype)
-        past_visible = np.empty((rows - first, n_visible), dtype)
-        gather(sequences.frames, batch.rows, visible)
-        gather(visible, batch.past, past_visible)
-        visible_bias, hidden_bias = np.empty_like(visible), np.empty((rows, n_hidden), dtype)
-        for bias, initial, constant, weights in (
-            (visible_bias, self.initial_visible_bias, layers.visible_bias, self.visible_to_visible),
-            (hidden_bias, self.initial_hidden_bias, layers.hidden_bias, self.visible_to_hidden),
-        ):
-            bias[:first], bias[first:] = initial, constant
-            if rows > first:
-                kernels.product(False, False, past_visible, weights, 1.0, 1.0, bias[first:])
-        drive = hidden_bias.copy()
-        kernels.product(False, False, visible, layers.weights, 1.0, 1.0, drive)
-        net, state = np.empty_like(drive), np.empty_like(drive)
-        chain = layers._replace(weights=self.hidden_to_hidden)
-        kernels.run_filter(chain, batch.starts, draw, seed, step, drive, net, state)
-        past_hidden = np.empty((rows - first, n_hidden), dtype)
-        gather(state, batch.past, past_hidden)
-        hidden_bias += net - drive
-        here = layers._replace(visible_bias=visible_bias, hidden_bias=hidden_bias)
-        return Filtered(visible, past_visible, past_hidden, net, state, here)
 
 
 class TRBM(ABC):
@@ -272,7 +211,7 @@ class TRBM(ABC):
                 as_sequences("prefix", [prefix], self.n_visible, real=self.real).frames[-1:], dtype
             )
             hidden = np.array(self.filter(prefix)[-1:])
-            biases = _next_biases(own, visible, hidden)
+            biases = own.next_biases(visible, hidden)
         result = np.empty((frames, self.n_visible), dtype)
         mean, net, unused = np.empty_like(visible), np.empty_like(hidden), visible[:0]
         with one_blas_thread():
@@ -286,7 +225,7 @@ class TRBM(ABC):
                 result[t] = mean[0] if return_mean else visible[0]
                 visible[0] = result[t]
                 gibbs.hidden_statistics(here, visible, net, hidden, np.empty((0, 4, 0)))
-                biases = _next_biases(own, visible, hidden)
+                biases = own.next_biases(visible, hidden)
         return result
 
     def save(self, path: str | Path) -> None:
@@ -436,83 +375,3 @@ class BernoulliTRBM(TRBM):
     def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
         unused = np.ones(self.n_hidden, dtype)
         return BERNOULLI, unused, unused, unused, 0
-
-
-def prediction_error(
-    model: TRBM,
-    sequences: SequencesLike,
-    *,
-    method: Method = "gibbs",
-    n_sweeps: int | None = None,
-    rng: RngLike = None,
-) -> NDArray[np.float64]:
-    """Squared error of one-step prediction, as the literature reports it.
-
-    Parameters
-    ----------
-    model : TruGTRBM or BernoulliTRBM
-    sequences : array_like, shape (n, T, n_visible), or list of (T_i, n_visible)
-        Each of two frames or more.
-    method, n_sweeps, rng
-        As in :meth:`TruGTRBM.predict`.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Of each sequence, the mean over frames from the second on of the sum over visible units.
-    """
-    checked = as_sequences("sequences", sequences, model.n_visible, real=model.real)
-    if checked.lengths.min() < 2:
-        k = int(checked.lengths.argmin())
-        raise ValueError(f"sequences need two frames or more, got one frame in sequence {k}")
-    difference = predict_all(model, checked, method, n_sweeps, rng) - checked.frames
-    square = np.einsum("ti,ti->t", difference, difference, dtype=np.float64)
-    return np.array([part[1:].mean() for part in checked.split(square)])
-
-
-def predict_all(
-    model: TRBM, sequences: Sequences, method: Method, n_sweeps: int | None, rng: RngLike
-) -> FloatArray:
-    """Predict the frames of checked sequences; shape (all frames, n_visible)."""
-    checks.choice("method", method, tuple(SWEEPS))
-    sweeps = checks.count("n_sweeps", SWEEPS[method] if n_sweeps is None else n_sweeps)
-    seed, own = seed_from(rng, "predict"), model.parameters()
-    sequences = sequences.astype(model.dtype)
-    result = np.empty((sequences.frames.shape[0], model.n_visible), model.dtype)
-    # Sequences at a time; the number fixes the streams, so it depends on nothing else.
-    size = max(1, ROWS // int(sequences.lengths.max()))
-    with one_blas_thread():
-        for number, start in enumerate(range(0, sequences.lengths.size, size)):
-            chosen = np.arange(start, min(start + size, sequences.lengths.size))
-            batch = sequences.batch(chosen)
-            seen = own.filter(sequences, batch)
-            result[batch.rows] = _predict(own, seen, batch.first, method, sweeps, seed, number)
-    return result
-
-
-def _predict(
-    own: Parameters, seen: Filtered, first: int, method: str, sweeps: int, seed: int, number: int
-) -> FloatArray:
-    """Predict the frames of one batch from their own biases."""
-    visible, mean = np.empty_like(seen.visible), np.empty_like(seen.visible)
-    total, hidden, net = (np.zeros_like(a) for a in (seen.visible, seen.net, seen.net))
-    visible[first:] = seen.past_visible
-    noise = np.random.Generator(np.random.Philox(key=[seed, number]))
-    fresh = visible[: None if method == "last" else first]
-    fresh[:] = noise.random(fresh.shape)
-    skip = sweeps // 5 if method == "gibbs" else sweeps
-    kernels.predict_visible(
-        seen.layers, own.visible_precision, sweeps, skip, method != "mean_field", seed,
-        number * sweeps, visible, mean, hidden, net, total,
-    )  # fmt: skip
-    return total / (sweeps - skip) if method == "gibbs" else mean
-
-
-def _next_biases(
-    own: Parameters, visible: FloatArray, hidden: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return both layers' biases after a frame, one row each."""
-    return (
-        own.layers.visible_bias + visible @ own.visible_to_visible,
-        own.layers.hidden_bias + visible @ own.visible_to_hidden + hidden @ own.hidden_to_hidden,
-    )

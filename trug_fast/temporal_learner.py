@@ -1,29 +1,28 @@
-"""One update of a temporal RBM, and the contrastive estimate of its gradient (math.md 4.2)."""
+"""One update of a temporal RBM: parameters and optimiser, and how a batch moves them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .checkpoints import State
 from .checks import FloatArray
-from .forecasts import linear_fit
 from .kernels import gibbs, learning
-from .kernels import temporal as kernels
 from .kernels.hidden import BERNOULLI, TRUG
-from .kernels.philox import HIDDEN, INITIAL
+from .kernels.philox import INITIAL
 from .learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
 from .optimisers import Optimiser
-from .sequences import Batch, Sequences
-from .temporal import BIASES, WEIGHTS, BernoulliTRBM, Parameters, TruGTRBM
+from .sequences import Sequences
+from .temporal import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
+from .temporal_filter import Parameters
+from .temporal_gradients import Centre, ChainStart, How, estimate
+from .temporal_start import start_linear
 from .threads import one_blas_thread
 
-# Their own ranges of step numbers keep these draws apart from those of the sweeps.
-STARTS, FILTERS = 1 << 40, 1 << 41
-SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
+CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 STATE = (  # beside weights and biases
     "precision",
@@ -36,6 +35,7 @@ STATE = (  # beside weights and biases
     "log_visible_precision",
     "visible_offset",
     "hidden_offset",
+    "usual_norm",
 )
 
 
@@ -48,138 +48,8 @@ class TemporalSettings(Settings):
     learn_visible_precision: bool
     full: bool  # back through the filter
     draw: bool  # a filter of draws instead of means
-
-
-class How(NamedTuple):
-    """What kind of estimate, and where its random numbers come from."""
-
-    k: int
-    full: bool
-    draw: bool
-    seed: int
-    number: int  # of the update
-    first_step: int  # of its sweeps
-
-
-class Centre(NamedTuple):
-    """Offsets of the centred gradient; zeros give the plain one."""
-
-    visible: FloatArray
-    hidden: FloatArray
-
-
-def estimate(
-    own: Parameters,
-    sequences: Sequences,
-    batch: Batch,
-    centre: Centre,
-    how: How,
-    start: FloatArray | None = None,
-) -> dict[str, Any]:
-    """Return the estimated gradient of the log-likelihood per frame, by all parameters.
-
-    Matrices lead from past to present, as in Parameters.  The initial biases' gradients are per
-    sequence instead: few frames have them, and they would hardly move.
-
-    Parameters
-    ----------
-    start : ndarray, shape (rows, hidden), optional
-        Hidden states from which the chains start; by default draws given data: contrastive
-        divergence.
-    """
-    layers = own.layers
-    seen = own.filter(sequences, batch, draw=how.draw, seed=how.seed, step=FILTERS + how.number)
-    mean, variance = seen.state, np.empty((0, 0), seen.net.dtype)
-    if how.full or how.draw:
-        mean, variance = np.empty_like(seen.net), np.empty_like(seen.net)
-        kernels.net_moments(layers, seen.net, mean, variance)
-    hidden = np.empty_like(seen.net) if start is None else start
-    if start is None:
-        address = gibbs.Address(how.seed, HIDDEN, STARTS + how.number, 0)
-        gibbs.draw_hidden(layers, seen.net, address, hidden)
-    visible, visible_mean = np.empty_like(seen.visible), np.empty_like(seen.visible)
-    net, model_mean = np.empty_like(seen.net), np.empty_like(seen.net)
-    sums = np.zeros((gibbs.tile_count(net.shape[0], 1, 1), 4, net.shape[1]))
-    kernels.model_phase(
-        seen.layers, own.visible_precision, how.k, how.seed, how.first_step,
-        hidden, visible, visible_mean, net, model_mean, sums,
-    )  # fmt: skip
-    by_hidden, delta = mean - model_mean, np.zeros_like(seen.net)
-    if how.full:
-        error = np.empty_like(delta)
-        kernels.run_backward(own.hidden_to_hidden, batch.starts, by_hidden, variance, delta, error)
-        by_hidden += error
-        mean = mean + error
-    data, model = learning.Phase(seen.visible, mean), learning.Phase(visible, model_mean)
-    result = _weights(data, model, centre)
-    # Means in place of the last draws: the same on average, with less noise.
-    by_visible = seen.visible - visible_mean
-    past = seen.past_visible, seen.past_hidden
-    _biases(result, past, by_visible, by_hidden, batch.first, centre)
-    result["hidden_offset"] = seen.state.mean(axis=0)
-    if layers.kind == TRUG:
-        slopes = np.zeros((sums.shape[0], 6, net.shape[1]))
-        kernels.slope_sums(layers, seen.net, delta, slopes)
-        ours, theirs = slopes.sum(axis=0) / len(net), sums.sum(axis=0) / len(net)
-        result["precision"] = 0.5 * (theirs[1] - ours[0]) + ours[3]
-        result["lower"] = theirs[2] - ours[1] + ours[4]
-        result["upper"] = ours[2] - theirs[3] + ours[5]
-    if own.visible_precision.size:
-        squares = (visible_mean**2 - seen.visible**2).mean(axis=0)
-        result["visible_precision"] = 0.5 * (squares + 1 / own.visible_precision)
-    return result
-
-
-def _weights(data: learning.Phase, model: learning.Phase, centre: Centre) -> dict[str, Any]:
-    """Return the centred gradient of W1, and what it takes from the biases' gradients."""
-    gradient = np.empty((data.visible.shape[1], data.hidden_mean.shape[1]), data.visible.dtype)
-    hidden_shift = np.zeros((learning.TILES, gradient.shape[1]), gradient.dtype)
-    visible_shift = np.zeros(gradient.shape[0], gradient.dtype)
-    centring = learning.Centring(
-        centre.visible,
-        centre.hidden,
-        data.visible.mean(axis=0) - model.visible.mean(axis=0),
-        data.hidden_mean.mean(axis=0) - model.hidden_mean.mean(axis=0),
-    )
-    learning.weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift)
-    return {
-        "weights": gradient,
-        "hidden_shift": hidden_shift.sum(axis=0),
-        "visible_shift": visible_shift,
-    }
-
-
-def _biases(
-    result: dict[str, Any],
-    past: tuple[FloatArray, FloatArray],
-    by_visible: FloatArray,
-    by_hidden: FloatArray,
-    first: int,
-    centre: Centre,
-) -> None:
-    """Add the gradients of biases and of what stands for biases given the past."""
-    rows = by_visible.shape[0]
-    visible_shift, hidden_shift = result.pop("visible_shift"), result.pop("hidden_shift")
-    totals = by_visible[first:].sum(axis=0) / rows, by_hidden[first:].sum(axis=0) / rows
-    for name, source, offset, by, total in (
-        ("visible_to_visible", past[0], centre.visible, by_visible, totals[0]),
-        ("visible_to_hidden", past[0], centre.visible, by_hidden, totals[1]),
-        ("hidden_to_hidden", past[1], centre.hidden, by_hidden, totals[1]),
-    ):
-        gradient = np.zeros((source.shape[1], by.shape[1]), by.dtype)
-        if len(source):
-            kernels.product(True, False, source, by[first:], 1.0 / rows, 0.0, gradient)
-        gradient -= np.outer(offset, total)
-        result[name] = gradient
-    result["hidden_mean"] = by_hidden.mean(axis=0)  # the uncentred gradient by all hidden biases
-    from_visible = centre.visible @ result["visible_to_hidden"]
-    from_hidden = centre.hidden @ result["hidden_to_hidden"]
-    result["visible_bias"] = (
-        totals[0] - visible_shift - centre.visible @ result["visible_to_visible"]
-    )
-    result["hidden_bias"] = totals[1] - hidden_shift - from_visible - from_hidden
-    result["initial_visible_bias"] = by_visible[:first].mean(axis=0) - visible_shift
-    result["initial_hidden_bias"] = by_hidden[:first].mean(axis=0) - hidden_shift
+    chains: ChainStart
+    start_order: int  # of the linear forecast at which training starts
 
 
 class TemporalLearner(Learner):
@@ -204,14 +74,15 @@ class TemporalLearner(Learner):
         middle = (self.lower + self.upper) / 2 if settings.bounded else 0 * self.lower
         self.hidden_bias = (self.precision * middle).astype(dtype)
         self.visible_bias = np.zeros(n_visible, dtype)
-        self._start_linear(data)
+        self.initial_hidden_bias = self.hidden_bias.copy()
+        start_linear(self, data, settings.start_order)
         self.log_visible_precision = np.log(self.visible_precision)
         self.initial_visible_bias = self.visible_bias.copy()
-        self.initial_hidden_bias = self.hidden_bias.copy()
         self.visible_offset, self.hidden_offset = (np.zeros(n, dtype) for n in shapes[0])
         if settings.centred:
             self.visible_offset[:] = data.frames.mean(axis=0, dtype=np.float64)
             self.hidden_offset[:] = 0.5 if settings.bernoulli else middle
+        self.usual_norm = np.zeros(1)  # of the gradient by the weights, a running mean
         self.optimiser = Optimiser(settings.optimizer, settings.momentum)
         self._remember()
 
@@ -232,24 +103,6 @@ class TemporalLearner(Learner):
             settings.precision * self._width**2 if settings.bounded else np.log(settings.precision)
         )
         self.curvature = np.full(n_hidden, curvature, dtype)
-
-    def _start_linear(self, data: Sequences) -> None:
-        """Start the visibles' own connections at a linear forecast from the frame before.
-
-        Grown from nothing, they alone would take thousands of steps.
-        """
-        if data.lengths.max() == 1:
-            return
-        coefficients, residual = linear_fit(data, 1, 1.0)
-        if self.settings.real:
-            if self.settings.learn_visible_precision:
-                self.visible_precision[:] = 1 / np.maximum(residual, 1e-3)
-            scale: Any = self.visible_precision
-        else:  # of binary ones the forecast is a share: log-odds that cross 0 at one half
-            coefficients[0] -= 0.5
-            scale = _best_scale(data, coefficients)
-        self.visible_bias[:] = coefficients[0] * scale
-        self.visible_to_visible += (coefficients[1:] * scale).astype(self.settings.dtype)
 
     def _remember(self) -> None:
         settings = self.settings
@@ -310,18 +163,44 @@ class TemporalLearner(Learner):
     def update(self, data: Any, rows: NDArray[np.int64], pace: Pace) -> None:
         """Take one step from a batch of sequences."""
         settings = self.settings
-        how = How(pace.k, settings.full, settings.draw, self.seed, self.updates, 1 + self.sweeps)
+        how = How(
+            k=pace.k,
+            full=settings.full,
+            draw=settings.draw,
+            seed=self.seed,
+            number=self.updates,
+            first_step=1 + self.sweeps,
+            chains=settings.chains,
+            units=settings.learns_ends or settings.learn_precision,
+        )
         centre = Centre(self.visible_offset, self.hidden_offset)
         with one_blas_thread():
             batch = data.batch(rows)
             slope = estimate(self.parameters(), data, batch, centre, how)
+            fresh = slope.pop("hidden_offset")
+            self._clip(slope)
             self._step(slope, pace)
         if settings.centred:
-            self.hidden_offset += (1 - MEMORY) * (slope["hidden_offset"] - self.hidden_offset)
+            self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
         self.sweeps += pace.k
         self.updates += 1
         if self.updates % STRIDE == 0:
             self._average()
+
+    def _clip(self, slope: dict[str, Any]) -> None:
+        """Scale a gradient down that is far above the usual one.
+
+        On its way back through a hundred frames it sometimes explodes (to 50 from 5, on bouncing
+        balls): one such step throws the parameters far away, and Adam, which remembers its square
+        for a thousand updates, hardly moves them back.
+        """
+        norm = float(np.sqrt(sum(np.square(np.linalg.norm(slope[name])) for name in WEIGHTS)))
+        limit = CLIP * float(self.usual_norm[0]) if self.updates else norm
+        if norm > limit:
+            for gradient in slope.values():
+                gradient *= limit / norm
+        share = 1 - MEMORY if self.updates else 1.0
+        self.usual_norm += share * (min(norm, limit) - self.usual_norm)
 
     def _step(self, slope: dict[str, Any], pace: Pace) -> None:
         optimiser, rate, settings = self.optimiser, pace.learning_rate, self.settings
@@ -363,15 +242,3 @@ class TemporalLearner(Learner):
         factor = self.visible_precision / before
         self.visible_bias *= factor
         self.visible_to_visible *= factor
-
-
-def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
-    """Return the factor of log-odds under which some frames are likeliest."""
-    later = np.delete(np.arange(data.frames.shape[0]), data.offsets[:-1])
-    rows = later[:: max(1, later.size // SCALED)]
-    odds = coefficients[0] + data.frames[rows - 1] @ coefficients[1:]
-    costs = [
-        (np.logaddexp(0.0, scale * odds) - data.frames[rows] * (scale * odds)).mean()
-        for scale in SCALES
-    ]
-    return SCALES[int(np.argmin(costs))]

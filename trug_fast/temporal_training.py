@@ -16,7 +16,9 @@ from .loop import Callback, Plan, Run
 from .optimisers import OptimiserName, Rate, as_schedule
 from .randomness import RngLike, seed_from
 from .sequences import Sequences, SequencesLike, as_sequences
-from .temporal import BernoulliTRBM, TruGTRBM, predict_all
+from .temporal import BernoulliTRBM, TruGTRBM
+from .temporal_forecast import predict_all
+from .temporal_gradients import ChainStart
 from .temporal_learner import TemporalLearner, TemporalSettings
 from .training import History, as_sweeps, carry_out
 from .truncation import Truncation, TruncationLike, as_truncation
@@ -48,7 +50,8 @@ def train_trbm(
     learn_visible_precision: bool = False,
     gradient: Literal["paper", "full"] = "full",
     filtering: Literal["mean", "sample"] = "mean",
-    k: int | tuple[int, int] = 1,
+    k: int | tuple[int, int] = 3,
+    chains: ChainStart = "both",
     batch_size: int = 10,
     epochs: int = 30,
     optimizer: OptimiserName = "adam",
@@ -59,6 +62,7 @@ def train_trbm(
     centred: bool = True,
     weight_decay: float = 0.0,
     init_scale: float = 0.01,
+    start_order: int = 1,
     average: float = 0.0,
     dtype: Any = "float32",
     validation: SequencesLike | None = None,
@@ -98,7 +102,10 @@ def train_trbm(
         What stands for the hidden units of the past: their means or draws, which need
         ``gradient="paper"``.
     k : int or (start, end)
-        Gibbs sweeps for each update, which start at the data; a pair rises over the run.
+        Gibbs sweeps for each update; a pair rises over the run.
+    chains : {"both", "data", "past"}
+        Where the chains of each frame start: at its data (contrastive divergence), at the frame
+        before it, as forecasts do, or one half of the frames each.
     batch_size : int
         Sequences for each update.
     epochs : int
@@ -113,6 +120,9 @@ def train_trbm(
         Use the centred gradient (math.md 2.5), also for connections from the past.
     weight_decay, init_scale, average, dtype
         As in :func:`train_rbm`.
+    start_order : {1, 2}
+        Training starts at a linear forecast from so many frames.  2 is for real visible units, and
+        spends up to three quarters of the hidden units on holding the frame before.
     validation : array_like or list, optional
         Scored beside the training data.
     score : bool
@@ -147,6 +157,7 @@ def train_trbm(
         ("visible", visible, ("binary", "real")),
         ("gradient", gradient, ("paper", "full")),
         ("filtering", filtering, ("mean", "sample")),
+        ("chains", chains, ("both", "data", "past")),
         ("optimizer", optimizer, ("sgd", "rmsprop", "adam")),
     ):
         checks.choice(name, given, allowed)
@@ -157,6 +168,8 @@ def train_trbm(
             raise ValueError(f"{name} is for hidden='trug'; Bernoulli units have none")
     if learn_visible_precision and visible != "real":
         raise ValueError("learn_visible_precision is for visible='real'")
+    if start_order not in (1, 2) or (start_order == 2 and visible != "real"):
+        raise ValueError(f"start_order must be 1, or 2 with visible='real', got {start_order!r}")
     data = as_sequences("sequences", sequences, real=visible == "real")
     held_out = (
         None
@@ -185,6 +198,8 @@ def train_trbm(
         learn_visible_precision=bool(learn_visible_precision),
         full=gradient == "full",
         draw=filtering == "sample",
+        chains=chains,
+        start_order=checks.count("start_order", start_order),
     )
     plan = Plan(
         epochs=checks.count("epochs", epochs),

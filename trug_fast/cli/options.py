@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from ..datasets import ImageData
     from ..partition import LogPartition
     from ..rbm import BernoulliRBM, TruGRBM
+    from ..temporal import TRBM
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
 
@@ -48,6 +50,36 @@ def add_annealing(parser: argparse.ArgumentParser, temperatures: int) -> None:
         help=f"annealing steps (default {temperatures})",
     )
     parser.add_argument("--path", choices=("auto", "quad", "quad2", "paper"), default="auto")
+
+
+def add_checkpoint(parser: argparse.ArgumentParser, machine: str) -> None:
+    """Add where the state of a training is kept."""
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help=f"keep the state of the run here, for --resume (the ordinary {machine}'s beside it)",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="continue the run in --checkpoint, if there is one"
+    )
+
+
+def checkpoint_of(arguments: argparse.Namespace, kind: str) -> Path | None:
+    """Return the file that keeps the training of one kind of units."""
+    if arguments.checkpoint is None:
+        return None
+    path = Path(arguments.checkpoint)
+    return path if kind == arguments.unit else path.with_name(f"{path.stem}-baseline{path.suffix}")
+
+
+def check_checkpoints(arguments: argparse.Namespace, kinds: list[str]) -> None:
+    """Refuse to overwrite another run's checkpoint, before anything is computed."""
+    if arguments.resume and arguments.checkpoint is None:
+        raise ValueError("--resume needs --checkpoint")
+    for kind in kinds:
+        path = checkpoint_of(arguments, kind)
+        if path is not None and path.exists() and not arguments.resume:
+            raise ValueError(f"{path} exists; continue its run with --resume, or name another file")
 
 
 def load_data(arguments: argparse.Namespace) -> ImageData:
@@ -90,6 +122,27 @@ def load_model(path: str) -> TruGRBM | BernoulliRBM:
     if kind not in kinds:
         raise ValueError(f"{path} holds a {kind}, expected a TruGRBM or BernoulliRBM")
     return kinds[kind].load(path)
+
+
+def load_temporal(path: str) -> TRBM | None:
+    """Return the temporal machine in a file; None if it holds another kind."""
+    from .. import files
+    from ..temporal import BernoulliTRBM, TruGTRBM
+
+    kind = files.read_kind(path)
+    kinds: dict[str, type[TruGTRBM] | type[BernoulliTRBM]]
+    kinds = {"TruGTRBM": TruGTRBM, "BernoulliTRBM": BernoulliTRBM}
+    return kinds[kind].load(path) if kind in kinds else None
+
+
+def square_side(model: TRBM | TruGRBM | BernoulliRBM) -> int:
+    """Return the side of a machine's images; refuse what is no square."""
+    side = math.isqrt(model.n_visible)
+    if side * side != model.n_visible:
+        raise ValueError(
+            f"{model.n_visible} pixels make no square image; write a .npz file instead"
+        )
+    return side
 
 
 def anneal(

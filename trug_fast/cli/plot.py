@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import options
+
+if TYPE_CHECKING:
+    from ..temporal import TRBM
 
 
 def add(commands: Any) -> None:
@@ -19,7 +22,18 @@ def add(commands: Any) -> None:
     units.add_argument("model", metavar="MODEL")
     units.add_argument("out", metavar="OUT.png")
     units.set_defaults(run=draw_units)
-    for each in (family, units):
+    weights = figures.add_parser("weights", help="a temporal model's dictionaries, W1 and W2")
+    weights.add_argument("model", metavar="MODEL")
+    weights.add_argument("out", metavar="OUT.png")
+    weights.set_defaults(run=draw_weights)
+    video = figures.add_parser("video", help="bouncing balls, and how a temporal model goes on")
+    video.add_argument("model", metavar="MODEL")
+    video.add_argument("out", metavar="OUT.png")
+    video.add_argument("--seen", type=int, default=10, help="frames it goes on from (default 10)")
+    video.add_argument("--frames", type=int, default=20, help="frames after them (default 20)")
+    video.add_argument("--gibbs", type=int, default=50, help="sweeps of each frame (default 50)")
+    video.set_defaults(run=draw_video)
+    for each in (family, units, weights, video):
         options.add_common(each)
 
 
@@ -35,5 +49,41 @@ def draw_units(arguments: argparse.Namespace) -> None:
     """Draw what a model's units have become."""
     from .. import plots
 
-    plots.save(plots.nonlinearities(options.load_model(arguments.model)), arguments.out)
+    model = options.load_temporal(arguments.model) or options.load_model(arguments.model)
+    plots.save(plots.nonlinearities(model), arguments.out)
     print(f"written to {arguments.out}")
+
+
+def draw_weights(arguments: argparse.Namespace) -> None:
+    """Draw what a temporal model's units see of a frame, and of the one before."""
+    from .. import plots_video
+
+    model = _temporal(arguments)
+    side = options.square_side(model)
+    plots_video.dictionaries(model, (side, side)).savefig(arguments.out)
+    print(f"written to {arguments.out}")
+
+
+def draw_video(arguments: argparse.Namespace) -> None:
+    """Draw a new video of bouncing balls, forecasts of it, and how a model goes on."""
+    from .. import datasets, plots_video
+
+    model = _temporal(arguments)
+    side, frames = options.square_side(model), arguments.seen + arguments.frames
+    balls = datasets.bouncing_balls(1, frames, size=side, rng=arguments.seed)[0]
+    plots_video.continuation(
+        model,
+        balls,
+        (side, side),
+        n_seen=arguments.seen,
+        n_gibbs=arguments.gibbs,
+        rng=arguments.seed,
+    ).savefig(arguments.out)
+    print(f"written to {arguments.out}")
+
+
+def _temporal(arguments: argparse.Namespace) -> TRBM:
+    model = options.load_temporal(arguments.model)
+    if model is None:
+        raise ValueError(f"{arguments.model} holds no temporal machine")
+    return model

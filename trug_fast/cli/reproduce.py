@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TABLES = {
     "table1": "test log-probability of RBMs on MNIST and CalTech 101 Silhouettes",
+    "table2": "errors of one-step forecasts of bouncing balls",
+    "table3": "errors of one-step forecasts of walking and running",
     "table4": "test errors of regressions on nine UCI sets",
 }
 FIGURES, NONLINEARITIES = "figures", "nonlinearities"

@@ -1,23 +1,29 @@
-"""``trug-fast sample MODEL``: draws from a stored machine, as an image or as numbers."""
+"""``trug-fast sample MODEL``: draws from a stored machine, as images or as numbers."""
 
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import options
+
+if TYPE_CHECKING:
+    from ..temporal import TRBM
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("sample", help="draw images from a model")
+    parser = commands.add_parser("sample", help="draw images, or a video, from a model")
     parser.set_defaults(run=run)
     parser.add_argument("model", metavar="MODEL", help="a file that training wrote")
-    parser.add_argument("-n", type=int, default=64, help="number of images (default 64)")
-    parser.add_argument("--gibbs", type=int, default=1000, help="sweeps of each chain")
-    parser.add_argument("--out", default="samples.png", help="a .png or .npz file")
+    parser.add_argument("-n", type=int, default=64, help="number of images or frames (default 64)")
+    parser.add_argument(
+        "--gibbs", type=int, help="sweeps of each chain (default 1000; of each frame 50)"
+    )
+    parser.add_argument(
+        "--out", default="samples.png", help="a .png or .npz file; of videos a .gif too"
+    )
     parser.add_argument("--start", choices=("noise", "data"), default="noise")
     options.add_data(parser)
     options.add_common(parser)
@@ -27,26 +33,45 @@ def run(arguments: argparse.Namespace) -> None:
     """Draw and write."""
     import numpy as np
 
-    target = Path(arguments.out)
-    if target.suffix not in (".png", ".npz"):
-        raise ValueError(f"--out must end in .png or .npz, got {arguments.out}")
-    model = options.load_model(arguments.model)
+    target, video = Path(arguments.out), options.load_temporal(arguments.model)
+    suffixes = (".png", ".npz") if video is None else (".png", ".npz", ".gif")
+    if target.suffix not in suffixes:
+        raise ValueError(f"--out must end in {' or '.join(suffixes)}, got {arguments.out}")
+    if video is not None:
+        _sample_video(arguments, video, target)
+        return
+    model, sweeps = options.load_model(arguments.model), arguments.gibbs or 1000
     start = None
     if arguments.start == "data":
         rows = options.load_data(arguments).test
         start = rows[np.arange(arguments.n) % len(rows)]
     draws = model.sample(
-        arguments.n, n_gibbs=arguments.gibbs, rng=arguments.seed, start=start, return_mean=True
+        arguments.n, n_gibbs=sweeps, rng=arguments.seed, start=start, return_mean=True
     )
     if target.suffix == ".npz":
         np.savez_compressed(target, samples=draws)
     else:
         from .. import plots
 
-        side = math.isqrt(model.n_visible)
-        if side * side != model.n_visible:
-            raise ValueError(
-                f"{model.n_visible} pixels make no square image; write a .npz file instead"
-            )
+        side = options.square_side(model)
         plots.save(plots.images(draws, (side, side)), target)
-    print(f"{arguments.n} images after {arguments.gibbs} sweeps written to {target}")
+    print(f"{arguments.n} images after {sweeps} sweeps written to {target}")
+
+
+def _sample_video(arguments: argparse.Namespace, model: TRBM, target: Path) -> None:
+    """Draw a video, each frame the mean of its last sweep."""
+    import numpy as np
+
+    sweeps = arguments.gibbs or 50
+    frames = model.generate(arguments.n, n_gibbs=sweeps, return_mean=True, rng=arguments.seed)
+    if target.suffix == ".npz":
+        np.savez_compressed(target, frames=frames)
+    else:
+        from .. import plots_video
+
+        side = options.square_side(model)
+        if target.suffix == ".gif":
+            plots_video.save_gif(frames, (side, side), target)
+        else:
+            plots_video.strips({"generated": frames}, (side, side)).savefig(target)
+    print(f"{arguments.n} frames, {sweeps} sweeps each, written to {target}")

@@ -93,14 +93,7 @@ def add(commands: Any) -> None:
     rbm.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     rbm.add_argument("--no-baseline", action="store_true", help="no ordinary RBM beside it")
     rbm.add_argument("--out", help="folder for the results (default trug-rbm-DATA)")
-    rbm.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="keep the state of the run here, for --resume (the ordinary RBM's beside it)",
-    )
-    rbm.add_argument(
-        "--resume", action="store_true", help="continue the run in --checkpoint, if there is one"
-    )
+    options.add_checkpoint(rbm, "RBM")
     options.add_common(rbm)
 
 
@@ -153,7 +146,7 @@ def run(arguments: argparse.Namespace) -> None:
     kinds = [arguments.unit]
     if arguments.unit == "trug" and not arguments.no_baseline:
         kinds.append("bernoulli")
-    _check_checkpoints(arguments, kinds)
+    options.check_checkpoints(arguments, kinds)
     folder = Path(arguments.out or f"trug-rbm-{arguments.data}")
     options.refuse_foreign(folder, PROGRAM)
     data = options.load_data(arguments)
@@ -176,24 +169,6 @@ def run(arguments: argparse.Namespace) -> None:
     _draw(arguments, folder, data, fits, results)
     written = [name for name in (*FILES, "result.json") if (folder / name).exists()]
     print(f"written to {folder}: {', '.join(written)}")
-
-
-def _checkpoint(arguments: argparse.Namespace, kind: str) -> Path | None:
-    """Return the file that keeps the training of one kind of units."""
-    if arguments.checkpoint is None:
-        return None
-    path = Path(arguments.checkpoint)
-    return path if kind == arguments.unit else path.with_name(f"{path.stem}-baseline{path.suffix}")
-
-
-def _check_checkpoints(arguments: argparse.Namespace, kinds: list[str]) -> None:
-    """Refuse to overwrite another run's checkpoint, before anything is computed."""
-    if arguments.resume and arguments.checkpoint is None:
-        raise ValueError("--resume needs --checkpoint")
-    for kind in kinds:
-        path = _checkpoint(arguments, kind)
-        if path is not None and path.exists() and not arguments.resume:
-            raise ValueError(f"{path} exists; continue its run with --resume, or name another file")
 
 
 def _report(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> None:
@@ -286,7 +261,7 @@ def _train_and_score(
         chosen,
         arguments.epochs,
         options.progress(arguments),
-        _checkpoint(arguments, kind),
+        options.checkpoint_of(arguments, kind),
     )
     _save(folder, kind, kind == arguments.unit, fit)
     if fit.interrupted:

@@ -47,9 +47,16 @@ def add(models: Any) -> None:
     trbm.add_argument("--epochs", type=int)
     trbm.add_argument("--batch-size", type=int, help="sequences an update")
     trbm.add_argument("--learning-rate", type=rate, metavar="START[,END]")
-    trbm.add_argument("--k", type=sweeps, default=1, metavar="START[,END]")
+    trbm.add_argument("--k", type=sweeps, default=3, metavar="START[,END]")
+    trbm.add_argument(
+        "--chains",
+        choices=("both", "data", "past"),
+        default="both",
+        help="where chains start: at the data, at the frame before, or half of them each (default)",
+    )
     trbm.add_argument("--no-baseline", action="store_true", help="no ordinary TRBM beside it")
     trbm.add_argument("--out", help="folder for the results (default trug-trbm-DATA)")
+    options.add_checkpoint(trbm, "TRBM")
     options.add_common(trbm)
 
 
@@ -63,6 +70,10 @@ def run(arguments: argparse.Namespace) -> None:
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
     chosen = truncation(arguments) if arguments.unit == "trug" else None
+    kinds = [arguments.unit]
+    if arguments.unit == "trug" and not arguments.no_baseline:
+        kinds.append("bernoulli")
+    options.check_checkpoints(arguments, kinds)
     folder = Path(arguments.out or f"trug-trbm-{arguments.data}")
     options.refuse_foreign(folder, PROGRAM)
     train, test = _data(arguments)
@@ -74,9 +85,6 @@ def run(arguments: argparse.Namespace) -> None:
         "errors": {},
     }
     print(f"{arguments.data}: {len(train)} training and {len(test)} test sequences", flush=True)
-    kinds = [arguments.unit]
-    if arguments.unit == "trug" and not arguments.no_baseline:
-        kinds.append("bernoulli")
     fits = {}
     for kind in kinds:
         fit = _train(arguments, kind, chosen, train, test)
@@ -85,7 +93,8 @@ def run(arguments: argparse.Namespace) -> None:
         report["errors"][NAMES[kind]] = _error(arguments, fit, test)
         _write(folder, report)
         if fit.interrupted:
-            raise KeyboardInterrupt(f"; the models so far are in {folder}")
+            again = "" if arguments.checkpoint is None else "; --resume continues"
+            raise KeyboardInterrupt(f"; the models so far are in {folder}{again}")
     for name, errors in forecast_errors(train, test).items():
         report["errors"][name] = float(errors.mean())
     _write(folder, report)
@@ -125,11 +134,14 @@ def _train(
         learn_visible_precision=real,
         gradient=arguments.gradient,
         k=arguments.k,
+        chains=arguments.chains,
         batch_size=arguments.batch_size,
         epochs=arguments.epochs,
         learning_rate=arguments.learning_rate,
         validation=test,
         score_every=max(1, arguments.epochs // 10),
+        checkpoint=options.checkpoint_of(arguments, kind),
+        resume="auto",
         progress=options.progress(arguments),
         rng=arguments.seed,
     )
@@ -138,7 +150,7 @@ def _train(
 
 
 def _error(arguments: argparse.Namespace, fit: TemporalFit, test: Any) -> float:
-    from ..temporal import prediction_error
+    from ..temporal_forecast import prediction_error
 
     return float(prediction_error(fit.model, test, rng=arguments.seed).mean())
 
@@ -151,19 +163,12 @@ def _draw(arguments: argparse.Namespace, folder: Path, fit: TemporalFit, test: A
     """Draw a test video, its forecasts, and how the model goes on from its first ten frames."""
     if arguments.data != "balls":
         return
-    video = test[0]
-    ahead = fit.model.predict(video, rng=arguments.seed)
-    begun = video[:10]
-    dream = fit.model.generate(20, prefix=begun, return_mean=True, rng=arguments.seed)
     try:
         from .. import plots_video
 
-        rows = {
-            "data": video[10:30],
-            "predicted from the frame before": ahead[10:30],
-            "continued from 10 frames": dream,
-        }
-        plots_video.strips(rows, (30, 30)).savefig(folder / "strips.png")
+        figure = plots_video.continuation(fit.model, test[0][:30], (30, 30), rng=arguments.seed)
+        figure.savefig(folder / "strips.png")
+        dream = fit.model.generate(20, prefix=test[0][:10], return_mean=True, rng=arguments.seed)
         plots_video.save_gif(dream, (30, 30), folder / "generated.gif")
     except ImportError as error:
         print(f"no figure: {error}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import time
 import warnings
 from collections.abc import Callable
@@ -17,19 +16,18 @@ import numpy as np
 
 from .. import checks, files
 from ..likelihood import log_likelihood
-from ..loop import EpochEnd
 from ..partition import LogPartition, PartitionWarning, log_partition
 from ..rbm import BernoulliRBM, TruGRBM
 from ..training import Fit, train_rbm
 from ..truncation import Truncation
 from . import images
+from .log import Log
 from .protocol import Cell, Options
 from .results import Line
 from .runner import Session, Table
 
 CHECKPOINT, MODEL, HISTORY = "checkpoint.npz", "model.npz", "history.npz"
 ANNEALING = "annealing.npz"  # the state of an annealing that was stopped
-LOG_SECONDS = 60.0  # between two lines about the training
 PARTS = ("test", "train", "validation")
 SPREAD = (0, 25, 50, 75, 100)  # percentiles of the upper points: from least to greatest
 
@@ -60,7 +58,7 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     data = load(cell, session)
     session.say(f"{cell.name}: training on {len(data.fixed)} images")
     state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
-    fit = _train(cell, session, data, callbacks=(_Log(session),), **state)
+    fit = _train(cell, session, data, callbacks=(Log(session),), **state)
     fit.model.save(folder / MODEL)
     files.write(folder / HISTORY, "history", fit.history)
     if fit.interrupted:
@@ -179,25 +177,6 @@ def _figures(model: TruGRBM | BernoulliRBM, estimate: LogPartition, data: images
         spread = np.percentile(model.upper, SPREAD, method="nearest")
         figures["upper"] = [round(float(value), 4) for value in spread]
     return figures
-
-
-class _Log:
-    """Prints how training goes, for those who read it later in a file."""
-
-    def __init__(self, session: Session) -> None:
-        self._session, self._said = session, time.monotonic()
-
-    def __call__(self, event: EpochEnd) -> None:
-        """Print a line if the last one is old enough."""
-        if time.monotonic() - self._said < LOG_SECONDS:
-            return
-        self._said = time.monotonic()
-        words = [f"epoch {event.epoch}"]
-        for name in ("score", "validation_score", "upper_mean", "seconds"):
-            values = [value for value in event.history.get(name, ()) if not math.isnan(value)]
-            if values:
-                words.append(f"{name.replace('_', ' ')} {values[-1]:.4g}")
-        self._session.say("  " + ", ".join(words))
 
 
 def test_score(line: Line, direction: str) -> float | None:

@@ -1,0 +1,158 @@
+"""Training on sequences: one update beside its matrix products, and beside a plain torch TRBM."""
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import trug_fast as tf
+from trug_fast.learner import Pace
+from trug_fast.sequences import as_sequences
+from trug_fast.temporal_learner import TemporalLearner, TemporalSettings
+
+from .common import THREADS, ratio
+
+VIDEOS, TIMES, HIDDEN, SWEEPS = 4, 100, 400, 3  # of an update, as in Table 2
+
+
+def learner(data, units="trug", sweeps=SWEEPS):
+    """Return a learner for contrastive divergence with Adam in float32, full gradient."""
+    settings = TemporalSettings(
+        truncation=tf.Truncation(0.0, 1.0, learn="per_unit"),
+        bernoulli=units == "bernoulli",
+        precision=1.0,
+        learn_precision=False,
+        persistent=False,
+        betas=(),
+        n_chains=VIDEOS,
+        batch_size=VIDEOS,
+        optimizer="adam",
+        momentum=0.9,
+        centred=True,
+        weight_decay=0.0,
+        init_scale=0.01,
+        average=0.0,
+        dtype=np.dtype("float32"),
+        real=False,
+        visible_precision=1.0,
+        learn_visible_precision=False,
+        full=True,
+        draw=False,
+        chains="both",
+        start_order=1,
+    )
+    return TemporalLearner(data, HIDDEN, settings, 0)
+
+
+class Products:
+    """The matrix products of an update alone, by NumPy; those in time by single frames."""
+
+    def __init__(self, data):
+        rows, n = VIDEOS * TIMES, data.shape[1]
+        self.x = np.ascontiguousarray(data.frames[:rows])
+        self.h = np.random.default_rng(0).random((rows, HIDDEN), np.float32)
+        self.w1 = np.random.default_rng(1).random((n, HIDDEN), np.float32)
+        self.w3 = np.random.default_rng(2).random((n, n), np.float32)
+        self.w4 = np.random.default_rng(3).random((HIDDEN, HIDDEN), np.float32)
+
+    def of_update(self):
+        """Do them all: filter, chains, the way back, gradients."""
+        x, h, w1, w3, w4 = self.x, self.h, self.w1, self.w3, self.w4
+        for _ in range(2):  # given frame and past
+            x @ w1
+        x @ w3
+        for _ in range(2):  # through time, there and back
+            for t in range(TIMES):
+                h[t * VIDEOS : (t + 1) * VIDEOS] @ w4
+        for _ in range(SWEEPS):
+            x @ w1
+            h @ w1.T
+        x @ w1  # the chains' start
+        for _ in range(3):
+            x.T @ h
+        x.T @ x
+        h.T @ h
+
+
+class Update:
+    """An update from four videos of 100 frames: 900 visible and 400 hidden units, CD-3, float32."""
+
+    params = (["trug", "bernoulli"], THREADS)
+    param_names = ("units", "threads")
+
+    def setup(self, units, threads):
+        """Start a run and compile."""
+        numba.set_num_threads(threads)
+        self.threads = threads
+        self.data = as_sequences("videos", tf.datasets.bouncing_balls(2 * VIDEOS, rng=0), real=True)
+        self.rows, self.learner = np.arange(VIDEOS), learner(self.data, units)
+        self.products = Products(self.data)
+        self.update()
+
+    def update(self):
+        """Take one step."""
+        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, k=SWEEPS))
+
+    def time_update(self, units, threads):
+        """Time one update."""
+        self.update()
+
+    def track_ratio_to_products(self, units, threads):
+        """Return the time of an update over that of its matrix products alone."""
+        limit = lambda: threadpool_limits(self.threads, "blas")  # noqa: E731
+        return ratio(self.update, self.products.of_update, limit, rounds=2, calls=4)
+
+    def track_ratio_to_torch(self, units, threads):
+        """Return the time of an update over that of an ordinary TRBM's, written plainly in torch.
+
+        Half of what torch does is left out: it holds the filter's past fixed.
+        """
+        try:
+            import torch
+        except ImportError:
+            raise NotImplementedError("torch is not installed") from None
+        torch.set_num_threads(threads)
+        plain = TorchUpdate(torch, self.data.frames[: VIDEOS * TIMES])
+        limit = lambda: threadpool_limits(self.threads, "blas")  # noqa: E731
+        return ratio(self.update, plain.update, limit, rounds=2, calls=4)
+
+
+class TorchUpdate:
+    """An ordinary TRBM in plain torch: CD-3, the paper's gradient, Adam."""
+
+    def __init__(self, torch, frames):
+        self.torch, n = torch, frames.shape[1]
+        # Frames of all videos at a time follow each other.
+        self.x = torch.tensor(frames).reshape(VIDEOS, TIMES, n).transpose(0, 1).contiguous()
+        shapes = (n, HIDDEN), (n, HIDDEN), (n, n), (HIDDEN, HIDDEN), (n,), (HIDDEN,)
+        self.parameters = [0.01 * torch.randn(shape) for shape in shapes]
+        self.optimiser = torch.optim.Adam(self.parameters, lr=1e-4)
+
+    def update(self):
+        """Take one step."""
+        torch, x = self.torch, self.x
+        w1, w2, w3, w4, b, c = self.parameters
+        with torch.no_grad():
+            drive = x[1:] @ w1 + x[:-1] @ w2 + c
+            h = [torch.sigmoid(x[0] @ w1 + c)]
+            for t in range(TIMES - 1):
+                h.append(torch.sigmoid(drive[t] + h[-1] @ w4))
+            past_x, past_h = x[:-1].flatten(0, 1), torch.stack(h[:-1]).flatten(0, 1)
+            now_x, now_h = x[1:].flatten(0, 1), torch.stack(h[1:]).flatten(0, 1)
+            by_past_x, by_past_h = b + past_x @ w3, c + past_x @ w2 + past_h @ w4
+            mean_h = now_h
+            for _ in range(SWEEPS):
+                mean_x = torch.sigmoid(torch.bernoulli(mean_h) @ w1.T + by_past_x)
+                state_x = torch.bernoulli(mean_x)
+                mean_h = torch.sigmoid(state_x @ w1 + by_past_h)
+            by_x, by_h, rows = now_x - state_x, now_h - mean_h, len(now_x)
+            gradients = (
+                now_x.T @ now_h - state_x.T @ mean_h,
+                past_x.T @ by_h,
+                past_x.T @ by_x,
+                past_h.T @ by_h,
+                by_x.sum(0),
+                by_h.sum(0),
+            )
+            for parameter, gradient in zip(self.parameters, gradients, strict=True):
+                parameter.grad = -gradient / rows
+            self.optimiser.step()

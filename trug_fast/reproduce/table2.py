@@ -1,0 +1,21 @@
+"""Table 2: errors of one-step forecasts of bouncing balls."""
+
+from __future__ import annotations
+
+from .forecasting import NOTE, SECTIONS, compute, effort, error, rehearse
+from .results import Line
+from .runner import Table
+
+
+def _row(line: Line) -> list[str]:
+    return [
+        line["label"],
+        "" if line["paper"] is None else f"{line['paper']:.2f}",
+        *(error(line, "test", method) for method in ("gibbs", "mean_field", "last")),
+        *effort(line),
+    ]
+
+
+HEADER = ("units", "paper", "error", "mean field", "last", "epochs", "minutes")
+
+TABLE = Table("table2", SECTIONS, rehearse, compute, HEADER, _row, NOTE)
