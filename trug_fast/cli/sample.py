@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> None:
     if video is not None:
         _sample_video(arguments, video, target)
         return
-    model, sweeps = options.load_model(arguments.model), arguments.gibbs or 1000
+    model = options.load_model(arguments.model)
+    sweeps = 1000 if arguments.gibbs is None else arguments.gibbs
     start = None
     if arguments.start == "data":
         rows = options.load_data(arguments).test
@@ -62,7 +63,7 @@ def _sample_video(arguments: argparse.Namespace, model: TRBM, target: Path) -> N
     """Draw a video, each frame the mean of its last sweep."""
     import numpy as np
 
-    sweeps = arguments.gibbs or 50
+    sweeps = 50 if arguments.gibbs is None else arguments.gibbs
     frames = model.generate(arguments.n, n_gibbs=sweeps, return_mean=True, rng=arguments.seed)
     if target.suffix == ".npz":
         np.savez_compressed(target, frames=frames)
