@@ -28,8 +28,17 @@ def same(a, b):
     return all(np.array_equal(getattr(a, n), getattr(b, n)) for n in a.names)
 
 
-@pytest.mark.parametrize("hidden", ["trug", "bernoulli"])
-@pytest.mark.parametrize("method", ["pcd", "cd", "pt"])
+@pytest.mark.parametrize(
+    ("hidden", "method"),
+    [
+        ("trug", "pcd"),
+        ("bernoulli", "cd"),
+        ("trug", "pt"),
+        pytest.param("trug", "cd", marks=pytest.mark.slow),
+        pytest.param("bernoulli", "pcd", marks=pytest.mark.slow),
+        pytest.param("bernoulli", "pt", marks=pytest.mark.slow),
+    ],
+)
 def test_training_learns_a_known_distribution(hidden, method):
     # Data from an enumerable machine: the likelihood of the fit must come near that of the truth.
     truth = strong_machine()
@@ -323,6 +332,7 @@ def test_patience_ends_training_and_returns_the_best(
     assert same(fit.model, again.model)
 
 
+@pytest.mark.slow
 def test_learned_precision_nests_the_ordinary_rbm():
     # Data of an ordinary RBM: units on [0, 1] that can bend become binary and reach the truth.
     truth = strong_machine()
