@@ -16,6 +16,7 @@ from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import INITIAL, ORDER
 from .normalisable import keep_normalisable
+from .numerics import read_only
 from .optimisers import Optimiser, OptimiserName
 from .rbm import BernoulliRBM, TruGRBM
 from .tempering import Replicas
@@ -195,7 +196,7 @@ class Learner:
     def layers(self) -> gibbs.Layers:
         """Return the current parameters as the kernels take them, sharing memory."""
         return gibbs.Layers(
-            self.weights,
+            read_only(self.weights),
             self.visible_bias[None],
             self.hidden_bias[None],
             BERNOULLI if self.settings.bernoulli else TRUG,

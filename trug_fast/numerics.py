@@ -1,14 +1,30 @@
-"""One small sum that would otherwise cost the import of scipy.special (0.13 s)."""
+"""Small helpers of several models."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import FloatArray
+
 
 def log_sum_exp(values: NDArray[np.float64]) -> float:
-    """Log of the sum of exp(values), without overflow; -inf for values all -inf."""
+    """Log of the sum of exp(values), without overflow; -inf for values all -inf.
+
+    Of our own, since importing scipy.special takes 0.13 s.
+    """
     largest = values.max()
     if not np.isfinite(largest):
         return float(largest)
     return float(largest + np.log(np.exp(values - largest).sum()))
+
+
+def read_only(weights: FloatArray) -> FloatArray:
+    """Return a view that cannot be written to.
+
+    To Numba an array that can be written to is another type.  A model's weights cannot, those in
+    training could: seen alike, one set of compiled kernels serves both.
+    """
+    view = weights.view()
+    view.flags.writeable = False
+    return view

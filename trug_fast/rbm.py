@@ -15,6 +15,7 @@ from .kernels import annealing, gibbs
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import HIDDEN, VISIBLE
 from .normalisable import require_normalisable
+from .numerics import read_only
 from .randomness import RngLike, seed_from
 from .threads import one_blas_thread
 from .visible_units import VisibleUnits, units_of
@@ -107,7 +108,7 @@ class RBM(ABC):
         dtype = dtype or self.dtype
         precision = self.visible_precision
         return gibbs.Layers(
-            self.weights.astype(dtype, copy=False),
+            read_only(self.weights.astype(dtype, copy=False)),
             self.visible_bias.astype(dtype)[None],
             self.hidden_bias.astype(dtype)[None],
             *self._units(dtype),

@@ -105,7 +105,7 @@ class TRBM(ABC):
         none = np.empty(0, self.dtype)
         return Parameters(
             gibbs.Layers(
-                np.array(self.weights),
+                self.weights,
                 np.array(self.visible_bias[None]),
                 np.array(self.hidden_bias[None]),
                 *self._units(self.dtype),

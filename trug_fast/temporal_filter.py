@@ -10,6 +10,7 @@ from .checks import FloatArray
 from .kernels import gibbs
 from .kernels import temporal as kernels
 from .kernels.learning import gather
+from .numerics import read_only
 from .sequences import Batch, Sequences
 
 
@@ -59,11 +60,13 @@ class Parameters(NamedTuple):
         ):
             bias[:first], bias[first:] = initial, constant
             if rows > first:
-                kernels.product(False, False, past_visible, weights, 1.0, 1.0, bias[first:])
+                kernels.product(
+                    False, False, past_visible, read_only(weights), 1.0, 1.0, bias[first:]
+                )
         drive = hidden_bias.copy()
         kernels.product(False, False, visible, layers.weights, 1.0, 1.0, drive)
         net, state = np.empty_like(drive), np.empty_like(drive)
-        chain = layers._replace(weights=self.hidden_to_hidden)
+        chain = layers._replace(weights=read_only(self.hidden_to_hidden))
         kernels.run_filter(chain, batch.starts, draw, seed, step, drive, net, state)
         past_hidden = np.empty((rows - first, n_hidden), dtype)
         gather(state, batch.past, past_hidden)

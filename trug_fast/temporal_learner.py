@@ -14,6 +14,7 @@ from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import INITIAL
 from .learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
+from .numerics import read_only
 from .optimisers import Optimiser
 from .sequences import Sequences
 from .temporal import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
@@ -132,7 +133,7 @@ class TemporalLearner(Learner):
         """Return the current parameters as the kernels take them, sharing memory."""
         return Parameters(
             gibbs.Layers(
-                self.weights,
+                read_only(self.weights),
                 self.visible_bias[None],
                 self.hidden_bias[None],
                 BERNOULLI if self.settings.bernoulli else TRUG,

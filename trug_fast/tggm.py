@@ -13,6 +13,7 @@ from .checks import FloatArray
 from .kernels import annealing, gibbs, mean_field
 from .kernels.hidden import TRUG
 from .kernels.philox import HIDDEN, INITIAL
+from .numerics import read_only
 from .randomness import RngLike, seed_from
 from .threads import one_blas_thread
 
@@ -339,7 +340,7 @@ class TruGTGGM:
         dtype = weights.dtype
         shape = (self.n_hidden,)
         return gibbs.Layers(
-            np.ascontiguousarray(weights),
+            read_only(np.ascontiguousarray(weights)),
             np.zeros((1, weights.shape[0]), dtype),
             np.asarray(bias, dtype).reshape(1, -1),
             TRUG,
@@ -367,7 +368,7 @@ class TruGTGGM:
         """Return the sum over units of L at their net inputs, for each row."""
         same = np.eye(self.n_hidden)
         parts = np.empty((len(net), gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
-        units = units._replace(weights=same)
+        units = units._replace(weights=read_only(same))
         with one_blas_thread():
             rows = np.ascontiguousarray(net, dtype=np.float64)
             annealing.log_norm_rows(units, rows, np.empty_like(rows), parts)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
 from ..kernels import annealing, gibbs
+from ..numerics import read_only
 from ..rbm import RBM, TruGRBM
 from ..threads import one_blas_thread
 
@@ -106,7 +107,7 @@ def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> 
     if t == 0.0 and q == 0.0:
         return linear
     scaled = layers._replace(
-        weights=t * layers.weights,
+        weights=read_only(t * layers.weights),
         hidden_bias=t * layers.hidden_bias,
         precision=q * layers.precision,
     )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..checks import FloatArray
 from ..kernels import annealing, gibbs
+from ..numerics import read_only
 from ..threads import one_blas_thread
 
 # Chains that share a matrix product, and that an executor hands out together.  BLAS rounds by the
@@ -158,11 +159,9 @@ def _as_compiled(leg: Leg) -> tuple[gibbs.Layers, annealing.Path]:
     To Numba these are types.  Travelling between processes changes them, and a worker would compile
     all kernels again, for a minute.
     """
-    weights = leg.layers.weights.view()
-    weights.flags.writeable = False
     names = ("visible_bias", "hidden_bias", "precision", "lower", "upper", "visible_precision")
     small: dict[str, Any] = {name: _writeable(getattr(leg.layers, name)) for name in names}
-    layers = leg.layers._replace(weights=weights, **small)
+    layers = leg.layers._replace(weights=read_only(leg.layers.weights), **small)
     return layers, annealing.Path(*map(_writeable, leg.path))
 
 
