@@ -73,11 +73,12 @@ class Products:
         h.T @ h
 
 
-class Update:
-    """An update from four videos of 100 frames: 900 visible and 400 hidden units, CD-3, float32."""
+class Start:
+    """A run on four videos of 100 frames: 900 visible and 400 hidden units, CD-3, float32."""
 
     params = (["trug", "bernoulli"], THREADS)
     param_names = ("units", "threads")
+    timeout = 300
 
     def setup(self, units, threads):
         """Start a run and compile."""
@@ -92,6 +93,10 @@ class Update:
         """Take one step."""
         self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, k=SWEEPS))
 
+
+class Update(Start):
+    """One update."""
+
     def time_update(self, units, threads):
         """Time one update."""
         self.update()
@@ -101,19 +106,27 @@ class Update:
         limit = lambda: threadpool_limits(self.threads, "blas")  # noqa: E731
         return ratio(self.update, self.products.of_update, limit, rounds=2, calls=4)
 
-    def track_ratio_to_torch(self, units, threads):
-        """Return the time of an update over that of an ordinary TRBM's, written plainly in torch.
 
-        Half of what torch does is left out: it holds the filter's past fixed.
-        """
+class BesideTorch(Start):
+    """The same beside an ordinary TRBM, written plainly in torch.
+
+    Half of what torch does is left out: it holds the filter's past fixed.
+    """
+
+    def setup(self, units, threads):
+        """Start both."""
         try:
             import torch
         except ImportError:
             raise NotImplementedError("torch is not installed") from None
+        super().setup(units, threads)
         torch.set_num_threads(threads)
-        plain = TorchUpdate(torch, self.data.frames[: VIDEOS * TIMES])
+        self.plain = TorchUpdate(torch, self.data.frames[: VIDEOS * TIMES])
+
+    def track_ratio(self, units, threads):
+        """Return the time of an update over that of torch's."""
         limit = lambda: threadpool_limits(self.threads, "blas")  # noqa: E731
-        return ratio(self.update, plain.update, limit, rounds=2, calls=4)
+        return ratio(self.update, self.plain.update, limit, rounds=2, calls=4)
 
 
 class TorchUpdate:

@@ -21,6 +21,7 @@ def learner(units="trug"):
     settings = Settings(
         truncation=tf.Truncation(0.0, 4.0, learn="per_unit"),
         bernoulli=units == "bernoulli",
+        visible_precision=None,
         precision=1.0,
         learn_precision=False,
         persistent=False,
