@@ -52,12 +52,11 @@ def add_annealing(parser: argparse.ArgumentParser, temperatures: int) -> None:
     parser.add_argument("--path", choices=("auto", "quad", "quad2", "paper"), default="auto")
 
 
-def add_checkpoint(parser: argparse.ArgumentParser, machine: str) -> None:
-    """Add where the state of a training is kept."""
+def add_checkpoint(parser: argparse.ArgumentParser, baseline: str = "") -> None:
+    """Add where the state of a training is kept, and of a baseline if there is one."""
+    beside = f" (the {baseline}'s beside it)" if baseline else ""
     parser.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help=f"keep the state of the run here, for --resume (the ordinary {machine}'s beside it)",
+        "--checkpoint", metavar="FILE", help=f"keep the state of the run here, for --resume{beside}"
     )
     parser.add_argument(
         "--resume", action="store_true", help="continue the run in --checkpoint, if there is one"
@@ -73,13 +72,17 @@ def checkpoint_of(arguments: argparse.Namespace, kind: str) -> Path | None:
 
 
 def check_checkpoints(arguments: argparse.Namespace, kinds: list[str]) -> None:
-    """Refuse to overwrite another run's checkpoint, before anything is computed."""
-    if arguments.resume and arguments.checkpoint is None:
-        raise ValueError("--resume needs --checkpoint")
+    """Refuse to overwrite other runs' checkpoints, before anything is computed."""
     for kind in kinds:
-        path = checkpoint_of(arguments, kind)
-        if path is not None and path.exists() and not arguments.resume:
-            raise ValueError(f"{path} exists; continue its run with --resume, or name another file")
+        check_checkpoint(arguments, checkpoint_of(arguments, kind))
+
+
+def check_checkpoint(arguments: argparse.Namespace, path: Path | None) -> None:
+    """Refuse to overwrite another run's checkpoint."""
+    if arguments.resume and path is None:
+        raise ValueError("--resume needs --checkpoint")
+    if path is not None and path.exists() and not arguments.resume:
+        raise ValueError(f"{path} exists; continue its run with --resume, or name another file")
 
 
 def load_data(arguments: argparse.Namespace) -> ImageData:

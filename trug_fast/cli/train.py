@@ -93,7 +93,7 @@ def add(commands: Any) -> None:
     rbm.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     rbm.add_argument("--no-baseline", action="store_true", help="no ordinary RBM beside it")
     rbm.add_argument("--out", help="folder for the results (default trug-rbm-DATA)")
-    options.add_checkpoint(rbm, "RBM")
+    options.add_checkpoint(rbm, "ordinary RBM")
     options.add_common(rbm)
 
 

@@ -63,12 +63,7 @@ def add(models: Any) -> None:
     )
     tggm.add_argument("--no-baseline", action="store_true", help="no other models beside it")
     tggm.add_argument("--out", help="folder for the results (default trug-tggm-DATA)")
-    tggm.add_argument(
-        "--checkpoint", metavar="FILE", help="keep the state of the run here, for --resume"
-    )
-    tggm.add_argument(
-        "--resume", action="store_true", help="continue the run in --checkpoint, if there is one"
-    )
+    options.add_checkpoint(tggm)
     options.add_common(tggm)
 
 
@@ -127,7 +122,8 @@ def run(arguments: argparse.Namespace) -> None:
     from ..tggm_training import train_tggm
 
     chosen = truncation(arguments.truncation, arguments.learn)
-    _check_checkpoint(arguments)
+    path = None if arguments.checkpoint is None else Path(arguments.checkpoint)
+    options.check_checkpoint(arguments, path)
     folder = Path(arguments.out or f"trug-tggm-{arguments.data}")
     options.refuse_foreign(folder, PROGRAM)
     data = load(arguments.data, arguments.data_dir)
@@ -161,7 +157,7 @@ def run(arguments: argparse.Namespace) -> None:
         split.y_train,
         arguments.hidden,
         epochs=arguments.epochs,
-        checkpoint=arguments.checkpoint,
+        checkpoint=path,
         resume="auto",
         progress=options.progress(arguments),
         **choices,
@@ -193,16 +189,6 @@ def run(arguments: argparse.Namespace) -> None:
     }
     (folder / "result.json").write_text(json.dumps(report, indent=1, allow_nan=False) + "\n")
     print(f"written to {folder}: {', '.join((*FILES, 'result.json'))}")
-
-
-def _check_checkpoint(arguments: argparse.Namespace) -> None:
-    """Refuse to overwrite another run's checkpoint, before anything is computed."""
-    if arguments.resume and arguments.checkpoint is None:
-        raise ValueError("--resume needs --checkpoint")
-    if arguments.checkpoint and Path(arguments.checkpoint).exists() and not arguments.resume:
-        raise ValueError(
-            f"{arguments.checkpoint} exists; continue its run with --resume, or name another file"
-        )
 
 
 def _baselines(split: Split, hidden: int, seed: int) -> dict[str, dict[str, float]]:

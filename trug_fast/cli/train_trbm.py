@@ -56,7 +56,7 @@ def add(models: Any) -> None:
     )
     trbm.add_argument("--no-baseline", action="store_true", help="no ordinary TRBM beside it")
     trbm.add_argument("--out", help="folder for the results (default trug-trbm-DATA)")
-    options.add_checkpoint(trbm, "TRBM")
+    options.add_checkpoint(trbm, "ordinary TRBM")
     options.add_common(trbm)
 
 
