@@ -4,8 +4,9 @@
 
 Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians.
 The floor is NumPy's matrix products alone, five an update and two an annealing step.  Rows of
-scikit-learn (persistent chains, plain SGD) and torch (CD-1, RMSprop) appear where they are
-installed; torch's is a plain machine, every step on whole arrays in place.
+scikit-learn (persistent chains, plain SGD), torch (CD-1, RMSprop; a plain machine, every step on
+whole arrays in place) and rbms (persistent chains, plain SGD; annealing) appear where these are
+installed; they have Bernoulli hidden units.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -23,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "asv_benchmarks"))
 from benchmarks import ais, training
-from benchmarks.common import CHAINS, HIDDEN, REST, VISIBLE, Products, random_pixels
+from benchmarks.common import CHAINS, HIDDEN, REST, VISIBLE, Products, random_machine, random_pixels
 
 Call = Callable[[], object]
 
@@ -69,6 +71,45 @@ def torch_machine(threads: int) -> Call:
     return update
 
 
+def rbms_machine() -> Any:
+    """Return a machine of rbms, in memory of PyTorch."""
+    import torch
+    from rbms.bernoulli_bernoulli.classes import BBRBM
+
+    trug = random_machine(VISIBLE, HIDDEN, (0.0, 1.0), "float32")
+    parameters = (trug.weights, trug.visible_bias, trug.hidden_bias)
+    return BBRBM(*(torch.tensor(parameter) for parameter in parameters))
+
+
+def rbms_update() -> Call:
+    """Return an update of rbms: persistent chains, centred gradient, plain SGD."""
+    import torch
+    from rbms.training.pcd import fit_batch_pcd
+
+    machine = rbms_machine()
+    machine.init_grad()
+    optimizer = torch.optim.SGD(machine.parameters(), lr=1e-3, maximize=True)
+    batch = (torch.from_numpy(random_pixels(CHAINS, VISIBLE, "float32")), torch.ones(CHAINS))
+    chains = machine.init_chains(CHAINS)
+
+    def update() -> None:
+        nonlocal chains
+        with torch.no_grad():
+            optimizer.zero_grad(set_to_none=False)
+            chains, _ = fit_batch_pcd(batch, chains, machine, gibbs_steps=1, beta=1.0)
+            optimizer.step()
+
+    return update
+
+
+def rbms_annealing() -> Call:
+    """Return as many annealing steps of rbms as ours are timed for."""
+    from rbms.partition_function.ais import compute_partition_function_ais
+
+    machine = rbms_machine()
+    return lambda: compute_partition_function_ais(CHAINS, ais.TEMPERATURES + 1, machine)
+
+
 def rows(threads: int) -> dict[str, tuple[Call, int]]:
     """Return what is timed, with the number of steps in a call."""
     products = Products(threads)
@@ -81,11 +122,15 @@ def rows(threads: int) -> dict[str, tuple[Call, int]]:
         found["update, torch, Bernoulli units"] = (torch_machine(threads), 1)
     if importlib.util.find_spec("sklearn"):
         found["update, scikit-learn, Bernoulli units"] = (scikit_learn(), 1)
+    if importlib.util.find_spec("rbms"):
+        found["update, rbms, Bernoulli units"] = (rbms_update(), 1)
     found["two products (floor)"] = (products.of_temperature, 1)
-    for interval in ("[0, 1]", "[0, 4]"):
+    for units in ("[0, 1]", "[0, 4]", "Bernoulli"):
         temperatures = ais.Temperatures()
-        temperatures.setup(interval, threads)
-        found[f"annealing step, {interval}"] = (temperatures.anneal, ais.TEMPERATURES)
+        temperatures.setup(units, threads)
+        found[f"annealing step, {units}"] = (temperatures.anneal, ais.TEMPERATURES)
+    if importlib.util.find_spec("rbms"):
+        found["rbms: annealing step, Bernoulli"] = (rbms_annealing(), ais.TEMPERATURES)
     return found
 
 

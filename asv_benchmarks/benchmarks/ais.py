@@ -22,6 +22,14 @@ INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.
 TEMPERATURES = 5  # a call short enough that other work on the machine spares some
 
 
+def machine_of(units):
+    """Return a machine of TruG units on an interval, or of Bernoulli units."""
+    if units == "Bernoulli":
+        trug = random_machine(VISIBLE, HIDDEN, INTERVALS["[0, 1]"], "float32")
+        return tf.BernoulliRBM(trug.weights, trug.visible_bias, trug.hidden_bias)
+    return random_machine(VISIBLE, HIDDEN, INTERVALS[units], "float32")
+
+
 def leg(machine, temperatures=10_000):
     """Return the way to the model in steps as small as those of a real run."""
     path = paths.along("quad", paths.uniform(temperatures), np.zeros(machine.n_visible))
@@ -31,13 +39,13 @@ def leg(machine, temperatures=10_000):
 class Temperatures:
     """Five temperatures half way through a run of 10,000."""
 
-    params = (["[0, 1]", "[0, 4]"], THREADS)
-    param_names = ("interval", "threads")
+    params = (["[0, 1]", "[0, 4]", "Bernoulli"], THREADS)
+    param_names = ("units", "threads")
 
-    def setup(self, interval, threads):
+    def setup(self, units, threads):
         """Make the machine and compile."""
         numba.set_num_threads(threads)
-        self.leg = leg(random_machine(VISIBLE, HIDDEN, INTERVALS[interval], "float32"))
+        self.leg = leg(machine_of(units))
         begun = runs.begin(self.leg, CHAINS)
         self.state = begun._replace(step=self.leg.steps // 2)
         self.products = Products(threads)
@@ -47,11 +55,11 @@ class Temperatures:
         """Run all chains."""
         runs.travel(self.leg, self.state, self.state.step + TEMPERATURES)
 
-    def time_temperatures(self, interval, threads):
+    def time_temperatures(self, units, threads):
         """Time five temperatures."""
         self.anneal()
 
-    def track_ratio_to_products(self, interval, threads):
+    def track_ratio_to_products(self, units, threads):
         """Return the time of a temperature over that of its two matrix products alone."""
         of_run = ratio(
             self.anneal, self.products.of_temperature, self.products.limit, rounds=4, calls=4
