@@ -1,9 +1,9 @@
-"""Print a Markdown table of the time of an update and of an annealing step beside other libraries.
+"""Print a Markdown table of the time of an update, a sweep and an annealing step beside others.
 
     python tools/compare_training.py [--threads 1 2] [--rounds 6]
 
 Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians.
-The floor is NumPy's matrix products alone, five an update and two an annealing step.  Rows of
+The floor is NumPy's matrix products alone, five an update, two a sweep or annealing step.  Rows of
 scikit-learn (persistent chains, plain SGD), torch (CD-1, RMSprop; a plain machine, every step on
 whole arrays in place) and rbms (persistent chains, plain SGD; annealing) appear where these are
 installed; they have Bernoulli hidden units.
@@ -14,8 +14,8 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "asv_benchmarks"))
-from benchmarks import ais, training
-from benchmarks.common import CHAINS, HIDDEN, REST, VISIBLE, Products, random_machine, random_pixels
+from benchmarks import ais, gibbs, training
+from benchmarks.common import (
+    CHAINS,
+    HIDDEN,
+    VISIBLE,
+    Products,
+    random_machine,
+    random_pixels,
+    seconds,
+)
 
 Call = Callable[[], object]
 
@@ -39,11 +47,10 @@ def scikit_learn() -> Call:
     return lambda: machine.partial_fit(batch)
 
 
-def torch_machine(threads: int) -> Call:
+def torch_machine() -> Call:
     """Return an update of a Bernoulli machine in torch: CD-1 with RMSprop."""
     import torch
 
-    torch.set_num_threads(threads)
     generator = torch.Generator().manual_seed(0)
     weights = 0.01 * torch.randn(VISIBLE, HIDDEN, generator=generator)
     visible_bias, hidden_bias = torch.zeros(VISIBLE), torch.zeros(HIDDEN)
@@ -119,7 +126,7 @@ def rows(threads: int) -> dict[str, tuple[Call, int]]:
         update.setup(units, threads)
         found[f"update, {units} units"] = (update.update, 1)
     if importlib.util.find_spec("torch"):
-        found["update, torch, Bernoulli units"] = (torch_machine(threads), 1)
+        found["update, torch, Bernoulli units"] = (torch_machine(), 1)
     if importlib.util.find_spec("sklearn"):
         found["update, scikit-learn, Bernoulli units"] = (scikit_learn(), 1)
     if importlib.util.find_spec("rbms"):
@@ -129,28 +136,49 @@ def rows(threads: int) -> dict[str, tuple[Call, int]]:
         temperatures = ais.Temperatures()
         temperatures.setup(units, threads)
         found[f"annealing step, {units}"] = (temperatures.anneal, ais.TEMPERATURES)
+    for units in ("[0, 4]", "Bernoulli"):
+        sweeps = gibbs.Sweeps()
+        sweeps.setup(units, threads)
+        found[f"Gibbs sweep, {units}"] = (
+            partial(sweeps.time_sweeps, units, threads),
+            gibbs.SWEEPS,
+        )
     if importlib.util.find_spec("rbms"):
         found["rbms: annealing step, Bernoulli"] = (rbms_annealing(), ais.TEMPERATURES)
     return found
 
 
-def measure(threads: int, rounds: int) -> dict[str, float]:
-    """Return the median seconds of a step of each row."""
+def use_threads(threads: int) -> None:
+    """Set the threads of Numba and of torch, where that is loaded."""
     numba.set_num_threads(threads)
-    calls = rows(threads)
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+
+
+def measure(counts: list[int], rounds: int) -> dict[int, dict[str, float]]:
+    """Return the median seconds of a step of each row, for each number of threads."""
+    calls, times = {}, {}
+    for threads in counts:
+        use_threads(threads)
+        calls[threads] = rows(threads)
+        times[threads] = {name: [] for name in calls[threads]}
     for _ in range(rounds):
-        for name, (call, steps) in calls.items():
-            # As in training, which holds BLAS to one thread inside Numba's for the whole run.
-            ours = name.startswith(("update, trug", "update, bernoulli", "annealing"))
-            with threadpool_limits(1 if ours else threads, "blas"):
-                time.sleep(REST)
-                for repetition in range(12):
-                    begun = time.perf_counter()
-                    call()
-                    if repetition > 1:
-                        times[name].append((time.perf_counter() - begun) / steps)
-    return {name: float(np.median(values)) for name, values in times.items()}
+        for name in calls[counts[0]]:
+            for threads in counts:
+                use_threads(threads)
+                times[threads][name] += seconds_of(name, threads, *calls[threads][name])
+    return {
+        threads: {name: float(np.median(found)) for name, found in of_rows.items()}
+        for threads, of_rows in times.items()
+    }
+
+
+def seconds_of(name: str, threads: int, call: Call, steps: int) -> list[float]:
+    """Time some calls."""
+    # As in training, which holds BLAS to one thread inside Numba's for the whole run.
+    ours = name.startswith(("update, trug", "update, bernoulli", "annealing", "Gibbs"))
+    with threadpool_limits(1 if ours else threads, "blas"):
+        return [second / steps for second in seconds(call, 10)]
 
 
 def main() -> None:
@@ -160,7 +188,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="*", default=sorted({1, most}))
     parser.add_argument("--rounds", type=int, default=6)
     options = parser.parse_args()
-    results = {threads: measure(threads, options.rounds) for threads in options.threads}
+    results = measure(options.threads, options.rounds)
     heads = [f"{threads} threads, ms | over floor" for threads in results]
     print(f"| | {' | '.join(heads)} |")
     print("|---" + "|---|---" * len(heads) + "|")
@@ -171,7 +199,7 @@ def main() -> None:
         print(f"| {name} | {' | '.join(cells)} |")
     if len(results) > 1:
         few, many = results[min(results)], results[max(results)]
-        for name in (n for n in few if "floor" not in n):
+        for name in few:
             print(f"{name}: {few[name] / many[name]:.2f} times as fast with all threads")
 
 

@@ -1,7 +1,5 @@
 """Annealed importance sampling: 100 chains, 784 visible and 500 hidden units, float32."""
 
-import math
-
 import numba
 import numpy as np
 
@@ -10,24 +8,15 @@ from trug_fast.partition import paths, runs
 
 from .common import (
     CHAINS,
-    HIDDEN,
+    INTERVALS,
     THREADS,
-    VISIBLE,
     Products,
+    machine_of,
     random_machine,
     ratio,
 )
 
-INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}
 TEMPERATURES = 5  # a call short enough that other work on the machine spares some
-
-
-def machine_of(units):
-    """Return a machine of TruG units on an interval, or of Bernoulli units."""
-    if units == "Bernoulli":
-        trug = random_machine(VISIBLE, HIDDEN, INTERVALS["[0, 1]"], "float32")
-        return tf.BernoulliRBM(trug.weights, trug.visible_bias, trug.hidden_bias)
-    return random_machine(VISIBLE, HIDDEN, INTERVALS[units], "float32")
 
 
 def leg(machine, temperatures=10_000):

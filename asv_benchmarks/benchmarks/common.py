@@ -1,5 +1,6 @@
 """What the benchmarks share: sizes, threads, and how two times are compared."""
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -16,8 +17,11 @@ TESTS = Path(__file__).resolve().parents[2] / "tests"
 sys.path.append(str(TESTS))
 
 CHAINS, VISIBLE, HIDDEN = 100, 784, 500  # of the timed machines: binarized MNIST's usual size
+INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}
 THREADS = sorted({1, numba.config.NUMBA_NUM_THREADS})
-REST = 0.05  # seconds; idle threads of one runtime spin for a while and would slow the other
+# Seconds of rest: idle threads of one runtime spin and slow the other.  OpenBLAS's do so for 0.1 s:
+# after a rest of 0.05 s the first six updates on two threads took 10 ms instead of 3.
+REST = 0.2
 
 
 def random_machine(
@@ -27,6 +31,14 @@ def random_machine(
     rng = np.random.default_rng(1)
     weights = rng.normal(0.0, 0.05, (n_visible, n_hidden)).astype(dtype)
     return tf.TruGRBM(weights, -0.5, -0.2, 1.0, *interval)
+
+
+def machine_of(units: str) -> tf.TruGRBM | tf.BernoulliRBM:
+    """Return a machine of the usual size, of TruG units on an interval or of Bernoulli units."""
+    if units == "Bernoulli":
+        trug = random_machine(VISIBLE, HIDDEN, INTERVALS["[0, 1]"], "float32")
+        return tf.BernoulliRBM(trug.weights, trug.visible_bias, trug.hidden_bias)
+    return random_machine(VISIBLE, HIDDEN, INTERVALS[units], "float32")
 
 
 def random_pixels(rows: int, columns: int, dtype: str) -> np.ndarray:

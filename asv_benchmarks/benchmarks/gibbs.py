@@ -1,6 +1,5 @@
 """Sampling: block Gibbs sweeps of 100 chains, 784 visible and 500 hidden units, float32."""
 
-import math
 import time
 
 import numba
@@ -8,18 +7,18 @@ import numpy as np
 
 import trug_fast as tf
 
-from .common import CHAINS, HIDDEN, THREADS, VISIBLE, fast_decile, random_machine, random_pixels
+from .common import (
+    CHAINS,
+    INTERVALS,
+    THREADS,
+    VISIBLE,
+    fast_decile,
+    machine_of,
+    random_machine,
+    random_pixels,
+)
 
-INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}
 SWEEPS = 20
-
-
-def machine(units):
-    """Return a machine with hidden units of a kind."""
-    if units == "Bernoulli":
-        trug = random_machine(VISIBLE, HIDDEN, (0.0, 1.0), "float32")
-        return tf.BernoulliRBM(trug.weights, trug.visible_bias, trug.hidden_bias)
-    return random_machine(VISIBLE, HIDDEN, INTERVALS[units], "float32")
 
 
 class Sweeps:
@@ -31,7 +30,7 @@ class Sweeps:
     def setup(self, units, threads):
         """Make the machine and compile."""
         numba.set_num_threads(threads)
-        self.machine = machine(units)
+        self.machine = machine_of(units)
         self.start = random_pixels(CHAINS, VISIBLE, "float32")
         self.machine.sample(start=self.start, n_gibbs=1, rng=0)
 
@@ -45,7 +44,7 @@ class Speedup:
 
     def track_all_threads_over_one(self):
         """Return the time of one thread over that of all."""
-        target, start = machine("[0, 4]"), random_pixels(CHAINS, VISIBLE, "float32")
+        target, start = machine_of("[0, 4]"), random_pixels(CHAINS, VISIBLE, "float32")
         times = {threads: [] for threads in THREADS}
         for _ in range(8):
             for threads in THREADS:
