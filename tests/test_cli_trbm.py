@@ -22,6 +22,7 @@ def test_small_run(tmp_path, capsys):
     assert all(name in printed for name in names)
     assert tf.TruGTRBM.load(out / "model.npz").n_hidden == 8
     assert tf.BernoulliTRBM.load(out / "baseline.npz").n_visible == 900
+    assert (out / "training.png").stat().st_size > 1000
     assert (out / "strips.png").stat().st_size > 1000
     assert (out / "generated.gif").stat().st_size > 1000
     # What it wrote can be drawn and drawn from.
@@ -32,6 +33,7 @@ def test_small_run(tmp_path, capsys):
         f"sample {model} -n 3 --gibbs 2 --quiet --out {tmp_path / 'video.npz'}",
         f"plot units {model} {tmp_path / 'units.png'}",
         f"plot units {out / 'baseline.npz'} {tmp_path / 'baseline.png'}",
+        f"plot history {out / 'model-history.npz'} {tmp_path / 'history.png'}",
         f"plot weights {model} {tmp_path / 'weights.png'}",
         f"plot video --seen 3 --frames 4 --gibbs 2 {model} {tmp_path / 'strips.png'}",
     ):

@@ -8,7 +8,7 @@ import trug_fast as tf
 
 pytest.importorskip("matplotlib")
 
-from trug_fast import plots  # noqa: E402  (after the skip)
+from trug_fast import plots, plots_training  # noqa: E402  (after the skip)
 
 HISTORY = {
     "epoch": np.arange(1.0, 5.0),
@@ -43,6 +43,32 @@ def test_images_are_laid_out_in_a_grid():
 def test_history_draws_what_there_is():
     assert len(plots.history(HISTORY).lines) == 2
     assert len(plots.history({"epoch": np.arange(3.0)}).lines) == 0
+
+
+ENDS = {
+    f"{end}_{which}": np.linspace(start, stop, 4)
+    for end, start in (("lower", -1.0), ("upper", 1.0))
+    for which, stop in (("mean", start), ("min", start - 0.5), ("max", start + 0.5))
+}
+
+
+@pytest.mark.parametrize(("ends", "lines"), [(("upper",), 1), (("lower", "upper"), 2)])
+def test_truncation_points_over_the_epochs(ends, lines):
+    record = HISTORY | {k: v for k, v in ENDS.items() if k.split("_")[0] in ends}
+    ax = plots_training.truncation_points(record, label="per unit")
+    assert len(ax.lines) == len(ax.collections) == lines
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), record["upper_mean"])
+    band = ax.collections[-1].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (0.5, 1.5)
+    shared = {**record, "upper_min": record["upper_mean"], "upper_max": record["upper_mean"]}
+    assert len(plots_training.truncation_points(shared).collections) == lines - 1
+    with pytest.raises(ValueError, match="these ends were fixed"):
+        plots_training.truncation_points(HISTORY)
+
+
+def test_a_training_has_a_panel_for_each_thing_that_moved():
+    assert len(plots_training.training(HISTORY).axes) == 1
+    assert len(plots_training.training(HISTORY | ENDS).axes) == 2
 
 
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])

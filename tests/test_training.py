@@ -163,6 +163,22 @@ def test_divergence_is_named(digits):
         tf.train_rbm(digits.train, **ARGUMENTS, truncation="relu", learning_rate=1e38)
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_a_diverged_state_does_not_replace_a_good_checkpoint(digits, tmp_path):
+    path = tmp_path / "run.npz"
+    with pytest.raises(FloatingPointError, match="diverged"):
+        tf.train_rbm(
+            digits.train,
+            **ARGUMENTS,
+            truncation="relu",
+            optimizer="sgd",
+            learning_rate=(1e-3, 1e38),
+            checkpoint=path,
+            checkpoint_every=0,
+        )
+    assert np.isfinite(np.load(path)["weights"]).all()
+
+
 def test_fixed_ends_stay(digits):
     model = tf.train_rbm(digits.train, **ARGUMENTS, truncation="relu").model
     assert (model.lower == 0).all() and np.isinf(model.upper).all()

@@ -24,6 +24,7 @@ from .rbm import BernoulliRBM, TruGRBM
 Model = TruGRBM | BernoulliRBM
 Data = NDArray[Any] | Resampler
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
+LOOK = 100  # updates between two looks at whether the parameters are still numbers
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ class Run:
                 with interrupts.held():
                     self._update(data, rows)
                 progress.advance(1)
-                if checkpoint is not None and checkpoint.due():
+                due = checkpoint is not None and checkpoint.due()
+                if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
+                    self.learner.require_finite(self.epoch + 1)
+                if checkpoint is not None and due:
                     checkpoint.save(self.state())
             self._end_epoch(data, callbacks, progress)
 

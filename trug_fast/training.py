@@ -340,6 +340,9 @@ def carry_out(
             )
         except Terminated:
             terminated = True
+        except FloatingPointError:  # diverged: the last checkpoint is worth more than this state
+            saved = None
+            raise
         finally:
             if saved is not None and run.whole:
                 saved.save(run.state())

@@ -22,6 +22,10 @@ def add(commands: Any) -> None:
     units.add_argument("model", metavar="MODEL")
     units.add_argument("out", metavar="OUT.png")
     units.set_defaults(run=draw_units)
+    history = figures.add_parser("history", help="a training's scores and truncation points")
+    history.add_argument("history", metavar="HISTORY", help="such as model-history.npz")
+    history.add_argument("out", metavar="OUT.png")
+    history.set_defaults(run=draw_history)
     weights = figures.add_parser("weights", help="a temporal model's dictionaries, W1 and W2")
     weights.add_argument("model", metavar="MODEL")
     weights.add_argument("out", metavar="OUT.png")
@@ -33,7 +37,7 @@ def add(commands: Any) -> None:
     video.add_argument("--frames", type=int, default=20, help="frames after them (default 20)")
     video.add_argument("--gibbs", type=int, default=50, help="sweeps of each frame (default 50)")
     video.set_defaults(run=draw_video)
-    for each in (family, units, weights, video):
+    for each in (family, units, history, weights, video):
         options.add_common(each)
 
 
@@ -51,6 +55,15 @@ def draw_units(arguments: argparse.Namespace) -> None:
 
     model = options.load_temporal(arguments.model) or options.load_model(arguments.model)
     plots.save(plots.nonlinearities(model), arguments.out)
+    print(f"written to {arguments.out}")
+
+
+def draw_history(arguments: argparse.Namespace) -> None:
+    """Draw how a training went."""
+    from .. import files, plots_training
+
+    record = files.read(arguments.history, "history")
+    plots_training.training(record).savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 

@@ -62,7 +62,7 @@ def add(models: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, compare, print and write."""
-    from .. import __version__
+    from .. import __version__, files
     from ..forecasts import forecast_errors
     from .train import truncation
 
@@ -89,7 +89,9 @@ def run(arguments: argparse.Namespace) -> None:
     for kind in kinds:
         fit = _train(arguments, kind, chosen, train, test)
         fits[kind] = fit
-        fit.model.save(folder / ("model.npz" if kind == arguments.unit else "baseline.npz"))
+        name = "model" if kind == arguments.unit else "baseline"
+        fit.model.save(folder / f"{name}.npz")
+        files.write(folder / f"{name}-history.npz", "history", fit.history)
         report["errors"][NAMES[kind]] = _error(arguments, fit, test)
         _write(folder, report)
         if fit.interrupted:
@@ -160,12 +162,13 @@ def _write(folder: Path, report: dict[str, Any]) -> None:
 
 
 def _draw(arguments: argparse.Namespace, folder: Path, fit: TemporalFit, test: Any) -> None:
-    """Draw a test video, its forecasts, and how the model goes on from its first ten frames."""
-    if arguments.data != "balls":
-        return
+    """Draw the training; a test video, its forecasts, and how the model goes on from ten frames."""
     try:
-        from .. import plots_video
+        from .. import plots_training, plots_video
 
+        plots_training.training(fit.history).savefig(folder / "training.png")
+        if arguments.data != "balls":
+            return
         figure = plots_video.continuation(fit.model, test[0][:30], (30, 30), rng=arguments.seed)
         figure.savefig(folder / "strips.png")
         dream = fit.model.generate(20, prefix=test[0][:10], return_mean=True, rng=arguments.seed)

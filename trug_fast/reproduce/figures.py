@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checks, files, plots
+from .. import checks, files, plots, plots_training
 from ..rbm import BernoulliRBM, TruGRBM
 from . import results, table1
 from .protocol import Cell, Options, read_sections, select
@@ -139,12 +139,9 @@ def truncation_points(machines: Sequence[Machine]) -> Figure | None:
     figure, axes = _panels(len(groups))
     for ax, (data, group) in zip(axes, groups.items(), strict=True):
         for machine, colour in zip(group, _colours(group), strict=True):
-            history = machine.history
-            epoch = history["epoch"]
-            ax.plot(epoch, history["upper_mean"], color=colour, label=machine.cell.label)
-            if machine.learns == "per_unit":
-                least, most = history["upper_min"], history["upper_max"]
-                ax.fill_between(epoch, least, most, color=colour, alpha=0.2, lw=0)
+            plots_training.truncation_points(
+                machine.history, ax, label=machine.cell.label, color=colour
+            )
         _finish(ax, data, "epoch", "upper truncation points")
     return figure
 
