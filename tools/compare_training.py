@@ -36,6 +36,7 @@ from benchmarks.common import (
 )
 
 Call = Callable[[], object]
+Rows = dict[str, tuple[Call, int]]  # what is timed, with the number of steps in a call
 
 
 def scikit_learn() -> Call:
@@ -117,10 +118,10 @@ def rbms_annealing() -> Call:
     return lambda: compute_partition_function_ais(CHAINS, ais.TEMPERATURES + 1, machine)
 
 
-def rows(threads: int) -> dict[str, tuple[Call, int]]:
+def rows(threads: int) -> Rows:
     """Return what is timed, with the number of steps in a call."""
     products = Products(threads)
-    found: dict[str, tuple[Call, int]] = {"five products (floor)": (products.of_update, 1)}
+    found: Rows = {"five products (floor)": (products.of_update, 1)}
     for units in ("trug", "bernoulli"):
         update = training.Update()
         update.setup(units, threads)
@@ -155,7 +156,9 @@ def use_threads(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
 
 
-def measure(counts: list[int], rounds: int) -> dict[int, dict[str, float]]:
+def measure(
+    rows: Callable[[int], Rows], counts: list[int], rounds: int
+) -> dict[int, dict[str, float]]:
     """Return the median seconds of a step of each row, for each number of threads."""
     calls, times = {}, {}
     for threads in counts:
@@ -181,14 +184,17 @@ def seconds_of(name: str, threads: int, call: Call, steps: int) -> list[float]:
         return [second / steps for second in seconds(call, 10)]
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments(words: str, rounds: int) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(description=words)
     most = numba.config.NUMBA_NUM_THREADS
     parser.add_argument("--threads", type=int, nargs="*", default=sorted({1, most}))
-    parser.add_argument("--rounds", type=int, default=6)
-    options = parser.parse_args()
-    results = measure(options.threads, options.rounds)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    return parser.parse_args()
+
+
+def show(results: dict[int, dict[str, float]]) -> None:
+    """Print a table of times, each also over the floor above it, and what more threads bring."""
     heads = [f"{threads} threads, ms | over floor" for threads in results]
     print(f"| | {' | '.join(heads)} |")
     print("|---" + "|---|---" * len(heads) + "|")
@@ -201,6 +207,12 @@ def main() -> None:
         few, many = results[min(results)], results[max(results)]
         for name in few:
             print(f"{name}: {few[name] / many[name]:.2f} times as fast with all threads")
+
+
+def main() -> None:
+    """Measure and print."""
+    options = arguments(__doc__.splitlines()[0], rounds=6)
+    show(measure(rows, options.threads, options.rounds))
 
 
 if __name__ == "__main__":

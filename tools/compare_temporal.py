@@ -1,0 +1,52 @@
+"""Print a Markdown table of the time of an update of a temporal RBM beside torch and its products.
+
+    python tools/compare_temporal.py [--threads 1 2] [--rounds 4]
+
+Four videos of 100 frames, 900 visible and 400 hidden units, CD-3, Adam, float32; the full gradient.
+All rows in turns in one run; medians.  The floor is NumPy's matrix products alone.  torch's row,
+where it is installed, is an ordinary TRBM written plainly, with the paper's gradient: half of the
+work is left out.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "asv_benchmarks"))
+from benchmarks import temporal
+from compare_training import Rows, arguments, measure, show
+
+
+def rows(threads: int) -> Rows:
+    """Return what is timed."""
+    found: Rows = {}
+    for units in ("trug", "bernoulli"):
+        start = temporal.Start()
+        start.setup(units, threads)
+        if not found:
+            found["products (floor)"] = (start.products.of_update, 1)
+        found[f"update, {units} units"] = (start.update, 1)
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        frames = start.data.frames[: temporal.VIDEOS * temporal.TIMES]
+        plain = temporal.TorchUpdate(torch, frames)
+        found["update, torch, Bernoulli units"] = (plain.update, 1)
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    options = arguments(__doc__.splitlines()[0], rounds=4)
+    results = measure(rows, options.threads, options.rounds)
+    show(results)
+    frames = temporal.VIDEOS * temporal.TIMES
+    for threads, times in results.items():
+        for name, seconds in times.items():
+            print(f"{name}, {threads} threads: {frames / seconds:,.0f} frames a second")
+
+
+if __name__ == "__main__":
+    main()
