@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .checks import FloatArray
+from .kernels import filter as filtering
 from .kernels import gibbs
 from .kernels import temporal as kernels
 from .kernels.learning import gather
@@ -67,7 +68,7 @@ class Parameters(NamedTuple):
         kernels.product(False, False, visible, layers.weights, 1.0, 1.0, drive)
         net, state = np.empty_like(drive), np.empty_like(drive)
         chain = layers._replace(weights=read_only(self.hidden_to_hidden))
-        kernels.run_filter(chain, batch.starts, draw, seed, step, drive, net, state)
+        filtering.run_filter(chain, batch.starts, draw, seed, step, drive, net, state)
         past_hidden = np.empty((rows - first, n_hidden), dtype)
         gather(state, batch.past, past_hidden)
         hidden_bias += net - drive

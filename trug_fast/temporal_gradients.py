@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .checks import FloatArray
+from .kernels import filter as filtering
 from .kernels import gibbs, learning
 from .kernels import temporal as kernels
 from .kernels.hidden import TRUG
@@ -76,7 +77,8 @@ def estimate(
     by_hidden, delta = mean - model_mean, np.zeros_like(seen.net)
     if how.full:
         error = np.empty_like(delta)
-        kernels.run_backward(own.hidden_to_hidden, batch.starts, by_hidden, variance, delta, error)
+        back = np.ascontiguousarray(own.hidden_to_hidden.T)
+        filtering.run_backward(back, batch.starts, by_hidden, variance, delta, error)
         by_hidden += error
         mean = mean + error
     data, model = learning.Phase(seen.visible, mean), learning.Phase(visible, model_mean)

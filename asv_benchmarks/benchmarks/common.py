@@ -22,6 +22,7 @@ THREADS = sorted({1, numba.config.NUMBA_NUM_THREADS})
 # Seconds of rest: idle threads of one runtime spin and slow the other.  OpenBLAS's do so for 0.1 s:
 # after a rest of 0.05 s the first six updates on two threads took 10 ms instead of 3.
 REST = 0.2
+WARM = 0.05  # after it, threads share one core until the system moves them apart, for up to 0.03 s
 
 
 def random_machine(
@@ -93,14 +94,17 @@ def fast_decile(times: list[float]) -> float:
 
 
 def seconds(function: Callable[[], object], calls: int) -> list[float]:
-    """Time each of some calls, after a rest and two calls that are not counted."""
+    """Time each of some calls, after a rest and some calls that are not counted."""
     time.sleep(REST)
-    times = []
-    for _ in range(calls + 2):
+    times: list[float] = []
+    skipped = 0
+    while len(times) < calls + skipped:
         begun = time.perf_counter()
         function()
         times.append(time.perf_counter() - begun)
-    return times[2:]
+        if sum(times[:-1]) < WARM:
+            skipped += 1
+    return times[skipped:]
 
 
 def ratio(

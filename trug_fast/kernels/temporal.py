@@ -1,11 +1,6 @@
-"""What the temporal machine needs beyond the RBM: a filter, its gradient, real visibles.
+"""What the temporal machine needs beyond the RBM on all frames at once: products, real visibles.
 
-Rows are frames.  A batch of sequences lies time by time, longest sequence first: the rows of time t
-are ``starts[t]`` to ``starts[t + 1]``, and the first of them belong to the same sequences, in the
-same order, as the first rows of time t - 1.  So every step in time works on contiguous rows, and
-all else on all rows of the batch together.
-
-Formulas: math.md section 4.  ``transition`` is W4 transposed, from the past to the present.
+Rows are frames.  Formulas: math.md section 4.
 """
 
 import numpy as np
@@ -20,7 +15,6 @@ from .gibbs import (
     ROWS,
     VISIBLE,
     Address,
-    Layers,
     add_bias,
     draw_visible_row,
     hidden_statistics,
@@ -132,36 +126,6 @@ def predict_visible(
         step_visible(layers, precision, address, draw, hidden, mean, visible, added)
 
 
-@serial
-def run_filter(layers, starts, draw, seed, step, drive, net, state):
-    """Write net inputs and states, means or draws, of the hidden layers of all frames.
-
-    layers : with ``transition`` for weights
-    drive : (rows, hidden), the net inputs but for the share of the past hidden layer
-    """
-    no_sums = np.empty((0, 4, 0))
-    past = np.zeros((starts[1] - starts[0], net.shape[1]), net.dtype)
-    for t in range(starts.size - 1):
-        a, b = starts[t], starts[t + 1]
-        now = Layers(
-            layers.weights,
-            layers.visible_bias,
-            drive[a:b],
-            layers.kind,
-            layers.precision,
-            layers.lower,
-            layers.upper,
-            layers.n_flat,
-            layers.visible_precision,
-        )
-        if draw:
-            address = Address(seed, HIDDEN_STREAM, step, a)
-            step_hidden(now, past[: b - a], address, net[a:b], state[a:b])
-        else:
-            hidden_statistics(now, past[: b - a], net[a:b], state[a:b], no_sums)
-        past = state[a:b]
-
-
 @parallel
 def net_moments(layers, net, mean, variance):
     """Write means and variances of hidden units from their net inputs, all (rows, hidden)."""
@@ -176,29 +140,6 @@ def net_moments(layers, net, mean, variance):
             moments_row(net[r, unit:unit_stop], part, m, v, low, high)
 
 
-@serial
-def run_backward(transition, starts, difference, variance, delta, error):
-    """Write the derivatives of the objective by the filter's means and by its net inputs.
-
-    difference : (rows, hidden), the derivative by the hidden biases with the past held fixed
-    variance : (rows, hidden)
-    delta, error : (rows, hidden), overwritten: the derivative by the mean of each frame through
-        later frames, and the same by its net input
-    """
-    pull = np.empty((starts[1] - starts[0], delta.shape[1]), delta.dtype)
-    delta[:, :] = 0.0
-    for t in range(starts.size - 2, -1, -1):
-        a, b = starts[t], starts[t + 1]
-        for r in range(a, b):
-            for j in range(delta.shape[1]):
-                error[r, j] = variance[r, j] * delta[r, j]
-                pull[r - a, j] = difference[r, j] + error[r, j]
-        if t > 0:
-            before = starts[t - 1]
-            earlier = delta[before : before + b - a]
-            product(False, True, pull[: b - a], transition, 1.0, 0.0, earlier)
-
-
 @scalar
 def _slopes(m, v, third, log_low, log_high, lower, upper):
     """Return E[h^2], the end densities, and the mean's derivatives by d, lower and upper."""
@@ -209,33 +150,33 @@ def _slopes(m, v, third, log_low, log_high, lower, upper):
 
 
 @serial
-def _slopes_row(net, units, delta, sums):
-    """Add one row's share to slope_sums."""
+def _slopes_row(net, units, delta, squares, low, high, by_precision, by_lower, by_upper):
+    """Add one row's share to slope_sums.  One array a sum: rows of one matrix do not vectorise."""
     precision, lower, upper = units.precision, units.lower, units.upper
     for j in range(net.size):
-        _, _, m, v, third, low, high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
-        s0, s1, s2, s3, s4, s5 = _slopes(m, v, third, low, high, lower[j], upper[j])
+        _, _, m, v, third, log_low, log_high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
+        s0, s1, s2, s3, s4, s5 = _slopes(m, v, third, log_low, log_high, lower[j], upper[j])
         zero = like(net[j], 0.0)
         flat = precision[j] <= zero
-        sums[0, j] += zero if flat else s0
-        sums[1, j] += zero if flat else s1
-        sums[2, j] += zero if flat else s2
-        sums[3, j] += zero if flat else delta[j] * s3
-        sums[4, j] += zero if flat else delta[j] * s4
-        sums[5, j] += zero if flat else delta[j] * s5
+        squares[j] += zero if flat else s0
+        low[j] += zero if flat else s1
+        high[j] += zero if flat else s2
+        by_precision[j] += zero if flat else delta[j] * s3
+        by_lower[j] += zero if flat else delta[j] * s4
+        by_upper[j] += zero if flat else delta[j] * s5
     if units.n_flat > 0:
         for j in range(net.size):
             if precision[j] <= 0:
-                _, _, m, v, third, low, high, _ = evaluate_flat(
+                _, _, m, v, third, log_low, log_high, _ = evaluate_flat(
                     net[j], precision[j], lower[j], upper[j]
                 )
-                s0, s1, s2, s3, s4, s5 = _slopes(m, v, third, low, high, lower[j], upper[j])
-                sums[0, j] += s0
-                sums[1, j] += s1
-                sums[2, j] += s2
-                sums[3, j] += delta[j] * s3
-                sums[4, j] += delta[j] * s4
-                sums[5, j] += delta[j] * s5
+                s0, s1, s2, s3, s4, s5 = _slopes(m, v, third, log_low, log_high, lower[j], upper[j])
+                squares[j] += s0
+                low[j] += s1
+                high[j] += s2
+                by_precision[j] += delta[j] * s3
+                by_lower[j] += delta[j] * s4
+                by_upper[j] += delta[j] * s5
 
 
 @parallel
@@ -252,5 +193,15 @@ def slope_sums(layers, net, delta, sums):
         part = part_of(layers, unit, unit_stop)
         total = np.zeros((6, unit_stop - unit), net.dtype)
         for r in range(row, row_stop):
-            _slopes_row(net[r, unit:unit_stop], part, delta[r, unit:unit_stop], total)
+            _slopes_row(
+                net[r, unit:unit_stop],
+                part,
+                delta[r, unit:unit_stop],
+                total[0],
+                total[1],
+                total[2],
+                total[3],
+                total[4],
+                total[5],
+            )
         sums[row // ROWS, :, unit:unit_stop] = total
