@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from . import options
 
 if TYPE_CHECKING:
+    from ..checks import FloatArray
+    from ..datasets import MotionData
     from ..temporal import TRBM
 
 
@@ -37,8 +39,29 @@ def add(commands: Any) -> None:
     video.add_argument("--frames", type=int, default=20, help="frames after them (default 20)")
     video.add_argument("--gibbs", type=int, default=50, help="sweeps of each frame (default 50)")
     video.set_defaults(run=draw_video)
-    for each in (family, units, history, weights, video):
+    for each in (family, units, history, weights, video, _add_motion(figures)):
         options.add_common(each)
+
+
+def _add_motion(figures: Any) -> argparse.ArgumentParser:
+    motion: argparse.ArgumentParser = figures.add_parser(
+        "motion", help="motion capture, and how a temporal model goes on, as stick figures"
+    )
+    motion.add_argument("model", metavar="MODEL")
+    motion.add_argument("out", metavar="OUT.png", help="a .gif is an animation")
+    motion.add_argument("--data-dir", help="where the motion lies (or set TRUG_FAST_DATA)")
+    motion.add_argument("--trial", default="35_29", help="default 35_29, a walk; 35_18 is a run")
+    motion.add_argument("--seen", type=int, default=20, help="frames it goes on from (default 20)")
+    motion.add_argument("--frames", type=int, default=40, help="frames after them (default 40)")
+    motion.add_argument(
+        "--every",
+        type=int,
+        default=4,
+        help="frames from one figure to the next in a picture (default 4)",
+    )
+    motion.add_argument("--gibbs", type=int, default=50, help="sweeps of each frame (default 50)")
+    motion.set_defaults(run=draw_motion)
+    return motion
 
 
 def draw_family(arguments: argparse.Namespace) -> None:
@@ -93,6 +116,62 @@ def draw_video(arguments: argparse.Namespace) -> None:
         rng=arguments.seed,
     ).savefig(arguments.out)
     print(f"written to {arguments.out}")
+
+
+def draw_motion(arguments: argparse.Namespace) -> None:
+    """Draw a recorded motion, forecasts of it, and how a model goes on."""
+    from .. import checks, datasets, plots_motion
+    from ..motion import positions
+
+    model = _temporal(arguments)
+    motion = datasets.load_cmu_motion(arguments.data_dir)
+    skeleton = datasets.load_cmu_skeleton(arguments.data_dir)
+    if model.n_visible != len(motion.channel_names) or not model.real:
+        raise ValueError(
+            f"{arguments.model} has {model.n_visible} {'real' if model.real else 'binary'} visible "
+            f"units, the motion has {len(motion.channel_names)} real channels"
+        )
+    seen, frames = (
+        checks.count("--seen", arguments.seen),
+        checks.count("--frames", arguments.frames),
+    )
+    trial = _trial(motion, arguments.trial, seen + frames)
+    rows = {
+        "data": trial,
+        "predicted from the frames before": model.predict(trial, rng=arguments.seed),
+        f"continued from {seen} frames": model.generate(
+            frames,
+            prefix=trial[:seen],
+            n_gibbs=arguments.gibbs,
+            return_mean=True,
+            rng=arguments.seed,
+        ),
+    }
+    bodies = {
+        name: positions(skeleton, motion.restore(row[-frames:]), motion.channel_names)
+        for name, row in rows.items()
+    }
+    if arguments.out.lower().endswith(".gif"):
+        plots_motion.save_gif(bodies, skeleton.pairs, arguments.out, sides=skeleton.sides)
+    else:
+        plots_motion.stick_figures(
+            bodies, skeleton.pairs, every=arguments.every, sides=skeleton.sides
+        ).savefig(arguments.out)
+    print(f"written to {arguments.out}")
+
+
+def _trial(motion: MotionData, name: str, frames: int) -> FloatArray:
+    """Return the first frames of a trial."""
+    names = motion.train_names + motion.test_names
+    if name not in names:
+        raise ValueError(f"--trial must be one of {', '.join(sorted(names))}, got {name}")
+    trial = (motion.train + motion.test)[names.index(name)]
+    if len(trial) < frames:
+        raise ValueError(
+            f"--seen and --frames must be {len(trial)} at most together, as trial "
+            f"{name} is long, got {frames}"
+        )
+    return trial[:frames]
 
 
 def _temporal(arguments: argparse.Namespace) -> TRBM:

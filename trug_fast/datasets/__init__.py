@@ -12,7 +12,7 @@ from trug_fast.datasets._loaders import (
     load_digits,
     load_mnist,
 )
-from trug_fast.datasets._motion import MotionData, load_cmu_motion
+from trug_fast.datasets._motion import MotionData, load_cmu_motion, load_cmu_skeleton
 from trug_fast.datasets._regression import RegressionData, load_uci, load_yacht
 from trug_fast.datasets._videos import bouncing_balls
 
@@ -26,6 +26,7 @@ __all__ = [
     "load_binarized_mnist",
     "load_caltech101_silhouettes",
     "load_cmu_motion",
+    "load_cmu_skeleton",
     "load_digits",
     "load_mnist",
     "load_uci",

@@ -1,13 +1,20 @@
 """Motion capture: walking and running of subject 35 of the CMU data base."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from trug_fast.datasets._files import Directory, Folder, read_mat, read_npz
 
+if TYPE_CHECKING:
+    from trug_fast.skeleton import Skeleton
+
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"
+SKELETON = "35.asf"
 TEST_RUN, TEST_WALK = "35_18", "35_29"
 
 Frames = npt.NDArray[np.float64]
@@ -71,7 +78,7 @@ def load_cmu_motion(directory: Directory = None, *, raw: bool = False) -> Motion
     --------
     >>> motion = load_cmu_motion("data")  # doctest: +SKIP
     """
-    folder = Folder(directory, ["cmu_mocap"], "the CMU motion capture data base, subject 35")
+    folder = _folder(directory)
     path = folder.find(PACKED)
     if path is None and raw and folder.find(ORIGINAL):
         return _from_original(folder)
@@ -86,6 +93,43 @@ def load_cmu_motion(directory: Directory = None, *, raw: bool = False) -> Motion
     return _standardised(
         parts, [str(t) for t in trials], int(count), [str(name) for name in channels]
     )
+
+
+def load_cmu_skeleton(directory: Directory = None) -> Skeleton:
+    """Skeleton of the person in `load_cmu_motion`, from ``35.asf`` in the same folder.
+
+    Parameters
+    ----------
+    directory : path, optional
+        As for `load_cmu_motion`.
+
+    Returns
+    -------
+    Skeleton
+        30 bones.  Its unit of length is 5.6 cm; the person is 30 units tall.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is not there; the message says where it can be got.
+    TypeError, ValueError
+        If `directory` is not a path or the file is damaged.
+
+    Examples
+    --------
+    >>> from trug_fast.motion import positions
+    >>> motion, skeleton = load_cmu_motion("data"), load_cmu_skeleton("data")  # doctest: +SKIP
+    >>> walk = motion.restore(motion.test[1])  # doctest: +SKIP
+    >>> positions(skeleton, walk, motion.channel_names).shape  # doctest: +SKIP
+    (125, 31, 3)
+    """
+    from trug_fast.skeleton import read_asf  # here, because few need it and importing takes time
+
+    return read_asf(_folder(directory).need(SKELETON))
+
+
+def _folder(directory: Directory) -> Folder:
+    return Folder(directory, ["cmu_mocap"], "the CMU motion capture data base, subject 35")
 
 
 def _from_original(folder: Folder) -> MotionData:
