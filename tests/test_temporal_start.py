@@ -58,6 +58,15 @@ def test_machines_too_small_for_it_start_at_one_frame(swings):
         np.testing.assert_array_equal(*(getattr(model, name) for model in models))
 
 
+def test_real_visibles_start_as_exact_as_the_linear_forecast(swings):
+    train = swings[0]
+    error = tf.forecast_errors(train, train, orders=(1,))["linear, order 1"].mean()
+    precision = tf.train_trbm(train, 3, visible="real", **STILL).model.visible_precision
+    np.testing.assert_allclose(precision, train[0].shape[1] / error, rtol=1e-4)
+    given = tf.train_trbm(train, 3, visible="real", visible_precision=2.5, **STILL).model
+    np.testing.assert_array_equal(given.visible_precision, np.float32(2.5))
+
+
 @pytest.mark.parametrize("options", [{"start_order": 3, "visible": "real"}, {"start_order": 2}])
 def test_wrong_orders(options):
     videos = tf.datasets.bouncing_balls(2, 5, size=4, n_balls=1, rng=0)

@@ -45,7 +45,7 @@ class TemporalSettings(Settings):
     """How to train, checked by the caller."""
 
     real: bool
-    visible_precision: float
+    visible_precision: float | None  # None: as exact as the linear forecast at which it starts
     learn_visible_precision: bool
     full: bool  # back through the filter
     draw: bool  # a filter of draws instead of means
@@ -70,7 +70,7 @@ class TemporalLearner(Learner):
             setattr(self, name, generator.normal(0.0, settings.init_scale, shape).astype(dtype))
         self._start_units(n_hidden)
         self.visible_precision = np.full(
-            n_visible if settings.real else 0, settings.visible_precision, dtype
+            n_visible if settings.real else 0, settings.visible_precision or 1.0, dtype
         )
         middle = (self.lower + self.upper) / 2 if settings.bounded else 0 * self.lower
         self.hidden_bias = (self.precision * middle).astype(dtype)

@@ -45,6 +45,8 @@ def start_linear(learner: TemporalLearner, data: Sequences, order: int) -> None:
     if learner.settings.real:
         if learner.settings.learn_visible_precision:
             learner.visible_precision[:] = 1 / np.maximum(residual, 1e-3)
+        elif learner.settings.visible_precision is None:
+            learner.visible_precision[:] = 1 / max(float(residual.mean()), 1e-3)
         scale: Any = learner.visible_precision
     else:  # of binary ones the forecast is a share: log-odds that cross 0 at one half
         coefficients[0] -= 0.5
