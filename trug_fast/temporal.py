@@ -192,8 +192,8 @@ class TRBM(ABC):
         n_gibbs : int
             Sweeps of each frame's chain, which starts at the frame before (the first at noise).
         return_mean : bool
-            Make each frame the mean of its last draw, and go on from that, as suits models of
-            data between 0 and 1, and real data without the noise of observation.
+            Make each frame the mean over the later half of its sweeps, and go on from that, as
+            suits models of data between 0 and 1, and real data without the noise of observation.
         rng : None, int or numpy.random.Generator
 
         Returns
@@ -213,16 +213,16 @@ class TRBM(ABC):
             hidden = np.array(self.filter(prefix)[-1:])
             biases = own.next_biases(visible, hidden)
         result = np.empty((frames, self.n_visible), dtype)
-        mean, net, unused = np.empty_like(visible), np.empty_like(hidden), visible[:0]
+        mean, net, skip = np.empty_like(visible), np.empty_like(hidden), sweeps // 2
         with one_blas_thread():
             for t in range(frames):
                 here = layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-                state = np.empty_like(hidden)
+                state, total = np.empty_like(hidden), np.zeros_like(visible)
                 kernels.predict_visible(
-                    here, own.visible_precision, sweeps, sweeps, True, seed, t * sweeps,
-                    visible, mean, state, net, unused,
+                    here, own.visible_precision, sweeps, skip, True, seed, t * sweeps,
+                    visible, mean, state, net, total,
                 )  # fmt: skip
-                result[t] = mean[0] if return_mean else visible[0]
+                result[t] = total[0] / (sweeps - skip) if return_mean else visible[0]
                 visible[0] = result[t]
                 gibbs.hidden_statistics(here, visible, net, hidden, np.empty((0, 4, 0)))
                 biases = own.next_biases(visible, hidden)

@@ -134,8 +134,9 @@ def train_trbm(
     weight_decay, init_scale, average, dtype
         As in :func:`train_rbm`.
     start_order : {1, 2}, optional
-        Training starts at a linear forecast from so many frames.  2 is for real visible units, whose
-        default, and spends up to three quarters of the hidden units on holding the frame before.
+        Training starts at a linear forecast from so many frames.  2, for real visible units alone
+        and their default, spends up to three quarters of the hidden units on holding the frame
+        before.
     validation : array_like or list, optional
         Scored beside the training data.
     score : bool
