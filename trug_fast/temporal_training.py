@@ -74,7 +74,7 @@ def train_trbm(
     weight_decay: float = 0.0,
     init_scale: float = 0.01,
     start_order: int | None = None,
-    average: float = 0.0,
+    average: float = 0.05,
     dtype: Any = "float32",
     validation: SequencesLike | None = None,
     score: bool = True,
