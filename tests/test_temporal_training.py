@@ -6,9 +6,10 @@ import pytest
 from test_temporal import temporal_machine
 
 import trug_fast as tf
-from trug_fast import temporal_exact
+from trug_fast import temporal_exact, temporal_training
 from trug_fast.sequences import as_sequences
 from trug_fast.temporal_gradients import Centre, How, _starts, estimate
+from trug_fast.temporal_learner import TemporalLearner
 from trug_fast.threads import one_blas_thread
 
 COPIES = 500
@@ -193,7 +194,7 @@ def videos():
 ARGUMENTS = {"n_hidden": 12, "epochs": 2, "batch_size": 4, "score": False, "rng": 0}
 SETTINGS = [
     {},
-    {"hidden": "bernoulli", "optimizer": "sgd", "k": (1, 3), "chains": "past"},
+    {"hidden": "bernoulli", "optimizer": "sgd", "k": (1, 3), "chains": "past", "noise": 0.1},
     {
         "gradient": "paper",
         "filtering": "sample",
@@ -201,7 +202,13 @@ SETTINGS = [
         "average": 0.5,
         "chains": "data",
     },
-    {"visible": "real", "truncation": "relu", "learn_visible_precision": True, "dtype": "float64"},
+    {
+        "visible": "real",
+        "truncation": "relu",
+        "learn_visible_precision": True,
+        "dtype": "float64",
+        "noise": 0.1,
+    },
 ]
 
 
@@ -217,6 +224,39 @@ def test_one_thread_equals_all(videos, options):
         numba.set_num_threads(threads)
         models.append(tf.train_trbm(sequences, **(ARGUMENTS | options)).model)
     assert same(*models)
+
+
+class Watch(TemporalLearner):
+    """A learner that keeps what it was shown."""
+
+    def _disturbed(self, data):
+        disturbed = super()._disturbed(data)
+        self.seen = disturbed.frames.copy()
+        return disturbed
+
+
+@pytest.mark.parametrize("visible", ["binary", "real"])
+def test_noise_is_what_it_says_and_new_each_time(visible, monkeypatch):
+    monkeypatch.setattr(temporal_training, "TemporalLearner", Watch)
+    frames = np.random.default_rng(0).integers(0, 2, (4, 50, 100)).astype(np.float64)
+    original, learners = frames.copy(), []
+
+    def look(event):
+        learners.append(event.snapshot.__self__.seen)
+
+    options = {"n_hidden": 3, "epochs": 2, "k": 1, "batch_size": 4, "score": False, "rng": 0}
+    tf.train_trbm(frames, visible=visible, noise=0.2, callbacks=[look], **options)
+    np.testing.assert_array_equal(frames, original)
+    first, second = learners
+    assert not np.array_equal(first, second)
+    # A batch has another order: each is compared with all. Bounds are five deviations.
+    if visible == "binary":
+        assert set(np.unique(first)) == {0.0, 1.0}
+        found = np.array([[(a != b).mean() for b in frames] for a in first.reshape(4, 50, 100)])
+        assert np.abs(found.min(axis=1) - 0.1).max() < 5 * np.sqrt(0.09 / 5000)
+    else:
+        found = np.array([[(a - b).std() for b in frames] for a in first.reshape(4, 50, 100)])
+        assert np.abs(found.min(axis=1) - 0.2).max() < 5 * 0.2 / np.sqrt(2 * 5000)
 
 
 @pytest.mark.parametrize("options", SETTINGS)
@@ -282,6 +322,7 @@ def test_real_training_beats_its_linear_start():
         ({"gradient": "whole"}, "gradient must be one of"),
         ({"chains": "noise"}, "chains must be one of"),
         ({"truncation": "relu", "precision": -1.0}, "precision must be positive"),
+        ({"noise": 1.5}, "noise must be at most 1"),
     ],
 )
 def test_bad_options(videos, options, words):

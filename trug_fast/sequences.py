@@ -64,6 +64,11 @@ class Sequences:
             starts,
         )
 
+    def take(self, chosen: NDArray[np.int64]) -> Sequences:
+        """Return a copy of the chosen sequences."""
+        parts = [self.frames[self.offsets[k] : self.offsets[k + 1]] for k in chosen]
+        return Sequences(np.concatenate(parts), self.lengths[chosen])
+
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Return the parts of an array of all frames, one for each sequence."""
         return np.split(values, self.offsets[1:-1])

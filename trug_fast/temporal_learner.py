@@ -12,7 +12,7 @@ from .checkpoints import State
 from .checks import FloatArray
 from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
-from .kernels.philox import INITIAL
+from .kernels.philox import INITIAL, ORDER
 from .learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
 from .numerics import read_only
 from .optimisers import Optimiser
@@ -23,6 +23,7 @@ from .temporal_gradients import Centre, ChainStart, How, estimate
 from .temporal_start import start_linear
 from .threads import one_blas_thread
 
+NOISE = 1 << 50  # its stream's first counter: orders and starts of chains have lower ones
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 STATE = (  # beside weights and biases
@@ -51,6 +52,7 @@ class TemporalSettings(Settings):
     draw: bool  # a filter of draws instead of means
     chains: ChainStart
     start_order: int  # of the linear forecast at which training starts
+    noise: float  # of what is seen
 
 
 class TemporalLearner(Learner):
@@ -175,6 +177,8 @@ class TemporalLearner(Learner):
             units=settings.learns_ends or settings.learn_precision,
         )
         centre = Centre(self.visible_offset, self.hidden_offset)
+        if settings.noise:
+            data, rows = self._disturbed(data.take(rows)), np.arange(rows.size)
         with one_blas_thread():
             batch = data.batch(rows)
             slope = estimate(self.parameters(), data, batch, centre, how)
@@ -187,6 +191,18 @@ class TemporalLearner(Learner):
         self.updates += 1
         if self.updates % STRIDE == 0:
             self._average()
+
+    def _disturbed(self, data: Sequences) -> Sequences:
+        """Disturb frames, in place: coins in place of some pixels, or added Gaussian noise."""
+        stream = np.random.Philox(key=[self.seed, ORDER], counter=(NOISE + self.updates) << 128)
+        generator, frames, noise = np.random.Generator(stream), data.frames, self.settings.noise
+        if self.settings.real:
+            frames += noise * generator.standard_normal(frames.shape, frames.dtype)
+        else:
+            chance = generator.random(frames.shape, np.float32)
+            frames[chance < noise] = 0.0
+            frames[chance < noise / 2] = 1.0
+        return data
 
     def _clip(self, slope: dict[str, Any]) -> None:
         """Scale a gradient down that is far above the usual one.

@@ -39,6 +39,7 @@ def learner(data, units="trug", sweeps=SWEEPS):
         draw=False,
         chains="both",
         start_order=1,
+        noise=0.0,
     )
     return TemporalLearner(data, HIDDEN, settings, 0)
 

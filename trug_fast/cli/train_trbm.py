@@ -68,6 +68,9 @@ def add(models: Any) -> None:
         default="both",
         help="where chains start: at the data, at the frame before, or half of them each (default)",
     )
+    trbm.add_argument(
+        "--noise", type=float, default=0.0, help="share of pixels that coins replace (default 0)"
+    )
     trbm.add_argument("--no-baseline", action="store_true", help="no ordinary TRBM beside it")
     trbm.add_argument("--out", help="folder for the results (default trug-trbm-DATA)")
     options.add_checkpoint(trbm, "ordinary TRBM")
@@ -153,6 +156,7 @@ def _train(
         batch_size=arguments.batch_size,
         epochs=arguments.epochs,
         learning_rate=arguments.learning_rate,
+        noise=arguments.noise,
         validation=test,
         score_every=max(1, arguments.epochs // 10),
         checkpoint=options.checkpoint_of(arguments, kind),
