@@ -229,8 +229,8 @@ def test_one_thread_equals_all(videos, options):
 class Watch(TemporalLearner):
     """A learner that keeps what it was shown."""
 
-    def _disturbed(self, data):
-        disturbed = super()._disturbed(data)
+    def _disturbed(self, data, number):
+        disturbed = super()._disturbed(data, number)
         self.seen = disturbed.frames.copy()
         return disturbed
 

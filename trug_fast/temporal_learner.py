@@ -24,6 +24,7 @@ from .temporal_start import start_linear
 from .threads import one_blas_thread
 
 NOISE = 1 << 50  # its stream's first counter: orders and starts of chains have lower ones
+STARTED = 1000  # sequences at most on which a training with noise starts: they are copied
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 STATE = (  # beside weights and biases
@@ -74,6 +75,8 @@ class TemporalLearner(Learner):
         self.visible_precision = np.full(
             n_visible if settings.real else 0, settings.visible_precision or 1.0, dtype
         )
+        if settings.noise:  # what it starts at must bear what it will see
+            data = self._disturbed(data.take(np.arange(min(data.shape[0], STARTED))), -1)
         middle = (self.lower + self.upper) / 2 if settings.bounded else 0 * self.lower
         self.hidden_bias = (self.precision * middle).astype(dtype)
         self.visible_bias = np.zeros(n_visible, dtype)
@@ -178,7 +181,8 @@ class TemporalLearner(Learner):
         )
         centre = Centre(self.visible_offset, self.hidden_offset)
         if settings.noise:
-            data, rows = self._disturbed(data.take(rows)), np.arange(rows.size)
+            data = self._disturbed(data.take(rows), self.updates)
+            rows = np.arange(rows.size)
         with one_blas_thread():
             batch = data.batch(rows)
             slope = estimate(self.parameters(), data, batch, centre, how)
@@ -192,9 +196,9 @@ class TemporalLearner(Learner):
         if self.updates % STRIDE == 0:
             self._average()
 
-    def _disturbed(self, data: Sequences) -> Sequences:
+    def _disturbed(self, data: Sequences, number: int) -> Sequences:
         """Disturb frames, in place: coins in place of some pixels, or added Gaussian noise."""
-        stream = np.random.Philox(key=[self.seed, ORDER], counter=(NOISE + self.updates) << 128)
+        stream = np.random.Philox(key=[self.seed, ORDER], counter=(NOISE + number) << 128)
         generator, frames, noise = np.random.Generator(stream), data.frames, self.settings.noise
         if self.settings.real:
             frames += noise * generator.standard_normal(frames.shape, frames.dtype)
