@@ -69,6 +69,8 @@ def test_truncation_points_over_the_epochs(ends, lines):
 def test_a_training_has_a_panel_for_each_thing_that_moved():
     assert len(plots_training.training(HISTORY).axes) == 1
     assert len(plots_training.training(HISTORY | ENDS).axes) == 2
+    with pytest.raises(ValueError, match="must hold scores or learned truncation points"):
+        plots_training.training({"epoch": np.arange(3.0), "objective": np.zeros(3)})
 
 
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])

@@ -66,15 +66,24 @@ def training(record: Mapping[str, NDArray[Any]], *, score_name: str = "score") -
     Parameters
     ----------
     record : mapping of arrays
-        As training returns it, of any of the models.
+        As `train_rbm` or `train_trbm` returns it.
     score_name : str
         What the history's score is.
 
     Returns
     -------
     matplotlib Figure
+
+    Raises
+    ------
+    ValueError
+        If the history holds neither scores nor learned truncation points.
     """
     learned = any(f"{end}_mean" in record for end in ("lower", "upper"))
+    if not learned and "score" not in record:
+        raise ValueError(
+            f"history must hold scores or learned truncation points, got {', '.join(record)}"
+        )
     figure = new_figure(8.4 if learned else 4.2, 3.2)
     axes = figure.subplots(1, 2 if learned else 1, squeeze=False)[0]
     history(record, axes[0], ylabel=score_name)

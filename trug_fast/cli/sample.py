@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _sample_video(arguments: argparse.Namespace, model: TRBM, target: Path) -> None:
-    """Draw a video, each frame the mean of its last sweep."""
+    """Draw a video, each frame the mean over the later half of its sweeps."""
     import numpy as np
 
     sweeps = 50 if arguments.gibbs is None else arguments.gibbs

@@ -69,7 +69,10 @@ def add(models: Any) -> None:
         help="where chains start: at the data, at the frame before, or half of them each (default)",
     )
     trbm.add_argument(
-        "--noise", type=float, default=0.0, help="share of pixels that coins replace (default 0)"
+        "--noise",
+        type=float,
+        default=0.0,
+        help="share of pixels that coins replace; motion: deviation of added noise (default 0)",
     )
     trbm.add_argument("--no-baseline", action="store_true", help="no ordinary TRBM beside it")
     trbm.add_argument("--out", help="folder for the results (default trug-trbm-DATA)")
