@@ -225,6 +225,8 @@ def damaged(path, how):
         path.write_bytes(b"")
     elif how == "foreign":
         np.savez(path, weights=np.zeros(3))
+    elif how == "version":
+        np.savez(path, **dict(np.load(path)) | {"format_version": np.array(99)})
     elif how == "model":
         tf.BernoulliRBM([[1.0]], 0, 0).save(path)
     elif how == "flipped":  # one bit in the middle of the largest array
@@ -234,10 +236,8 @@ def damaged(path, how):
             + whole[len(whole) // 2 + 1 :]
         )
     else:
-        content = dict(np.load(path))
-        if how == "version":
-            content["format_version"] = np.array(99)
-        elif how == "old":
+        content = files.read(path, "RBMTraining")
+        if how == "old":
             identity = json.loads(str(content["identity"]))
             content["identity"] = np.array(json.dumps(identity | {"version": 0}))
         elif how == "missing":
@@ -246,7 +246,7 @@ def damaged(path, how):
             content["weights"] = content["weights"][:-1]
         elif how == "type":
             content["weights"] = content["weights"].astype(float)
-        np.savez(path, **content)
+        files.write(path, "RBMTraining", content)
 
 
 @pytest.mark.parametrize(

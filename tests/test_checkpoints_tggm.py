@@ -149,10 +149,10 @@ def test_files_of_others_and_damaged_ones_are_refused(data, tmp_path):
     with pytest.raises(FileExistsError, match="pass resume=True"):
         tf.train_tggm(*data, **BASE, checkpoint=path)
     for name in ("place", "run.theta", "chosen.best_theta"):
-        content = dict(np.load(path))
+        content = files.read(path, "RBMTraining")
         assert json.loads(str(content["identity"]))["machine"] == "regression"
         content[name] = content[name][:-1]
-        np.savez(tmp_path / "bad.npz", **content)
+        files.write(tmp_path / "bad.npz", "RBMTraining", content)
         with pytest.raises(ValueError, match=f"bad.npz is damaged: {name} should be"):
             tf.train_tggm(*data, **BASE, checkpoint=tmp_path / "bad.npz", resume=True)
 

@@ -46,9 +46,9 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | Path, every: float, resume: Resume) -> None:
-        self.path = Path(path)
+        self.path = checks.file_path("checkpoint", path)
         self._every = checks.number("checkpoint_every", every, least=0.0)
-        if not (isinstance(resume, bool) or resume == "auto"):
+        if not (isinstance(resume, bool) or (isinstance(resume, str) and resume == "auto")):
             raise ValueError(f"resume must be True, False or 'auto', got {resume!r}")
         self.found: State | None = None
         self._written = time.monotonic()
@@ -68,7 +68,7 @@ class Checkpoint:
     @property
     def seed(self) -> int | None:
         """The seed of the run that was found, if one was."""
-        return None if self.found is None else int(self.found["seed"])
+        return None if self.found is None else files.whole(self.path, "seed", self.found["seed"])
 
     def belong_to(self, identity: Mapping[str, Any], seed: int) -> None:
         """Say which run writes here, and refuse to continue a run with other settings or data.
@@ -82,7 +82,7 @@ class Checkpoint:
         self._identity, self._seed = json.loads(text), seed
         if self.found is None:
             return
-        theirs = json.loads(str(self.found["identity"]))
+        theirs = self._their_identity(self.found["identity"])
         differences = [
             f"{name} is {theirs.get(name)!r} there, {self._identity.get(name)!r} here"
             for name in {**theirs, **self._identity}
@@ -93,6 +93,15 @@ class Checkpoint:
                 f"checkpoint {self.path} belongs to another run: {'; '.join(differences)}"
             )
 
+    def _their_identity(self, array: NDArray[Any]) -> dict[str, Any]:
+        try:
+            theirs = json.loads(files.text(self.path, "identity", array))
+        except (json.JSONDecodeError, RecursionError):
+            theirs = None
+        if not isinstance(theirs, dict):
+            raise ValueError(f"{self.path} is damaged: it does not say which run it belongs to")
+        return theirs
+
     def start(self, state: State) -> None:
         """Write for the first time, so that a place that takes no file is known before training.
 
@@ -101,8 +110,6 @@ class Checkpoint:
         OSError
             If the file cannot be written.
         """
-        for leftover in self.path.parent.glob(f".{self.path.name}.*{files.PARTIAL}"):
-            leftover.unlink(missing_ok=True)  # of a process that was killed while writing
         try:
             self._write(state)
         except OSError as error:

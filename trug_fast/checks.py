@@ -2,19 +2,80 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.floating[Any]]
+MOST = 2**63 - 1  # what a kernel can count to
 
 
-def _numbers(name: str, value: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(value)
+def numbers(name: str, value: ArrayLike) -> NDArray[Any]:
+    """Return ``value`` as an array of bools, ints or floats that kernels know.
+
+    float16 becomes float32, wider floats float64, another byte order this machine's; everything
+    else shares memory with what was given.
+
+    Raises
+    ------
+    TypeError
+        If it holds no real numbers.
+    ValueError
+        If it is no rectangular array, or has masked elements.
+    """
+    _unmasked(name, value)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(f"{name} must be an array of real numbers: {error}") from error
     if array.dtype.kind not in "buif":
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
-    return array
+        what = f"dtype {array.dtype}"
+        if array.dtype == object and array.ndim == 0:
+            what = type(value).__name__
+        raise TypeError(f"{name} must hold real numbers, got {what}")
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        wider = np.float32 if array.dtype.itemsize == 2 else np.float64
+        return cast(name, array, wider)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def cast(name: str, array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return ``array`` in another type, itself if that is its own.
+
+    Raises
+    ------
+    ValueError
+        If a finite number becomes infinite.
+    """
+    dtype = np.dtype(dtype)
+    if array.dtype == dtype:
+        return array
+    with np.errstate(over="ignore"):
+        result = array.astype(dtype)
+    if array.dtype.kind == "f" and array.dtype.itemsize > dtype.itemsize:
+        lost = np.isinf(result) & np.isfinite(array)
+        if lost.any():
+            raise ValueError(f"{name} must fit {dtype}, got {array[lost][0]}")
+    return result
+
+
+def _unmasked(name: str, value: object) -> None:
+    """Refuse masked elements, which NumPy would take for ordinary ones; look into lists too."""
+    if isinstance(value, np.ma.MaskedArray):
+        hidden = int(np.ma.count_masked(value))
+        if hidden:
+            raise ValueError(
+                f"{name} must have no masked elements, got {hidden} of {value.size}; "
+                "fill them in or leave their rows out"
+            )
+    elif isinstance(value, list | tuple):
+        for part in value:
+            if isinstance(part, list | tuple | np.ma.MaskedArray):
+                _unmasked(name, part)
 
 
 def _finite(name: str, array: NDArray[Any]) -> None:
@@ -25,7 +86,7 @@ def _finite(name: str, array: NDArray[Any]) -> None:
 
 def matrix(name: str, value: ArrayLike, columns: int | None = None) -> NDArray[Any]:
     """Return ``value`` as a non-empty, finite matrix of the expected width."""
-    array = _numbers(name, value)
+    array = numbers(name, value)
     if array.ndim != 2:
         raise ValueError(f"{name} must be a matrix (rows, columns), got shape {array.shape}")
     if array.size == 0:
@@ -36,23 +97,35 @@ def matrix(name: str, value: ArrayLike, columns: int | None = None) -> NDArray[A
     return array
 
 
-def visible(name: str, value: ArrayLike, columns: int | None = None, *, soft: bool) -> NDArray[Any]:
-    """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``."""
+def visible(
+    name: str,
+    value: ArrayLike,
+    columns: int | None = None,
+    *,
+    soft: bool,
+    real: str = "visible='gaussian' in training, visible_precision in a model",
+) -> NDArray[Any]:
+    """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``.
+
+    ``real`` says which option takes other numbers.
+    """
     array = matrix(name, value, columns)
-    inside = (array >= 0) & (array <= 1) if soft else (array == 0) | (array == 1)
-    if not inside.all():
-        row, column = (int(i) for i in np.argwhere(~inside)[0])
+    wrong = (array < 0) | (array > 1) if soft else (array != 0) & (array != 1)
+    if wrong.any():
+        row, column = (int(i) for i in np.argwhere(wrong)[0])
         wanted = "lie in [0, 1]" if soft else "be 0 or 1"
-        hint = "" if soft else " (binarize the data, or pass soft=True for values in [0, 1])"
+        hint = "binarize the data, or pass soft=True for values in [0, 1]"
+        if array.min() < 0 or array.max() > 1:
+            hint = f"grey levels need datasets.binarize, real numbers {real}"
         raise ValueError(
-            f"{name} must {wanted}, got {array[row, column]} at row {row}, column {column}{hint}"
+            f"{name} must {wanted}, got {array[row, column]} at row {row}, column {column} ({hint})"
         )
     return array
 
 
 def targets(name: str, value: ArrayLike, rows: int, columns: int | None = None) -> NDArray[Any]:
     """Return ``value`` as a finite matrix with as many rows; a vector stands for one column."""
-    array = _numbers(name, value)
+    array = numbers(name, value)
     if array.ndim not in (1, 2) or array.shape[0] != rows:
         raise ValueError(
             f"{name} must be a vector or matrix with a row for each of the {rows} rows of X, "
@@ -63,7 +136,7 @@ def targets(name: str, value: ArrayLike, rows: int, columns: int | None = None) 
 
 def vector(name: str, value: ArrayLike, length: int, dtype: Any, *, infinite: bool) -> FloatArray:
     """Return a new contiguous vector; a number stands for a constant vector."""
-    array = _numbers(name, value)
+    array = numbers(name, value)
     if array.ndim not in (0, 1) or (array.ndim == 1 and array.shape[0] != length):
         raise ValueError(f"{name} must be a number or have shape ({length},), got {array.shape}")
     if np.isnan(array).any():
@@ -72,6 +145,7 @@ def vector(name: str, value: ArrayLike, length: int, dtype: Any, *, infinite: bo
         )
     if not infinite:
         _finite(name, array)
+    array = cast(name, array, dtype)
     return np.array(np.broadcast_to(array, (length,)), dtype=dtype, order="C")
 
 
@@ -105,7 +179,16 @@ def count(name: str, value: object, least: int = 1) -> int:
         raise TypeError(f"{name} must be an int, got {value!r}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
+    if value > MOST:
+        raise ValueError(f"{name} must be at most {MOST}, got {value}")
     return int(value)
+
+
+def flag(name: str, value: object) -> bool:
+    """Return ``value`` as a bool; words such as "no" are true to Python, and refused here."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def number(
@@ -119,7 +202,10 @@ def number(
     """Return ``value`` as a finite float within bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:  # an int of hundreds of digits
+        result = np.inf
     if not np.isfinite(result):
         raise ValueError(f"{name} must be finite, got {result}")
     if least is not None and not result >= least:
@@ -133,7 +219,7 @@ def number(
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of the allowed words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
     return str(value)
 
@@ -142,8 +228,20 @@ def float_dtype(name: str, value: object) -> np.dtype[Any]:
     """Return float32 or float64 as a dtype."""
     try:
         dtype = np.dtype(value)  # type: ignore[call-overload]
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):
         raise TypeError(f"{name} must be float32 or float64, got {value!r}") from None
-    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+    if value is None or dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"{name} must be float32 or float64, got {dtype}")
     return dtype  # type: ignore[no-any-return]
+
+
+def file_path(name: str, value: object) -> Path:
+    """Return ``value`` as the path of a file; an empty one would be the current folder."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be a path, got {type(value).__name__}")
+    words = os.fspath(value)
+    if not isinstance(words, str):
+        raise TypeError(f"{name} must be a path of characters, got {words!r}")
+    if not words or "\0" in words or Path(words).is_dir():
+        raise ValueError(f"{name} must name a file, got {words!r}")
+    return Path(words)

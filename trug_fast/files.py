@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT_VERSION = 1
+from . import archives, checks
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody can remove a file that is open
+    fcntl = None  # type: ignore[assignment]
+
+FORMAT_VERSION = 2
 PARTIAL = ".part"  # ends the name of a file that is being written
-_META = ("format_version", "kind")
+_META = ("format_version", "kind", "digest")
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
-def write(path: str | Path, kind: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays under a kind and the format version.
+def write(path: str | Path, kind: str, arrays: Arrays) -> None:
+    """Write arrays under a kind, the format version and a digest of them all.
 
     The file is written beside its place and moved there, so a reader or a crash never sees half.
+    What processes that were killed while they wrote the same file have left is removed.
     """
-    target = Path(path)
-    # Not tempfile's: its files are for their owner's eyes only, a result is for all the umask lets.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{PARTIAL}")
-    try:
-        with temporary.open("xb") as stream:
-            meta = {"format_version": np.array(FORMAT_VERSION), "kind": np.array(kind)}
-            np.savez(stream, allow_pickle=False, **meta, **arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    target = checks.file_path("path", path)
+    _remove_leftovers(target)
+    with _partial(target) as stream:
+        meta = {"format_version": np.array(FORMAT_VERSION), "kind": np.array(kind)}
+        meta["digest"] = np.array(_digest(arrays))
+        archives.write(stream, meta | dict(arrays))
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def read_kind(path: str | Path) -> str:
     """Return what kind of object the file holds."""
-    return str(_load(Path(path))["kind"])
+    path = checks.file_path("path", path)
+    return text(path, "kind", _load(path)["kind"])
 
 
 def read(
@@ -49,15 +56,16 @@ def read(
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    FileNotFoundError, OSError
+        If there is no such file, or it may not be read.
     ValueError
         If it is no such file, is damaged, or comes from another version.
     """
-    path = Path(path)
+    path = checks.file_path("path", path)
     contents = _load(path)
-    if str(contents["kind"]) != kind:
-        raise ValueError(f"{path} holds a {contents['kind']}, expected a {kind}")
+    found = text(path, "kind", contents["kind"])
+    if found != kind:
+        raise ValueError(f"{path} holds a {found}, expected a {kind}")
     missing = [name for name in names if name not in contents]
     if missing:
         raise ValueError(f"{path} lacks {', '.join(missing)}; it is damaged")
@@ -65,20 +73,90 @@ def read(
     return {name: contents[name] for name in wanted if name not in _META}
 
 
+def text(path: Path, name: str, array: NDArray[Any]) -> str:
+    """Return the string that an array of a file is; ValueError if it is none."""
+    if array.ndim == 0 and array.dtype.kind == "U":
+        with suppress(ValueError):  # of bytes that are no characters
+            return str(array)
+    raise ValueError(f"{path} is damaged: {name} should be a text, is {_what(array)}")
+
+
+def whole(path: Path, name: str, array: NDArray[Any]) -> int:
+    """Return the whole number from 0 that an array of a file is; ValueError if it is none."""
+    if array.ndim == 0 and array.dtype.kind in "iu" and array >= 0:
+        return int(array)
+    raise ValueError(f"{path} is damaged: {name} should be a whole number, is {_what(array)}")
+
+
+def _what(array: NDArray[Any]) -> str:
+    return f"{array.shape} {array.dtype}"
+
+
 def _load(path: Path) -> dict[str, NDArray[Any]]:
-    if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
     try:
-        # Opened here, since np.load leaves a damaged file open.
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            contents = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        contents = archives.read(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"no such file: {path}") from None
+    except ValueError as error:
         raise ValueError(f"{path} is no trug_fast file or is damaged: {error}") from error
-    if any(name not in contents for name in _META):
+    if any(name not in contents for name in _META[:2]):
         raise ValueError(f"{path} is no trug_fast file: it does not say what it holds")
-    version = int(contents["format_version"])
+    version = whole(path, "format_version", contents["format_version"])
     if version != FORMAT_VERSION:
         raise ValueError(
             f"{path} has format version {version}; this version of trug_fast reads {FORMAT_VERSION}"
         )
+    # The check sum of each array does not tell that two were exchanged, or that one was lost.
+    digest = _digest({name: array for name, array in contents.items() if name not in _META})
+    if "digest" not in contents or text(path, "digest", contents["digest"]) != digest:
+        raise ValueError(f"{path} is damaged: its arrays are not those that were written")
     return contents
+
+
+def _digest(arrays: Arrays) -> str:
+    """Return a hash of the names, shapes, types and values of arrays, whatever their order."""
+    sha = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        sha.update(f"{name} {array.shape} {array.dtype.str} ".encode())
+        sha.update(array.tobytes())
+    return sha.hexdigest()
+
+
+@contextmanager
+def _partial(target: Path) -> Iterator[IO[bytes]]:
+    """Open a file beside the target, locked, which takes its place at the end or vanishes."""
+    while True:
+        # Not tempfile's: its files are for their owner's eyes only, a result is for all the umask
+        # lets.
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{PARTIAL}")
+        stream = temporary.open("xb")
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(stream, fcntl.LOCK_EX)
+        if temporary.exists():  # else taken for a leftover before it was locked
+            break
+        stream.close()
+    try:
+        yield stream
+        if fcntl is None:
+            stream.close()
+        temporary.replace(target)
+    except BaseException:
+        stream.close()
+        temporary.unlink(missing_ok=True)
+        raise
+    finally:
+        stream.close()
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what killed processes have left of this file; those that still write hold locks."""
+    name = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in target.name)
+    for leftover in target.parent.glob(f".{name}.????????{PARTIAL}"):
+        with suppress(OSError):
+            if fcntl is None:
+                leftover.unlink()
+                continue
+            with leftover.open("rb") as stream:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                leftover.unlink()

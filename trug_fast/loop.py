@@ -91,6 +91,25 @@ class Run:
         self._earlier, self._begun = float(seconds), time.perf_counter()
         self.records = {k: values.tolist() for k, values in _part(state, HISTORY).items()}
         self.best = _part(state, BEST)
+        self._require_possible(int(place[2]))
+
+    def _require_possible(self, finished: int) -> None:
+        """Refuse a place that no run of this plan comes to; from some, training would not end."""
+        possible = 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.updates
+        possible &= finished in (0, 1)
+        possible &= self.learner.updates == self.epoch * self.updates + self.batch
+        possible &= all(np.shape(values) == (self.epoch,) for values in self.records.values())
+        if not possible:
+            raise ValueError(
+                f"it says epoch {self.epoch}, batch {self.batch}, after "
+                f"{self.learner.updates} updates, of {self.plan.epochs} epochs with {self.updates}"
+            )
+        if self.best:
+            model = self.learner.model()
+            own = {name: getattr(model, name) for name in model.names}
+            copy_into({k: np.empty_like(v) for k, v in own.items() if v is not None}, self.best)
+            if not self.best.keys() <= own.keys():
+                raise ValueError("its best model has parameters that the model has not")
 
     def train(
         self,
@@ -101,7 +120,8 @@ class Run:
     ) -> None:
         """Go on to the end.  What interrupts it between updates finds a state to save."""
         progress.advance(self.epoch * self.updates + self.batch)
-        while not self.finished:
+        # Interrupted in a callback after the last epoch, a run is not finished, but has none left.
+        while not self.finished and self.epoch < self.plan.epochs:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
             batches = self.learner.batches(data.shape[0], self.epoch)
             for rows in islice(batches, self.batch, None):

@@ -65,11 +65,15 @@ class Record:
         self.rate, self.best_score = float(numbers[0]), float(numbers[2])
         self.best_epoch = int(numbers[1])
         start = f"{prefix}{HISTORY}"
-        self.history = {
-            name.removeprefix(start): values.tolist()
-            for name, values in state.items()
-            if name.startswith(start)
-        }
+        found = {k.removeprefix(start): v for k, v in state.items() if k.startswith(start)}
+        epochs = found.get("epoch", np.empty(0)).size
+        if not all(values.shape == (epochs,) for values in found.values()):
+            raise ValueError("its history is not as long for one figure as for another")
+        if not (0 <= self.best_epoch <= epochs and 0 <= self.rate < np.inf):
+            raise ValueError(
+                f"it says rate {self.rate} and best epoch {self.best_epoch} of {epochs}"
+            )
+        self.history = {name: values.tolist() for name, values in found.items()}
 
 
 class Run:
@@ -93,6 +97,9 @@ class Run:
         self.record.restore(state, RUN)
         self.epochs, self.learner.updates = int(flags[0]), int(flags[1])
         self.finished, self.diverged = bool(flags[2]), bool(flags[3])
+        done = len(self.record.history.get("epoch", []))
+        if not (done < self.epochs or (self.finished and done == self.epochs)):
+            raise ValueError(f"it says epoch {done} of {self.epochs}")
 
     def _memory(self) -> State:
         own = self.learner.state
@@ -139,12 +146,20 @@ class Training:
         place = np.zeros(3, np.int64)
         copy_into({"place": place}, state)
         self.stage, self.finished = int(place[0]), bool(place[1])
+        stages = len(self.plan.rates) + bool(self.plan.refit and place[2])
+        if not 0 <= self.stage < stages:
+            raise ValueError(f"it says run {self.stage} of {stages}")
         if place[2]:
             self.chosen = Record(0.0, self.run.learner.copy())
             self.chosen.restore(state, CHOSEN)
         refitting = self.stage == len(self.plan.rates)
         self.run = self._new_run(0.0, np.arange(len(self.inputs)) if refitting else self.kept, 0)
         self.run.restore(state)
+        expected = self.plan.epochs
+        if refitting and self.chosen is not None:
+            expected = self.chosen.best_epoch
+        if self.run.epochs != expected:
+            raise ValueError(f"it says {self.run.epochs} epochs, should be {expected}")
 
     def train(self, bar: Progress, interrupts: Interrupts, checkpoint: Checkpoint | None) -> None:
         """Go on to the end.  What interrupts it between epochs finds a state to save.
