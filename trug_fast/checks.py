@@ -26,7 +26,7 @@ def numbers(name: str, value: ArrayLike) -> NDArray[Any]:
     ValueError
         If it is no rectangular array, or has masked elements.
     """
-    _unmasked(name, value)
+    unmasked(name, value)
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
@@ -63,10 +63,10 @@ def cast(name: str, array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     return result
 
 
-def _unmasked(name: str, value: object) -> None:
+def unmasked(name: str, value: object) -> None:
     """Refuse masked elements, which NumPy would take for ordinary ones; look into lists too."""
     if isinstance(value, np.ma.MaskedArray):
-        hidden = int(np.ma.count_masked(value))
+        hidden = int(np.count_nonzero(np.ma.getmaskarray(value)))
         if hidden:
             raise ValueError(
                 f"{name} must have no masked elements, got {hidden} of {value.size}; "
@@ -75,7 +75,7 @@ def _unmasked(name: str, value: object) -> None:
     elif isinstance(value, list | tuple):
         for part in value:
             if isinstance(part, list | tuple | np.ma.MaskedArray):
-                _unmasked(name, part)
+                unmasked(name, part)
 
 
 def _finite(name: str, array: NDArray[Any]) -> None:
@@ -222,6 +222,20 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
     return str(value)
+
+
+def kind(name: str, value: object, *classes: type) -> None:
+    """Check that ``value`` is of one of the classes."""
+    if not isinstance(value, classes):
+        words = " or ".join(each.__name__ for each in classes)
+        raise TypeError(f"{name} must be a {words}, got {type(value).__name__}")
+
+
+def image_shape(value: object) -> tuple[int, int]:
+    """Return ``value`` as height and width."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(f"image_shape must be a pair (height, width), got {value!r}")
+    return count("image_shape", value[0]), count("image_shape", value[1])
 
 
 def float_dtype(name: str, value: object) -> np.dtype[Any]:

@@ -25,6 +25,7 @@ except ImportError:  # before scikit-learn 1.6
         return estimator._validate_data(*arrays, **options)
 
 
+from . import checks
 from .tggm_training import train_tggm
 from .training import train_rbm
 
@@ -118,6 +119,8 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> TGGMRegressor:
         """Train on X (rows, features) and y (rows,) or (rows, outputs)."""
+        checks.unmasked("X", X)
+        checks.unmasked("y", y)
         X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
         options = self.get_params(deep=False)
         options["score"] = options.pop("score_by")
@@ -133,6 +136,7 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
         """Mean of p(y | x) of each row, and its standard deviation if asked for."""
         check_is_fitted(self)
+        checks.unmasked("X", X)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         mean, std = self.model_.predict(X, return_std=True)
         if not self._flat:
@@ -206,6 +210,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(self, X: ArrayLike, y: Any = None) -> RBMTransformer:
         """Train on X (rows, features); y is ignored."""
+        checks.unmasked("X", X)
         array = validate_data(self, X, dtype=FLOATS)
         low, high = array.min(axis=0), array.max(axis=0)
         if low.min() >= 0 and high.max() <= 1:
@@ -265,6 +270,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _checked(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self)
+        checks.unmasked("X", X)
         array: NDArray[Any] = validate_data(self, X, dtype=FLOATS, reset=False)
         return array
 

@@ -47,8 +47,11 @@ def forecast_errors(
     ours = as_sequences("train", train, real=True)
     theirs = as_sequences("test", test, ours.shape[1], real=True)
     penalty = checks.number("ridge", ridge, least=0.0)
+    if not isinstance(orders, tuple | list):
+        raise TypeError(f"orders must be a tuple of ints, got {orders!r}")
+    orders = tuple(checks.count("orders", order) for order in orders)
     if theirs.lengths.min() < 2:
-        raise ValueError("test sequences need two frames or more")
+        raise ValueError("test must hold sequences of two frames or more, got one of one frame")
     parts = theirs.split(theirs.frames.astype(np.float64))
     mean = ours.frames.mean(axis=0, dtype=np.float64)
     result = {

@@ -65,6 +65,7 @@ def nonlinearities(
     matplotlib Axes
     """
     count = checks.count("n", n)
+    checks.kind("model", model, TruGRBM, BernoulliRBM, TRBM)
     ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
     ax.set(xlabel="net input", ylabel="mean of the hidden unit")
     _tidy(ax)
@@ -103,8 +104,7 @@ def nonlinearities(
 
 def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
     """Draw how many units have which truncation points; infinite ones are counted in the title."""
-    if not isinstance(model, TruGRBM):
-        raise TypeError(f"model must be a TruGRBM, got {type(model).__name__}")
+    checks.kind("model", model, TruGRBM)
     ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
     both = np.ptp(model.lower[np.isfinite(model.lower)]) > 0 if model.n_hidden > 1 else False
     ends = {"upper": (model.upper, BLUE)} | ({"lower": (model.lower, ORANGE)} if both else {})
@@ -149,7 +149,7 @@ def images(
     -------
     matplotlib Axes
     """
-    height, width = image_shape
+    height, width = checks.image_shape(image_shape)
     rows = checks.matrix("array", array, height * width).astype(np.float64)
     n = len(rows)
     across = math.ceil(math.sqrt(n)) if columns is None else checks.count("columns", columns)
@@ -183,6 +183,7 @@ def history(
 
     Call it again with the same ``ax``, another label and another color to compare runs.
     """
+    checks.kind("history", history, Mapping)
     ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
     for name, part, style in (("score", "training", "-"), ("validation_score", "held out", "--")):
         if name in history:
@@ -230,6 +231,7 @@ def summary(
     -------
     matplotlib Figure
     """
+    checks.kind("model", model, TruGRBM, BernoulliRBM)
     figure = new_figure(11.0, 7.0)
     trug = isinstance(model, TruGRBM)
     below = ("units", "units", "ends", "ends", "score", "score")

@@ -155,18 +155,19 @@ def side_view(positions: FloatArray) -> FloatArray:
 def _checked(
     motions: Mapping[str, ArrayLike], bones: ArrayLike, sides: ArrayLike | None
 ) -> tuple[dict[str, FloatArray], NDArray[np.intp], NDArray[np.intp]]:
+    checks.kind("motions", motions, Mapping)
     if not motions:
         raise ValueError("motions must not be empty")
-    ends = np.asarray(bones)
+    ends = checks.numbers("bones", bones)
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu" or not len(ends):
         raise ValueError(f"bones must be pairs of joints, shape (n_bones, 2), got {ends.shape}")
-    side = np.zeros(len(ends), np.intp) if sides is None else np.asarray(sides)
+    side = np.zeros(len(ends), np.intp) if sides is None else checks.numbers("sides", sides)
     if side.shape != (len(ends),) or not np.isin(side, (-1, 0, 1)).all():
         raise ValueError(f"sides must hold -1, 0 or 1 for each of the {len(ends)} bones")
     views = {}
     for name, motion in motions.items():
-        array = np.asarray(motion)
-        if array.ndim != 3 or array.shape[2] != 3:
+        array = checks.numbers(name, motion)
+        if array.ndim != 3 or array.shape[2] != 3 or array.size == 0:
             raise ValueError(f"{name} must have shape (T, n_joints, 3), got {array.shape}")
         checks.matrix(name, array.reshape(len(array), -1))
         if not (0 <= ends.min() and ends.max() < array.shape[1]):

@@ -32,7 +32,10 @@ def strips(videos: Mapping[str, ArrayLike], image_shape: tuple[int, int]) -> Fig
     -------
     matplotlib Figure
     """
-    height, width = image_shape
+    height, width = checks.image_shape(image_shape)
+    checks.kind("videos", videos, Mapping)
+    if not videos:
+        raise ValueError("videos must not be empty")
     rows = {name: checks.matrix(name, x, height * width) for name, x in videos.items()}
     longest = max(len(x) for x in rows.values())
     figure = new_figure(0.5 * longest, (0.5 * height / width + 0.3) * len(rows))
@@ -142,9 +145,10 @@ def save_gif(
         from PIL import Image
     except ImportError as error:
         raise ImportError("animations need Pillow: pip install trug-fast[plot]") from error
-    height, width = image_shape
+    height, width = checks.image_shape(image_shape)
     pixels = checks.visible("video", video, height * width, soft=True).reshape(-1, height, width)
     grey = np.round(255 * pixels).astype(np.uint8)
+    zoom = checks.count("zoom", zoom)
     grey = grey.repeat(zoom, axis=1).repeat(zoom, axis=2)
     frames: list[Any] = [Image.fromarray(frame) for frame in grey]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=83, loop=0)

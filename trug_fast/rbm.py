@@ -145,7 +145,7 @@ class RBM(ABC):
     def hidden_moments(self, X: ArrayLike) -> HiddenMoments:
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
         array = checks.matrix("X", X, self.n_visible)
-        rows = np.ascontiguousarray(array, dtype=self.dtype)
+        rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
         net, mean, variance, low, high = (
             np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(5)
         )
@@ -156,7 +156,7 @@ class RBM(ABC):
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""
         array = checks.matrix("X", X, self.n_visible)
-        rows = np.ascontiguousarray(array, dtype=self.dtype)
+        rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
         net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
         with one_blas_thread():
@@ -166,7 +166,7 @@ class RBM(ABC):
     def sample_visible(self, H: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw visible units given hidden vectors; shape (rows, n_visible)."""
         array = checks.matrix("H", H, self.n_hidden)
-        rows = np.ascontiguousarray(array, dtype=self.dtype)
+        rows = np.ascontiguousarray(checks.cast("H", array, self.dtype))
         mean, visible = (np.empty((rows.shape[0], self.n_visible), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_visible"), VISIBLE, 0, 0)
         with one_blas_thread():
@@ -213,10 +213,11 @@ class RBM(ABC):
         array([1., 1., 1., 1.])
         """
         sweeps = checks.count("n_gibbs", n_gibbs)
+        average = checks.flag("return_mean", return_mean)
         held = None if clamp is None else sampling.checked_clamp(self, clamp)
         begin = sampling.starting_rows(self, n, start, held, seed_from(rng, "start"))
         visible, mean = sampling.run(self, begin, held, sweeps, seed_from(rng, "sample"))
-        return mean if return_mean else visible
+        return mean if average else visible
 
     def save(self, path: str | Path) -> None:
         """Write the machine to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.

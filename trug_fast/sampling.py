@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def checked_clamp(model: RBM, clamp: ArrayLike) -> NDArray[np.float64]:
     """Return the clamp as a matrix of one or more rows, NaN where a unit is free."""
     n_visible = model.n_visible
-    array = np.atleast_2d(np.asarray(clamp, dtype=np.float64))
-    if array.ndim != 2 or array.shape[1] != n_visible:
+    array = np.atleast_2d(checks.numbers("clamp", clamp).astype(np.float64))
+    if array.ndim != 2 or array.shape[1] != n_visible or not len(array):
         raise ValueError(
             f"clamp must have shape ({n_visible},) or (n, {n_visible}), got {np.shape(clamp)}"
         )
@@ -29,7 +29,10 @@ def checked_clamp(model: RBM, clamp: ArrayLike) -> NDArray[np.float64]:
         if not np.isfinite(held).all():
             raise ValueError("clamp must hold finite numbers, and NaN at the free units")
     elif not ((held >= 0) & (held <= 1)).all():
-        raise ValueError("clamp must hold numbers in [0, 1], and NaN at the free units")
+        raise ValueError(
+            "clamp must hold numbers in [0, 1], and NaN at the free units (real numbers need "
+            "a model with visible_precision)"
+        )
     return array
 
 

@@ -46,7 +46,8 @@ class Sequences:
 
     def astype(self, dtype: Any) -> Sequences:
         """Return the same in another float type, so that kernels need no version for each."""
-        return Sequences(np.ascontiguousarray(self.frames, dtype), self.lengths)
+        frames = checks.cast("sequences", self.frames, dtype)
+        return Sequences(np.ascontiguousarray(frames), self.lengths)
 
     def batch(self, chosen: NDArray[np.int64]) -> Batch:
         """Return where the frames of the chosen sequences go."""
@@ -91,11 +92,11 @@ def as_sequences(
                 f"{name} must have shape (n, T, n_visible) or be a list of (T, n_visible) arrays, "
                 f"got shape {value.shape}"
             )
-        flat = value.reshape(-1, value.shape[2])
-        _check(name, flat, n_visible, real)
+        flat = _check(name, value.reshape(-1, value.shape[2]), n_visible, real)
         return Sequences(flat, np.full(value.shape[0], value.shape[1], np.int64))
     if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or not len(value):
-        raise TypeError(f"{name} must be a 3-D array or a non-empty list of 2-D arrays")
+        what = "an empty one" if isinstance(value, Sequence | np.ndarray) else type(value).__name__
+        raise TypeError(f"{name} must be a 3-D array or a list of 2-D arrays, got {what}")
     parts = []
     for index, part in enumerate(value):
         parts.append(_check(f"{name}[{index}]", part, n_visible, real))
@@ -106,4 +107,5 @@ def as_sequences(
 def _check(name: str, value: ArrayLike, n_visible: int | None, real: bool) -> NDArray[Any]:
     if real:
         return checks.matrix(name, value, n_visible)
-    return checks.visible(name, value, n_visible, soft=True)
+    option = "visible='real' in training, visible_precision in a model"
+    return checks.visible(name, value, n_visible, soft=True, real=option)

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from . import checks
+
 FloatArray = NDArray[np.float64]
 Lines = list[list[str]]
 
@@ -118,12 +120,27 @@ class Skeleton:
         >>> leg.pose(np.zeros((1, 3)), np.eye(3)[None], {"shin": quarter})[0, 1]
         array([ 0.,  0., -2.])
         """
-        position = {ROOT: np.asarray(root_position, np.float64)}
-        rotation = {ROOT: np.asarray(root_rotation, np.float64)}
+        place = checks.numbers("root_position", root_position).astype(np.float64)
+        if place.ndim != 2 or place.shape[1] != 3:
+            raise ValueError(f"root_position must have shape (T, 3), got {place.shape}")
+        turns = {"root_rotation": root_rotation} | {
+            f"rotations[{name!r}]": rotations[name] for name in rotations
+        }
+        checked = []
+        for name, value in turns.items():
+            checked.append(checks.numbers(name, value).astype(np.float64))
+            if checked[-1].shape not in ((len(place), 3, 3), (1, 3, 3)):
+                raise ValueError(
+                    f"{name} must have shape ({len(place)}, 3, 3), got {checked[-1].shape}"
+                )
+        own = dict(zip(rotations, checked[1:], strict=True))
+        if unknown := [name for name in own if name not in self.joints[1:]]:
+            raise ValueError(f"rotations must name bones of the skeleton, got {unknown[0]!r}")
+        position, rotation = {ROOT: place}, {ROOT: checked[0]}
         for bone in self.bones:
             turn = rotation[bone.parent]
-            if bone.name in rotations:
-                turn = turn @ bone.axes @ rotations[bone.name] @ bone.axes.T
+            if bone.name in own:
+                turn = turn @ bone.axes @ own[bone.name] @ bone.axes.T
             rotation[bone.name] = turn
             position[bone.name] = position[bone.parent] + turn @ bone.offset
         return np.stack([position[name] for name in self.joints], axis=1)
@@ -146,7 +163,11 @@ def euler(angles: ArrayLike, order: str, *, degrees: bool) -> FloatArray:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    values = np.asarray(angles, np.float64)
+    values = checks.numbers("angles", angles).astype(np.float64)
+    if values.ndim == 0 or values.shape[-1] != len(order):
+        raise ValueError(
+            f"angles must have {len(order)} columns for the axes {order!r}, got {values.shape}"
+        )
     flat = Rotation.from_euler(order, values.reshape(-1, len(order)), degrees=degrees)
     return np.asarray(flat.as_matrix()).reshape(*values.shape[:-1], 3, 3)
 

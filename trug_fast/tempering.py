@@ -24,7 +24,7 @@ def as_betas(value: int | ArrayLike) -> tuple[float, ...]:
     """
     if isinstance(value, int | np.integer):
         return tuple(np.linspace(0.0, 1.0, checks.count("betas", value, least=2)).tolist())
-    array = np.asarray(value, dtype=np.float64)
+    array = checks.numbers("betas", value).astype(np.float64)
     ordered = array.ndim == 1 and array.size > 1 and (np.diff(array) > 0).all()
     if not (ordered and array[0] >= 0 and array[-1] == 1):
         raise ValueError(f"betas must rise from 0 or above to 1, got {value!r}")

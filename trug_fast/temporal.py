@@ -47,7 +47,7 @@ class TRBM(ABC):
             matrix = checks.matrix(name, value)
             if matrix.shape != shape:
                 raise ValueError(f"{name} must have shape {shape}, got {matrix.shape}")
-            setattr(self, name, np.array(matrix, dtype=dtype, order="C"))
+            setattr(self, name, np.array(checks.cast(name, matrix, dtype), order="C"))
         for name, value, size in zip(BIASES, biases, (n, m, n, m), strict=True):
             setattr(self, name, checks.vector(name, value, size, dtype, infinite=False))
         self.visible_precision = None
@@ -201,6 +201,7 @@ class TRBM(ABC):
         ndarray, shape (n_frames, n_visible)
         """
         frames, sweeps = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
+        checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
         own, dtype = self.parameters(), self.dtype
         layers, hidden = own.layers, np.zeros((1, self.n_hidden), dtype)

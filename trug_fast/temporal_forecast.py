@@ -46,6 +46,9 @@ def prediction_error(
     ndarray, shape (n,)
         Of each sequence, the mean over frames from the second on of the sum over visible units.
     """
+    from .temporal import TRBM  # here: it imports this module
+
+    checks.kind("model", model, TRBM)
     checked = as_sequences("sequences", sequences, model.n_visible, real=model.real)
     if checked.lengths.min() < 2:
         k = int(checked.lengths.argmin())

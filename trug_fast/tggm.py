@@ -107,7 +107,7 @@ class TruGTGGM:
         outward = checks.matrix("output_weights", output_weights, hidden)
         outputs = outward.shape[0]
         self.input_weights = np.array(weights, dtype=dtype, order="C")
-        self.output_weights = np.array(outward, dtype=dtype, order="C")
+        self.output_weights = np.array(checks.cast("output_weights", outward, dtype), order="C")
         for name, value, length in (
             ("input_bias", input_bias, hidden),
             ("output_bias", output_bias, outputs),
@@ -172,6 +172,7 @@ class TruGTGGM:
         -------
         ndarray, shape (rows,) with one output, else (rows, n_outputs), or two of them
         """
+        checks.flag("return_std", return_std)
         mean, variance = self._prior(self._inputs(X))
         y = mean @ self.output_weights.T + self.output_bias
         if not return_std:
@@ -323,10 +324,10 @@ class TruGTGGM:
 
     def _inputs(self, X: ArrayLike) -> FloatArray:
         array = checks.matrix("X", X, self.n_inputs)
-        return np.ascontiguousarray(array, dtype=self.dtype)
+        return np.ascontiguousarray(checks.cast("X", array, self.dtype))
 
     def _targets(self, y: ArrayLike, rows: int) -> FloatArray:
-        return checks.targets("y", y, rows, self.n_outputs).astype(self.dtype, copy=False)
+        return checks.cast("y", checks.targets("y", y, rows, self.n_outputs), self.dtype)
 
     def _flat(self, values: NDArray[Any]) -> FloatArray:
         return values[:, 0] if self.n_outputs == 1 else values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -175,7 +175,7 @@ def train_tggm(
         n_cycles=checks.count("n_cycles", n_cycles),
         tolerance=checks.number("tolerance", tolerance, least=0.0),
         noise=checks.choice("noise", noise, ("shared", "separate")),  # type: ignore[arg-type]
-        learn_noise=bool(learn_noise),
+        learn_noise=checks.flag("learn_noise", learn_noise),
         noise_variance=_positive("noise_variance", noise_variance),
         hidden_variance=_positive("hidden_variance", hidden_variance),
         batch_size=checks.count("batch_size", batch_size),
@@ -193,7 +193,7 @@ def train_tggm(
         None if truncation_rate is None else _positive("truncation_rate", truncation_rate),
         epochs if patience is None else checks.count("patience", patience),
         checks.choice("score", score, ("rmse", "log_likelihood")),
-        bool(refit),
+        checks.flag("refit", refit),
     )
     fraction = checks.number("validation_fraction", validation_fraction, least=0.0, below=1.0)
     held = int(round(fraction * len(data)))
@@ -202,6 +202,7 @@ def train_tggm(
     if held >= len(data):
         raise ValueError(f"X has {len(data)} rows, too few to hold {held} back")
     hidden = checks.count("n_hidden", n_hidden)
+    calibrate = checks.flag("calibrate", calibrate)
     if start is not None:
         _check_start(start, data.shape[1], hidden, aims.shape[1])
     saved = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every, resume)
@@ -214,7 +215,7 @@ def train_tggm(
     interrupted = _carry_out(training, progress, saved)
     chosen = training.best()
     history = {name: np.array(values) for name, values in chosen.history.items()}
-    model = training.model(bool(calibrate))
+    model = training.model(calibrate)
     return TGGMFit(model, history, chosen.rate, chosen.best_epoch, interrupted)
 
 
@@ -288,8 +289,8 @@ def _positive(name: str, value: float) -> float:
 def _rates(value: float | Sequence[float] | None, optimizer: str) -> list[float]:
     if value is None:
         return [RATES[optimizer]]
-    if isinstance(value, int | float | np.number):
-        return [_positive("learning_rate", float(value))]
+    if isinstance(value, int | float | np.number) or not isinstance(value, Iterable):
+        return [_positive("learning_rate", value)]
     rates = [_positive("learning_rate", rate) for rate in value]
     if not rates:
         raise ValueError("learning_rate must be a number or a sequence of some, got none")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -207,7 +207,7 @@ def train_rbm(
     first = X.epoch(0) if isinstance(X, Resampler) else X
     checks.choice("hidden", hidden, ("trug", "bernoulli"))
     real = checks.choice("visible", visible, ("bernoulli", "gaussian")) == "gaussian"
-    if real and soft:
+    if checks.flag("soft", soft) and real:
         raise ValueError("soft is for visible='bernoulli'; Gaussian units take any finite numbers")
     a = _visible_precision(real, visible_precision)
     units = units_of(None if a is None else np.array([a]))
@@ -236,14 +236,14 @@ def train_rbm(
         bernoulli=hidden == "bernoulli",
         visible_precision=a,
         precision=checks.number("precision", precision),
-        learn_precision=bool(learn_precision),
+        learn_precision=checks.flag("learn_precision", learn_precision),
         persistent=method != "cd",
         betas=as_betas(betas) if method == "pt" else (),
         batch_size=checks.count("batch_size", batch_size),
         n_chains=checks.count("n_chains", batch_size if n_chains is None else n_chains),
         optimizer=optimizer,
         momentum=checks.number("momentum", momentum, least=0.0, below=1.0),
-        centred=bool(centred),
+        centred=checks.flag("centred", centred),
         weight_decay=checks.number("weight_decay", weight_decay, least=0.0),
         init_scale=checks.number("init_scale", init_scale, least=0.0),
         average=checks.number("average", average, least=0.0, most=1.0),
@@ -313,11 +313,23 @@ def _identity(run: Run, n_hidden: int) -> dict[str, Any]:
     }
 
 
+def _functions(callbacks: Sequence[Callback]) -> list[Callback]:
+    """Return the callbacks as a list; refuse others than functions before an epoch is trained."""
+    if callable(callbacks) or not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks must be a list of functions, got {callbacks!r}")
+    functions = list(callbacks)
+    for each in functions:
+        if not callable(each):
+            raise TypeError(f"callbacks must hold functions, got {each!r}")
+    return functions
+
+
 def carry_out(
     run: Run, callbacks: Sequence[Callback], progress: bool | None, saved: Checkpoint | None
 ) -> bool:
     """Train to the end; return whether Ctrl-C ended it before."""
     interrupted = terminated = False
+    callbacks = _functions(callbacks)
     total = run.plan.epochs * run.updates
     with Progress(total, "training", progress) as bar:
         if saved is not None and saved.found is not None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from trug_fast import checks
 from trug_fast.randomness import RngLike, checked_rng
 
 Method = Literal["threshold", "sample"]
@@ -151,9 +152,7 @@ def checked_intensities(images: npt.ArrayLike, max_value: float) -> npt.NDArray[
     """Give a new array of probabilities: float64 if that is needed to hold them, else float32."""
     if not (isinstance(max_value, Real) and 0 < max_value < np.inf):
         raise ValueError(f"max_value must be a finite number above 0, got {max_value!r}")
-    array = np.asarray(images)
-    if array.dtype.kind not in "buif":
-        raise TypeError(f"images must hold real numbers, got dtype {array.dtype}")
+    array = checks.numbers("images", images)
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"images must be an array that is not empty, got shape {array.shape}")
     low, high = array.min(), array.max()

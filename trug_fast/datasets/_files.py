@@ -4,17 +4,23 @@ A missing file gives a FileNotFoundError, a damaged one a ValueError; both name 
 """
 
 import gzip
+import math
 import os
-import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from trug_fast import archives
+
+PACKED = 15  # a part of a MATLAB file that is compressed
+NUMERIC = {"double", "single", "logical"} | {
+    f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)
+}
 ENVIRONMENT_VARIABLE = "TRUG_FAST_DATA"
 
 Directory = str | os.PathLike[str] | None
@@ -64,41 +70,51 @@ def _naming(path: Path) -> Iterator[None]:
     """Turn what the readers raise at a damaged file into a ValueError that names the file."""
     try:
         yield
-    except (EOFError, ValueError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile) as error:
+    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path} is damaged or cut short: {error}") from error
 
 
-def read_idx(path: Path, n_dimensions: int) -> npt.NDArray[np.uint8]:
+def read_idx(path: Path, shape: Sequence[int]) -> npt.NDArray[np.uint8]:
     """Read an idx file of bytes, gzipped if its name ends in .gz.
 
     The format: two zero bytes, 8 for the type "unsigned byte", the number of dimensions; then
     each dimension as a big-endian 32-bit number; then the values, last dimension fastest.
+
+    shape : the largest number of items, and the exact size of each.
     """
-    with _naming(path):
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    header = 4 + 4 * n_dimensions
+    n_dimensions, header = len(shape), 4 + 4 * len(shape)
     magic = 0x800 + n_dimensions
+    # No more is unpacked than the file should hold: a small file can stand for any number of bytes.
+    most = header + int(np.prod(shape))
+    with _naming(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        content = stream.read(most + 1)
     found = int.from_bytes(content[:4], "big")
     if len(content) < header or found != magic:
         raise ValueError(
             f"{path} is not an idx file of bytes in {n_dimensions} dimensions: "
             f"expected the magic number {magic}, got {found}"
         )
-    shape = np.frombuffer(content, ">u4", n_dimensions, offset=4).astype(int)
-    if len(content) - header != shape.prod():
+    sizes = tuple(np.frombuffer(content, ">u4", n_dimensions, offset=4).tolist())
+    if sizes[1:] != tuple(shape[1:]) or sizes[0] > shape[0]:
+        what = f"images of {'x'.join(map(str, shape[1:]))}" if shape[1:] else "bytes"
+        raise ValueError(f"{path} must hold {what}, {shape[0]} at most, got shape {sizes}")
+    expected = int(np.prod(sizes))
+    if len(content) - header != expected:
+        got = "more" if len(content) > most else str(len(content) - header)
         raise ValueError(
-            f"{path} is damaged or cut short: expected {shape.prod()} bytes after the header "
-            f"for shape {tuple(shape.tolist())}, got {len(content) - header}"
+            f"{path} is damaged or cut short: expected {expected} bytes after the header "
+            f"for shape {sizes}, got {got}"
         )
-    return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
+    return np.frombuffer(content, np.uint8, offset=header).reshape(sizes)
 
 
-def read_npz(path: Path, keys: Sequence[str]) -> list[npt.NDArray[Any]]:
-    """Read arrays by name from a file of numpy.savez."""
-    if not zipfile.is_zipfile(path):  # numpy would take it for a pickle, and say so
-        raise ValueError(f"{path} is damaged or cut short: not an npz archive")
-    with _naming(path), np.load(path, allow_pickle=False) as archive:
-        content = {key: archive[key] for key in keys if key in archive}
+def read_npz(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[Any]]:
+    """Read arrays by name from a file of numpy.savez; they hold at most so many numbers in all.
+
+    A kilobyte of a packed file can stand for a megabyte, so that what it says is not enough.
+    """
+    with _naming(path):
+        content = archives.read(path, keys, most=8 * numbers + 2**20)
     return _all_of(keys, content, path)
 
 
@@ -119,15 +135,41 @@ def read_amat(path: Path, n_columns: int) -> npt.NDArray[np.uint8]:
     return values.reshape(n_rows, n_columns)
 
 
-def read_mat(path: Path, keys: Sequence[str]) -> list[npt.NDArray[Any]]:
-    """Read arrays by name from a MATLAB 5 file."""
-    from scipy.io import loadmat  # here, because few need it and importing it takes time
+def read_mat(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[Any]]:
+    """Read arrays by name from a MATLAB 5 file; they hold at most so many numbers in all."""
+    from scipy.io import loadmat, whosmat  # here: few need it, and importing it takes time
 
+    content = {}
     try:
+        _require_small(path, 8 * numbers + 2**20)
+        for name, shape, kind in whosmat(path):
+            if name in keys and (kind not in NUMERIC or math.prod(shape) > numbers):
+                raise ValueError(f"{name} should hold at most {numbers} numbers, is {shape} {kind}")
         content = loadmat(path, variable_names=list(keys))
+    except FileNotFoundError:
+        raise
     except Exception as error:  # what a damaged file raises differs: TypeError, zlib.error, ...
         raise ValueError(f"{path} is damaged or not a MATLAB 5 file: {error}") from error
     return _all_of(keys, content, path)
+
+
+def _require_small(path: Path, most: int) -> None:
+    """Refuse a MATLAB 5 file whose packed parts are more than ``most`` bytes once unpacked.
+
+    After a header of 128 bytes come the parts, each with its type and size in 32 bits; a packed one
+    has type 15.
+    """
+    with path.open("rb") as stream:
+        order: Literal["big", "little"] = "big" if stream.read(128)[126:] == b"MI" else "little"
+        while tag := stream.read(8):
+            kind, size = (int.from_bytes(part, order) for part in (tag[:4], tag[4:]))
+            if kind == PACKED:
+                unpacker = zlib.decompressobj()
+                most -= len(unpacker.decompress(stream.read(size), most))
+                if not unpacker.eof:
+                    raise ValueError("a packed part is cut short, or is larger than it may be")
+            else:
+                stream.seek(size, os.SEEK_CUR)
 
 
 def _all_of(keys: Sequence[str], content: dict[str, Any], path: Path) -> list[npt.NDArray[Any]]:

@@ -14,6 +14,7 @@ from trug_fast.datasets._binary import Method
 from trug_fast.datasets._files import Directory, Folder, read_amat, read_idx, read_mat, read_npz
 from trug_fast.randomness import RngLike, checked_rng
 
+MOST_IMAGES = 240_000  # in a file: of the sets that come in the format of MNIST, EMNIST's digits
 BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}
 
 
@@ -100,7 +101,9 @@ def load_digits(*, binarize: Method | None = None, rng: RngLike = None) -> Image
     ((1437, 64), dtype('uint8'), [0, 1, 2, 3])
     """
     to_pixels = _grey_to_pixels(binarize, rng, max_value=16)
-    images, labels = read_npz(Path(__file__).with_name("digits.npz"), ["images", "labels"])
+    images, labels = read_npz(
+        Path(__file__).with_name("digits.npz"), ["images", "labels"], 1797 * 65
+    )
     return ImageData(
         "digits",
         (8, 8),
@@ -199,7 +202,10 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
         raise folder.missing(packed, *texts)
     if path := folder.find(packed):
         paths = [path] * 3
-        arrays = [_binary_rows(array, path) for array in read_npz(path, [*BINARIZED_MNIST_ROWS])]
+        arrays = [
+            _binary_rows(array, path)
+            for array in read_npz(path, [*BINARIZED_MNIST_ROWS], 70_000 * 784)
+        ]
     else:
         paths = [folder.need(text) for text in texts]
         arrays = [read_amat(path, 784) for path in paths]
@@ -247,7 +253,9 @@ def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = F
     )
     path = folder.need("caltech101_silhouettes_28_split1.mat")
     parts = "train", "val", "test"
-    stored = read_mat(path, [f"{part}_{kind}" for part in parts for kind in ("data", "labels")])
+    stored = read_mat(
+        path, [f"{part}_{kind}" for part in parts for kind in ("data", "labels")], 8671 * 785
+    )
     images, labels = [], []
     for columns, label in zip(stored[::2], stored[1::2], strict=True):
         pixels = _binary_rows(columns, path)
@@ -278,9 +286,8 @@ def _read_idx_pair(
         folder.need(*(f"{part}-{kind}ubyte{end}" for kind in kinds for end in (".gz", "")))
         for kinds in (("images-idx3-", "images.idx3-"), ("labels-idx1-", "labels.idx1-"))
     )
-    images, labels = read_idx(image_path, 3), read_idx(label_path, 1)
-    if images.shape[1:] != (28, 28):
-        raise ValueError(f"{image_path} must hold images of 28x28, got shape {images.shape}")
+    images = read_idx(image_path, (MOST_IMAGES, 28, 28))
+    labels = read_idx(label_path, (MOST_IMAGES,))
     if len(images) != len(labels):
         raise ValueError(
             f"{label_path} must hold a label for each of the {len(images)} images of "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from trug_fast import checks
 from trug_fast.datasets._files import Directory, Folder, read_mat, read_npz
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"
 SKELETON = "35.asf"
+MOST = 10**6  # numbers in a file; they have 2,800 frames of 62 channels and 33 labels
 TEST_RUN, TEST_WALK = "35_18", "35_29"
 
 Frames = npt.NDArray[np.float64]
@@ -44,7 +46,10 @@ class MotionData:
 
     def restore(self, frames: npt.ArrayLike) -> Frames:
         """Give poses in their original units, from standardised ones of shape (..., n_channels)."""
-        return np.asarray(frames) * self.scale + self.mean
+        array = checks.numbers("frames", frames)
+        if array.ndim == 0 or array.shape[-1] != len(self.scale):
+            raise ValueError(f"frames must have {len(self.scale)} columns, got shape {array.shape}")
+        return array * self.scale + self.mean
 
 
 def load_cmu_motion(directory: Directory = None, *, raw: bool = False) -> MotionData:
@@ -85,7 +90,7 @@ def load_cmu_motion(directory: Directory = None, *, raw: bool = False) -> Motion
     path = folder.need(PACKED)
     values, names = ("raw", "channel_names") if raw else ("taylor62", "taylor62_names")
     frames, channels, lengths, trials, count = read_npz(
-        path, [values, names, "seq_lengths", "seq_trials", "n_train_sequences"]
+        path, [values, names, "seq_lengths", "seq_trials", "n_train_sequences"], MOST
     )
     if lengths.sum() != len(frames) or len(lengths) != len(trials):
         raise ValueError(f"{path} must hold as many frames as its sequences are long")
@@ -134,7 +139,7 @@ def _folder(directory: Directory) -> Folder:
 
 def _from_original(folder: Folder) -> MotionData:
     path = folder.need(ORIGINAL)
-    y, labels, y_test, labels_test = read_mat(path, ["Y", "lbls", "Ytest", "lblstest"])
+    y, labels, y_test, labels_test = read_mat(path, ["Y", "lbls", "Ytest", "lblstest"], MOST)
     parts = []
     for frames, marks in ((y, labels), (y_test, labels_test)):
         if len(frames) != len(marks):

@@ -143,7 +143,9 @@ def load_uci(name: str, directory: Directory = None) -> RegressionData:
     path = folder.find(packed, text)
     if path is None:
         raise folder.missing(packed, text)
-    found = read_npz(path, KEYS) if path.suffix == ".npz" else _read_texts(path)
+    # Up to 20 columns, and 20 splits that name each row once.
+    packed_file = path.suffix == ".npz"
+    found = read_npz(path, KEYS, 100 * rows) if packed_file else _read_texts(path)
     data, features, target, train, test = found
     if data.ndim != 2 or len(data) != rows or not np.isfinite(data).all():
         raise ValueError(f"{path} must hold {rows} rows of finite numbers, got {data.shape}")
