@@ -202,7 +202,7 @@ def test_wrong_magic_number(mnist_folder):
 
 def test_images_of_another_size(mnist_folder):
     write_idx(mnist_folder / "train-images-idx3-ubyte.gz", np.zeros((5, 8, 8)))
-    with pytest.raises(ValueError, match=r"must hold images of 28x28, got shape \(5, 8, 8\)"):
+    with pytest.raises(ValueError, match=r"must hold images of 28x28, .* got shape \(5, 8, 8\)"):
         datasets.load_mnist(mnist_folder)
 
 

@@ -123,20 +123,14 @@ class Skeleton:
         place = checks.numbers("root_position", root_position).astype(np.float64)
         if place.ndim != 2 or place.shape[1] != 3:
             raise ValueError(f"root_position must have shape (T, 3), got {place.shape}")
-        turns = {"root_rotation": root_rotation} | {
-            f"rotations[{name!r}]": rotations[name] for name in rotations
+        own = {
+            name: _rotations(f"rotations[{name!r}]", value, len(place))
+            for name, value in rotations.items()
         }
-        checked = []
-        for name, value in turns.items():
-            checked.append(checks.numbers(name, value).astype(np.float64))
-            if checked[-1].shape not in ((len(place), 3, 3), (1, 3, 3)):
-                raise ValueError(
-                    f"{name} must have shape ({len(place)}, 3, 3), got {checked[-1].shape}"
-                )
-        own = dict(zip(rotations, checked[1:], strict=True))
-        if unknown := [name for name in own if name not in self.joints[1:]]:
-            raise ValueError(f"rotations must name bones of the skeleton, got {unknown[0]!r}")
-        position, rotation = {ROOT: place}, {ROOT: checked[0]}
+        if unknown := own.keys() - {bone.name for bone in self.bones}:
+            raise ValueError(f"rotations must name bones of the skeleton, got {min(unknown)!r}")
+        position = {ROOT: place}
+        rotation = {ROOT: _rotations("root_rotation", root_rotation, len(place))}
         for bone in self.bones:
             turn = rotation[bone.parent]
             if bone.name in own:
@@ -144,6 +138,14 @@ class Skeleton:
             rotation[bone.name] = turn
             position[bone.name] = position[bone.parent] + turn @ bone.offset
         return np.stack([position[name] for name in self.joints], axis=1)
+
+
+def _rotations(name: str, value: ArrayLike, frames: int) -> FloatArray:
+    """Return one rotation matrix, or one for each frame."""
+    array = checks.numbers(name, value).astype(np.float64)
+    if array.shape[-2:] != (3, 3) or array.shape[:-2] not in ((), (1,), (frames,)):
+        raise ValueError(f"{name} must have shape ({frames}, 3, 3), got {array.shape}")
+    return array
 
 
 def euler(angles: ArrayLike, order: str, *, degrees: bool) -> FloatArray:

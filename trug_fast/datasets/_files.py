@@ -18,9 +18,8 @@ import numpy.typing as npt
 from trug_fast import archives
 
 PACKED = 15  # a part of a MATLAB file that is compressed
-NUMERIC = {"double", "single", "logical"} | {
-    f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)
-}
+INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+NUMERIC = {"double", "single", "logical"} | INTEGERS
 ENVIRONMENT_VARIABLE = "TRUG_FAST_DATA"
 
 Directory = str | os.PathLike[str] | None

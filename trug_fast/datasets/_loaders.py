@@ -202,10 +202,9 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
         raise folder.missing(packed, *texts)
     if path := folder.find(packed):
         paths = [path] * 3
-        arrays = [
-            _binary_rows(array, path)
-            for array in read_npz(path, [*BINARIZED_MNIST_ROWS], 70_000 * 784)
-        ]
+        numbers = sum(BINARIZED_MNIST_ROWS.values()) * 784
+        found = read_npz(path, [*BINARIZED_MNIST_ROWS], numbers)
+        arrays = [_binary_rows(array, path) for array in found]
     else:
         paths = [folder.need(text) for text in texts]
         arrays = [read_amat(path, 784) for path in paths]
@@ -253,9 +252,8 @@ def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = F
     )
     path = folder.need("caltech101_silhouettes_28_split1.mat")
     parts = "train", "val", "test"
-    stored = read_mat(
-        path, [f"{part}_{kind}" for part in parts for kind in ("data", "labels")], 8671 * 785
-    )
+    names = [f"{part}_{kind}" for part in parts for kind in ("data", "labels")]
+    stored = read_mat(path, names, numbers=8671 * 785)
     images, labels = [], []
     for columns, label in zip(stored[::2], stored[1::2], strict=True):
         pixels = _binary_rows(columns, path)
