@@ -149,11 +149,17 @@ def test_errors_are_one_line_and_exit_code_2(tmp_path, capsys, monkeypatch):
     for arguments, words in (
         (["evaluate", str(tmp_path / "none.npz")], "no such file"),
         (["evaluate", str(broken)], "is no trug_fast file or is damaged"),
-        (["evaluate", str(odd)], "must have 5 columns, got 64"),
+        (
+            ["evaluate", str(odd)],
+            "odd.npz has 5 visible units, --data digits has images of 64 pixels",
+        ),
         (["sample", str(odd), "--out=a.txt"], "--out must end in .png or .npz"),
         (["sample", str(odd), "--gibbs=1", f"--out={tmp_path / 'a.png'}"], "make no square image"),
-        (["sample", str(odd), "--gibbs=0", f"--out={tmp_path / 'a.npz'}"], "n_gibbs must be at"),
-        (["train", "rbm", "--hidden=0", out], "n_hidden must be at least 1, got 0"),
+        (
+            ["sample", str(odd), "--gibbs=0", f"--out={tmp_path / 'a.npz'}"],
+            "--gibbs must be at least 1, got 0",
+        ),
+        (["train", "rbm", "--hidden=0", out], "--hidden must be at least 1, got 0"),
         (["train", "rbm", "--truncation=2,1", out], "lower must be below upper"),
         (["train", "rbm", "--truncation=wide", out], "--truncation must be one of sigmoid"),
         (

@@ -68,7 +68,7 @@ def test_truncations_are_read(text, learn, expected):
     [
         (["--truncation=a"], "--truncation must be one of"),
         (["--split=20"], "--split: yacht has splits 0 to 19, got 20"),
-        (["--hidden=0"], "n_hidden must be at least 1"),
+        (["--hidden=0"], "--hidden must be at least 1"),
         (["--data=boston", "--data-dir=nowhere"], "no file bostonHousing.npz"),
     ],
 )

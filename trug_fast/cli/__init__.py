@@ -7,26 +7,55 @@ reach the user.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from .output import patient
+
+# What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
+NEGATIVE = re.compile(r"-(\d|\.\d|inf\b)")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; return the exit code: 0, 2 after an error, 130 after Ctrl-C."""
-    arguments = _parser().parse_args(argv)
+    with patient() as output:
+        code = _run(_joined(sys.argv[1:] if argv is None else argv))
+    if output.lost is not None:
+        print(f"trug-fast: cannot write to standard output: {output.lost}", file=sys.stderr)
+    return code or (0 if output.lost is None else 2)
+
+
+def _run(words: list[str]) -> int:
+    from . import options
+
+    arguments = _parser().parse_args(words)
     try:
+        options.check(arguments)
         with warnings.catch_warnings(), _threads(arguments.threads):
             warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
             arguments.run(arguments)
     except KeyboardInterrupt as stop:
         print(f"trug-fast: interrupted{stop}", file=sys.stderr)
         return 130
-    except (OSError, ValueError, TypeError, ImportError, FloatingPointError) as error:
-        print(f"trug-fast: {error}", file=sys.stderr)
+    except (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryError) as error:
+        print(f"trug-fast: {error or 'not enough memory'}", file=sys.stderr)
         return 2
     return 0
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Join negative numbers to the options before them, where the parser takes them for options."""
+    joined: list[str] = []
+    for word in words:
+        option = joined[-1] if joined else ""
+        if NEGATIVE.match(word) and option.startswith("--") and "=" not in option:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 @contextmanager
@@ -48,11 +77,13 @@ def _threads(threads: int | None) -> Iterator[None]:
 def _parser() -> argparse.ArgumentParser:
     # Each command adds its options and names its function; none imports the kernels before it
     # runs, so that --help answers at once.
+    from .. import __version__
     from . import evaluate, plot, reproduce, sample, train
 
     parser = argparse.ArgumentParser(
         prog="trug-fast", description="Stochastic networks of truncated Gaussian units."
     )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in (train, evaluate, sample, plot, reproduce):
         command.add(commands)

@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.path, arguments.schedule = PAPER["path"], PAPER["schedule"]
     model = options.load_model(arguments.model)
     data = options.load_data(arguments)
+    options.require_pixels(arguments, model, data)
     estimate = options.anneal(
         arguments,
         model,

@@ -15,6 +15,36 @@ if TYPE_CHECKING:
     from ..temporal import TRBM
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
+# The least that options of whole numbers may be, whichever command has them.
+LEAST = {
+    "batch_size": 1,
+    "betas": 2,
+    "chains": 2,
+    "epochs": 1,
+    "every": 1,
+    "frames": 1,
+    "gibbs": 1,
+    "hidden": 1,
+    "n": 1,
+    "seed": 0,
+    "seen": 1,
+    "split": 0,
+    "temperatures": 1,
+    "test_videos": 1,
+    "videos": 1,
+}
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse numbers that are too small and names that are empty, by the names of their options."""
+    from .. import checks
+
+    for name, value in vars(arguments).items():
+        option = f"--{name.replace('_', '-')}" if len(name) > 1 else f"-{name}"
+        if value == "":
+            raise ValueError(f"{option} must not be empty, got ''")
+        if name in LEAST and isinstance(value, int):
+            checks.count(option, value, LEAST[name])
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +97,9 @@ def checkpoint_of(arguments: argparse.Namespace, kind: str) -> Path | None:
     """Return the file that keeps the training of one kind of units."""
     if arguments.checkpoint is None:
         return None
-    path = Path(arguments.checkpoint)
+    from .. import checks
+
+    path = checks.file_path("--checkpoint", arguments.checkpoint)
     return path if kind == arguments.unit else path.with_name(f"{path.stem}-baseline{path.suffix}")
 
 
@@ -138,6 +170,18 @@ def load_temporal(path: str) -> TRBM | None:
     return kinds[kind].load(path) if kind in kinds else None
 
 
+def require_pixels(
+    arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, data: ImageData
+) -> None:
+    """Refuse images of another size than those the model is of."""
+    pixels = data.train.shape[1]
+    if model.n_visible != pixels:
+        raise ValueError(
+            f"{arguments.model} has {model.n_visible} visible units, --data {arguments.data} has "
+            f"images of {pixels} pixels; name by --data what the model was trained on"
+        )
+
+
 def square_side(model: TRBM | TruGRBM | BernoulliRBM) -> int:
     """Return the side of a machine's images; refuse what is no square."""
     side = math.isqrt(model.n_visible)
@@ -176,7 +220,7 @@ def refuse_foreign(folder: Path, program: str) -> None:
     if not folder.exists() or not any(folder.iterdir()):
         return
     try:
-        mark = json.loads((folder / "result.json").read_text()).get("program")
+        mark = json.loads((folder / "result.json").read_text("utf-8")).get("program")
     except (OSError, ValueError, AttributeError):
         mark = None
     if mark != program:

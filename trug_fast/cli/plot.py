@@ -120,7 +120,7 @@ def draw_video(arguments: argparse.Namespace) -> None:
 
 def draw_motion(arguments: argparse.Namespace) -> None:
     """Draw a recorded motion, forecasts of it, and how a model goes on."""
-    from .. import checks, datasets, plots_motion
+    from .. import datasets, plots_motion
     from ..motion import positions
 
     model = _temporal(arguments)
@@ -131,10 +131,7 @@ def draw_motion(arguments: argparse.Namespace) -> None:
             f"{arguments.model} has {model.n_visible} {'real' if model.real else 'binary'} visible "
             f"units, the motion has {len(motion.channel_names)} real channels"
         )
-    seen, frames = (
-        checks.count("--seen", arguments.seen),
-        checks.count("--frames", arguments.frames),
-    )
+    seen, frames = arguments.seen, arguments.frames
     trial = _trial(motion, arguments.trial, seen + frames)
     rows = {
         "data": trial,

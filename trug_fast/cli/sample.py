@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace) -> None:
     sweeps = 1000 if arguments.gibbs is None else arguments.gibbs
     start = None
     if arguments.start == "data":
-        rows = options.load_data(arguments).test
+        data = options.load_data(arguments)
+        options.require_pixels(arguments, model, data)
+        rows = data.test
         start = rows[np.arange(arguments.n) % len(rows)]
     draws = model.sample(
         arguments.n, n_gibbs=sweeps, rng=arguments.seed, start=start, return_mean=True

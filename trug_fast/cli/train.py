@@ -60,8 +60,8 @@ def add(commands: Any) -> None:
     rbm.add_argument(
         "--truncation",
         default="0,4",
-        help="sigmoid, relu, tanh, c-learn, s-learn, or LOWER,UPPER such as 0,inf or "
-        "(with an equals sign) =-1,1; default 0,4",
+        help="sigmoid, relu, tanh, c-learn, s-learn, or LOWER,UPPER such as 0,inf or -1,1; "
+        "default 0,4",
     )
     rbm.add_argument(
         "--learn",
@@ -186,13 +186,9 @@ def _report(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]
 
 def _compile(arguments: argparse.Namespace, data: ImageData, chosen: Truncation | None) -> None:
     """Run everything once on two images: compiles kernels, and finds what is wrong with options."""
-    from .. import checks
     from ..likelihood import log_likelihood
     from ..partition import log_partition
 
-    checks.count("chains", arguments.chains, least=2)
-    checks.count("temperatures", arguments.temperatures)
-    checks.count("epochs", arguments.epochs)
     if not arguments.quiet:
         print("compiling (up to a minute, once on each machine) ...", end=" ", flush=True)
     begun = time.perf_counter()

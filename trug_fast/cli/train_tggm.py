@@ -45,8 +45,7 @@ def add(models: Any) -> None:
     tggm.add_argument(
         "--truncation",
         default="-1,1",
-        help="sigmoid, relu, tanh, c-learn, s-learn, or LOWER,UPPER such as 0,inf or "
-        "(with an equals sign) =-1,1; default -1,1",
+        help="sigmoid, relu, tanh, c-learn, s-learn, or LOWER,UPPER such as 0,inf; default -1,1",
     )
     tggm.add_argument(
         "--learn",
@@ -118,11 +117,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Train, evaluate, print and write."""
     import numpy as np
 
-    from .. import files
+    from .. import checks, files
     from ..tggm_training import train_tggm
 
     chosen = truncation(arguments.truncation, arguments.learn)
-    path = None if arguments.checkpoint is None else Path(arguments.checkpoint)
+    path = None
+    if arguments.checkpoint is not None:
+        path = checks.file_path("--checkpoint", arguments.checkpoint)
     options.check_checkpoint(arguments, path)
     folder = Path(arguments.out or f"trug-tggm-{arguments.data}")
     options.refuse_foreign(folder, PROGRAM)

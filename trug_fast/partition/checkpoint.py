@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import files
+from .. import checks, files
 from .runs import State
 
 KIND = "log_partition_run"
@@ -39,7 +39,7 @@ class Checkpoint:
     def __init__(self, path: str | Path | None) -> None:
         names = ["settings", "temperatures"]
         names += [f"{leg}_{field}" for leg in LEGS for field in State._fields]
-        self._path = None if path is None else Path(path)
+        self._path = None if path is None else checks.file_path("checkpoint", path)
         self._arrays = {name: np.zeros(0) for name in names}  # empty: not known yet
         self._written, self._fresh = time.monotonic(), False
         if self._path is not None and self._path.exists():
