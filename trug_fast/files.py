@@ -88,6 +88,15 @@ def whole(path: Path, name: str, array: NDArray[Any]) -> int:
     raise ValueError(f"{path} is damaged: {name} should be a whole number, is {_what(array)}")
 
 
+@contextmanager
+def building_from(path: str | Path) -> Iterator[None]:
+    """Turn the refusal of what a file holds into a ValueError that names the file."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
 def _what(array: NDArray[Any]) -> str:
     return f"{array.shape} {array.dtype}"
 

@@ -97,15 +97,18 @@ class Run:
         """Refuse a place that no run of this plan comes to; from some, training would not end."""
         possible = 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.updates
         possible &= finished in (0, 1)
-        possible &= self.learner.updates == self.epoch * self.updates + self.batch
+        learner, most = self.learner, max(self.plan.k.start, self.plan.k.end)
+        possible &= learner.updates == self.epoch * self.updates + self.batch
+        possible &= learner.optimiser.steps == learner.updates
+        possible &= 0 <= learner.sweeps <= most * learner.updates
         possible &= all(np.shape(values) == (self.epoch,) for values in self.records.values())
         if not possible:
             raise ValueError(
                 f"it says epoch {self.epoch}, batch {self.batch}, after "
-                f"{self.learner.updates} updates, of {self.plan.epochs} epochs with {self.updates}"
+                f"{learner.updates} updates, of {self.plan.epochs} epochs with {self.updates}"
             )
         if self.best:
-            model = self.learner.model()
+            model = learner.model()
             own = {name: getattr(model, name) for name in model.names}
             copy_into({k: np.empty_like(v) for k, v in own.items() if v is not None}, self.best)
             if not self.best.keys() <= own.keys():

@@ -239,7 +239,9 @@ class RBM(ABC):
             If the file is damaged, of another version, or holds another kind of machine.
         """
         optional = ("visible_precision",)  # of Gaussian visible units alone
-        return cls(**files.read(path, cls.__name__, cls.names, optional))
+        arrays = files.read(path, cls.__name__, cls.names, optional)
+        with files.building_from(path):
+            return cls(**arrays)
 
 
 class TruGRBM(RBM):

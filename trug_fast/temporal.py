@@ -253,7 +253,8 @@ class TRBM(ABC):
         arrays: dict[str, Any] = dict(files.read(path, cls.__name__, cls.names))
         if arrays["visible_precision"].size == 0:
             arrays["visible_precision"] = None
-        return cls(**arrays)
+        with files.building_from(path):
+            return cls(**arrays)
 
 
 class TruGTRBM(TRBM):

@@ -302,7 +302,9 @@ class TruGTGGM:
         ValueError
             If the file is damaged, of another version, or holds something else.
         """
-        return cls(**files.read(path, "TruGTGGM", cls.names))
+        arrays = files.read(path, "TruGTGGM", cls.names)
+        with files.building_from(path):
+            return cls(**arrays)
 
     def network(self, dtype: Any = None) -> mean_field.Network:
         """Return the model as the kernels take it, in its own or another float type."""

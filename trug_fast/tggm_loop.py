@@ -98,8 +98,11 @@ class Run:
         self.epochs, self.learner.updates = int(flags[0]), int(flags[1])
         self.finished, self.diverged = bool(flags[2]), bool(flags[3])
         done = len(self.record.history.get("epoch", []))
-        if not (done < self.epochs or (self.finished and done == self.epochs)):
-            raise ValueError(f"it says epoch {done} of {self.epochs}")
+        possible = done < self.epochs or (self.finished and done == self.epochs)
+        if not (possible and 0 <= self.learner.updates < 2**62):
+            raise ValueError(
+                f"it says epoch {done} of {self.epochs}, {self.learner.updates} updates"
+            )
 
     def _memory(self) -> State:
         own = self.learner.state

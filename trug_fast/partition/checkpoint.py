@@ -59,7 +59,14 @@ class Checkpoint:
     def settings(self) -> dict[str, Setting]:
         """What the file says of the run it belongs to; empty for a new one."""
         stored = self._arrays["settings"]
-        result: dict[str, Setting] = json.loads(str(stored)) if stored.size else {}
+        if self._path is None or not stored.size:
+            return {}
+        try:
+            result = json.loads(files.text(self._path, "settings", stored))
+        except (json.JSONDecodeError, RecursionError):
+            result = None
+        if not isinstance(result, dict):
+            raise ValueError(f"{self._path} is damaged: it does not say which run it belongs to")
         return result
 
     def bind(self, settings: dict[str, Setting]) -> None:
@@ -86,7 +93,16 @@ class Checkpoint:
     def state(self, leg: str) -> State | None:
         """Return where a leg's chains were, if it had begun."""
         step, values, weight = (self._arrays[f"{leg}_{field}"] for field in State._fields)
-        return State(int(step), values, weight) if step.size else None
+        if not step.size:
+            return None
+        if self._path is None:  # no file, hence no damaged one
+            return State(int(step), values, weight)
+        return State(files.whole(self._path, f"{leg}_step", step), values, weight)
+
+    def require_possible(self, possible: bool, what: str) -> None:
+        """Refuse what no run with these settings writes."""
+        if not possible:
+            raise ValueError(f"{self._path} is damaged: its {what} are not those of such a run")
 
     def keep(self, leg: str, state: State) -> None:
         """Keep where a leg's chains are; write if the last time is long past."""

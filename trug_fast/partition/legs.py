@@ -67,6 +67,8 @@ class Annealer:
             uniform = plan.schedule == "uniform"
             known = paths.uniform(plan.n_temperatures) if uniform else self._adapted()
             file.set_temperatures(known)
+        possible = known.shape == (plan.n_temperatures + 1,) and known.dtype == np.float64
+        file.require_possible(possible, "temperatures")
         self.temperatures = known
         self._path = paths.along(plan.path, self.temperatures, self._bias)
 
@@ -126,6 +128,12 @@ class Annealer:
     def _travel(self, name: str, leg: Leg, begin: Callable[[], State]) -> State:
         """Take a leg's chains from where the file has them, or from their begin, to its end."""
         state = self._file.state(name) or begin()
+        units = leg.layers.weights.shape[1 if leg.on_hidden else 0]
+        possible = state.values.shape == (self._plan.n_chains, units) and state.step <= leg.steps
+        possible &= state.values.dtype == leg.layers.weights.dtype
+        possible &= state.log_weight.shape == (self._plan.n_chains,)
+        possible &= state.log_weight.dtype == np.float64
+        self._file.require_possible(possible, f"chains of the leg {name}")
         sign = -1.0 if name == "reverse" else 1.0
         with Progress(leg.steps, TITLES[name], self._progress) as bar:
 

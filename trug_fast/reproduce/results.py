@@ -28,25 +28,25 @@ def plain(value: Any) -> Any:
 
 def append(path: Path, line: Line) -> None:
     """Write a line at the end of a file, unless it is there already."""
-    text = json.dumps(plain(line), allow_nan=False)
-    written = path.read_text("utf-8") if path.exists() else ""
+    text = json.dumps(plain(line), allow_nan=False).encode()
+    written = path.read_bytes() if path.exists() else b""
     if text in written.splitlines():
         return
     # A process that was killed while writing may have left half a line.
-    gap = "\n" if written and not written.endswith("\n") else ""
-    with path.open("a", encoding="utf-8") as stream:
-        stream.write(f"{gap}{text}\n")
+    gap = b"\n" if written and not written.endswith(b"\n") else b""
+    with path.open("ab") as stream:
+        stream.write(gap + text + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
 
 
 def read(path: Path) -> list[Line]:
-    """Return all lines of a file; lines that were cut short are left out."""
+    """Return all lines of a file; those that were cut short or are damaged are left out."""
     found = []
-    for text in path.read_text("utf-8").splitlines() if path.exists() else ():
+    for text in path.read_bytes().splitlines() if path.exists() else ():
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(line, dict):
             found.append(line)
