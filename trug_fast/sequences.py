@@ -94,8 +94,10 @@ def as_sequences(
             )
         flat = _check(name, value.reshape(-1, value.shape[2]), n_visible, real)
         return Sequences(flat, np.full(value.shape[0], value.shape[1], np.int64))
-    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or not len(value):
-        what = "an empty one" if isinstance(value, Sequence | np.ndarray) else type(value).__name__
+    if isinstance(value, np.ndarray):  # of objects
+        value = list(value) if value.ndim else []
+    if not isinstance(value, list | tuple) or not value:
+        what = "none" if isinstance(value, list | tuple) else type(value).__name__
         raise TypeError(f"{name} must be a 3-D array or a list of 2-D arrays, got {what}")
     parts = []
     for index, part in enumerate(value):

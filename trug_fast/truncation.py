@@ -41,6 +41,8 @@ class Truncation:
 
     def __post_init__(self) -> None:
         """Refuse crossed, NaN or unlearnable ends."""
+        for name in ("learn_lower", "learn_upper"):
+            checks.flag(name, getattr(self, name))
         for name in ("lower", "upper"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
@@ -51,7 +53,9 @@ class Truncation:
             raise ValueError(
                 f"lower must be below upper, got lower={self.lower}, upper={self.upper}"
             )
-        if self.learn not in (None, "shared", "per_unit"):
+        if self.learn is not None and (
+            not isinstance(self.learn, str) or self.learn not in ("shared", "per_unit")
+        ):
             raise ValueError(f"learn must be None, 'shared' or 'per_unit', got {self.learn!r}")
         if self.learn is not None:
             if not (self.learn_lower or self.learn_upper):

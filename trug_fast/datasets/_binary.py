@@ -1,7 +1,7 @@
 """Grey images to binary ones: once, or anew for each epoch."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -44,7 +44,7 @@ def binarize(
     Raises
     ------
     TypeError
-        If `images` does not hold real numbers, or `rng` is of another type.
+        If `images` does not hold real numbers, or another argument is of another type.
     ValueError
         If `images` is empty or has values that are not in [0, max_value], or if `method`,
         `threshold`, `max_value` or `rng` is not one of those above.
@@ -58,9 +58,8 @@ def binarize(
     """
     intensities = checked_intensities(images, max_value)
     if method == "threshold":
-        if not (isinstance(threshold, Real) and 0 <= threshold <= 1):
-            raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
-        return (intensities > float(threshold)).astype(np.uint8)
+        share = checks.number("threshold", threshold, least=0.0, most=1.0)
+        return (intensities > share).astype(np.uint8)
     if method == "sample":
         return _sample(intensities, np.random.default_rng(checked_rng(rng)))
     raise ValueError(f"method must be 'threshold' or 'sample', got {method!r}")
@@ -150,19 +149,22 @@ def resampler(images: npt.ArrayLike, rng: RngLike = None, *, max_value: float = 
 
 def checked_intensities(images: npt.ArrayLike, max_value: float) -> npt.NDArray[Any]:
     """Give a new array of probabilities: float64 if that is needed to hold them, else float32."""
-    if not (isinstance(max_value, Real) and 0 < max_value < np.inf):
-        raise ValueError(f"max_value must be a finite number above 0, got {max_value!r}")
+    full = checks.number("max_value", max_value)
+    if full <= 0:
+        raise ValueError(f"max_value must be above 0, got {max_value!r}")
     array = checks.numbers("images", images)
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"images must be an array that is not empty, got shape {array.shape}")
     low, high = array.min(), array.max()
-    if not (low >= 0 and high <= max_value):  # so written, NaN fails too
+    if not (low >= 0 and high <= full):  # so written, NaN fails too
         raise ValueError(
             f"images must lie in [0, {max_value}] (max_value), got values from {low} to {high}"
         )
     single = np.result_type(array.dtype, np.float32) == np.float32
     # Division keeps a full pixel exactly 1, which a product with 1 / max_value would not.
-    intensities = np.divide(array, float(max_value), dtype=np.float32 if single else np.float64)
+    intensities: npt.NDArray[Any] = np.divide(
+        array, full, dtype=np.float32 if single else np.float64
+    )
     intensities.setflags(write=False)
     return intensities
 
