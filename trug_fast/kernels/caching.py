@@ -27,7 +27,8 @@ def folder_stamp() -> bytes:
 def candidates() -> list[Path]:
     """Return where Numba may keep kernels of this folder, its first choice first."""
     name = f"{FOLDER.name}_{hashlib.sha1(str(FOLDER).encode()).hexdigest()}"  # as Numba names it
-    given = [Path(config.CACHE_DIR, name)] if config.CACHE_DIR else []
+    own: str = config.CACHE_DIR  # type: ignore[attr-defined]
+    given = [Path(own, name)] if own else []
     user = AppDirs(appname="numba", appauthor=False).user_cache_dir
     return [*given, FOLDER / "__pycache__", Path(user, name)]
 

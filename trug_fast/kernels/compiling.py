@@ -7,7 +7,7 @@ from numba import config, njit
 
 from .caching import KernelCache
 
-if config.DISABLE_JIT:
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
     raise ImportError("trug_fast consists of compiled kernels: unset NUMBA_DISABLE_JIT")
 
 F = TypeVar("F", bound=Callable[..., Any])
