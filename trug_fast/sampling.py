@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import checks
 from .checks import FloatArray
 from .kernels import gibbs
-from .threads import one_blas_thread
+from .threads import computing, work
 
 if TYPE_CHECKING:
     from .rbm import RBM
@@ -68,7 +68,7 @@ def run(
     visible = np.array(begin, dtype=model.dtype, order="C")
     mean = np.empty_like(visible)
     hidden, net = (np.empty((visible.shape[0], model.n_hidden), model.dtype) for _ in range(2))
-    with one_blas_thread():
+    with computing(work(visible.shape[0], model.n_visible, model.n_hidden)):
         if held is None:
             gibbs.run_chains(layers, n_gibbs, seed, 0, visible, mean, hidden, net)
             return visible, mean

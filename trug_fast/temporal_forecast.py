@@ -13,7 +13,7 @@ from .kernels import temporal as kernels
 from .randomness import RngLike, seed_from
 from .sequences import Sequences, SequencesLike, as_sequences
 from .temporal_filter import Filtered, Parameters
-from .threads import one_blas_thread
+from .threads import computing, work
 
 if TYPE_CHECKING:
     from .temporal import TRBM
@@ -65,8 +65,9 @@ def predict_all(
     sequences = sequences.astype(model.dtype)
     result = np.empty((sequences.frames.shape[0], model.n_visible), model.dtype)
     # Sequences at a time; the number fixes the streams, so it depends on nothing else.
-    size = max(1, ROWS // int(sequences.lengths.max()))
-    with one_blas_thread():
+    longest = int(sequences.lengths.max())
+    size = max(1, ROWS // longest)
+    with computing(work(size * longest, model.n_visible, model.n_hidden)):
         for number, start in enumerate(range(0, sequences.lengths.size, size)):
             chosen = np.arange(start, min(start + size, sequences.lengths.size))
             batch = sequences.batch(chosen)

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
+import numba
 import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that compiled kernels call; load it first)
 from threadpoolctl import ThreadpoolController
 
@@ -19,9 +20,20 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 
+# Multiply-adds between two meetings of the threads from which more than one thread pays: see the
+# measurements in docs/installation.md, made by tools/measure_threads.py.
+WORTH_THREADS = 4e6
+UNIT = 256  # multiply-adds that take as long as a unit's moments or its draw
+
+
+def work(rows: int, n_visible: int, n_hidden: int) -> float:
+    """Return the work of a half step of this size, in multiply-adds."""
+    return float(rows) * n_hidden * (n_visible + UNIT)
+
+
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> list[Any]:
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 class _OneThread:
@@ -32,23 +44,50 @@ class _OneThread:
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
-        self._limit: Any = None
+        self.lock, self._inside = threading.Lock(), 0
+        self._before: list[int] = []
 
     def __enter__(self) -> None:
-        with self._lock:
+        with self.lock:
             if self._inside == 0:
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._before = [library.get_num_threads() for library in _blas()]
+                self._set([1] * len(self._before))
             self._inside += 1
 
     def __exit__(self, *error: object) -> None:
-        with self._lock:
+        with self.lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limit.restore_original_limits()
+                self._set(self._before)
+
+    def _set(self, counts: list[int]) -> None:
+        for library, count, before in zip(_blas(), counts, self._before, strict=True):
+            if before != 1:
+                library.set_num_threads(count)
 
 
 _ONE_THREAD = _OneThread()
+_turn = threading.RLock()
+_forked = False
+
+
+def _after_fork() -> None:
+    """Note in a forked process that OpenMP was at work before; locks may be held by no one now."""
+    global _turn, _forked
+    _turn, _ONE_THREAD.lock = threading.RLock(), threading.Lock()
+    _forked = _forked or _layer() == "omp"
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _layer() -> str | None:
+    """Return Numba's threading layer, None before the first parallel kernel."""
+    try:
+        return str(numba.threading_layer())  # type: ignore[attr-defined]
+    except ValueError:
+        return None
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
@@ -59,3 +98,56 @@ def one_blas_thread() -> AbstractContextManager[None]:
     its sums, so results do not depend on the machine's thread count.
     """
     return _ONE_THREAD
+
+
+def available() -> int:
+    """Return how many threads this thread of the program may use, without starting them."""
+    started = _layer() is not None
+    return int(numba.get_num_threads() if started else numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+
+
+class computing:
+    """A context for every call of a parallel kernel: on as many threads as pay, BLAS on one.
+
+    Calls take turns where Numba's threading layer bears one caller at a time.
+
+    Parameters
+    ----------
+    work : float
+        Multiply-adds between two meetings of the threads, for instance by :func:`work`.  Below
+        ``WORTH_THREADS`` the calling thread does all.
+
+    Raises
+    ------
+    RuntimeError
+        On entry, in a process that was forked after OpenMP had started: it would die or hang.
+    """
+
+    __slots__ = ("_lock", "_restored", "_work")
+
+    def __init__(self, work: float) -> None:
+        self._work = work
+
+    def __enter__(self) -> None:
+        if _forked:
+            raise RuntimeError(
+                "processes must be spawned: this one was forked from one that had computed on "
+                "several threads, which GNU OpenMP does not survive; use "
+                "multiprocessing.get_context('spawn') or 'forkserver', or set "
+                "NUMBA_THREADING_LAYER=workqueue before the first import"
+            )
+        threads = numba.get_num_threads()  # starts the threading layer, if nobody has
+        self._lock = None if _layer() in ("omp", "tbb") else _turn
+        if self._lock is not None:
+            self._lock.acquire()
+        _ONE_THREAD.__enter__()
+        self._restored = threads if threads > 1 and self._work < WORTH_THREADS else 0
+        if self._restored:
+            numba.set_num_threads(1)
+
+    def __exit__(self, *error: object) -> None:
+        if self._restored:
+            numba.set_num_threads(self._restored)
+        _ONE_THREAD.__exit__()
+        if self._lock is not None:
+            self._lock.release()
