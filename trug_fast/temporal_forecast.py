@@ -65,12 +65,11 @@ def predict_all(
     sequences = sequences.astype(model.dtype)
     result = np.empty((sequences.frames.shape[0], model.n_visible), model.dtype)
     # Sequences at a time; the number fixes the streams, so it depends on nothing else.
-    longest = int(sequences.lengths.max())
-    size = max(1, ROWS // longest)
-    with computing(work(size * longest, model.n_visible, model.n_hidden)):
-        for number, start in enumerate(range(0, sequences.lengths.size, size)):
-            chosen = np.arange(start, min(start + size, sequences.lengths.size))
-            batch = sequences.batch(chosen)
+    size = max(1, ROWS // int(sequences.lengths.max()))
+    for number, start in enumerate(range(0, sequences.lengths.size, size)):
+        chosen = np.arange(start, min(start + size, sequences.lengths.size))
+        batch = sequences.batch(chosen)
+        with computing(work(batch.rows.size, model.n_visible, model.n_hidden)):
             seen = own.filter(sequences, batch)
             result[batch.rows] = _predict(own, seen, batch.first, method, sweeps, seed, number)
     return result

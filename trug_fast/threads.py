@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
@@ -24,6 +25,12 @@ if "OMP_WAIT_POLICY" not in os.environ:
 # measurements in docs/installation.md, made by tools/measure_threads.py.
 WORTH_THREADS = 4e6
 UNIT = 256  # multiply-adds that take as long as a unit's moments or its draw
+# Where other processes want the cores, each meeting of threads waits for one that is not running:
+# updates of 100x784x500 on two threads took 1.4 to 1.8 times as long as on one.
+GAIN = 1.1  # processor time over time that several threads must reach, else one takes over
+SETTLE, TRIAL = 0.04, 0.05  # seconds: threads that wake may share one core for 0.03, then we judge
+PAUSE, PAUSES = 0.5, 8.0  # seconds from a trial that failed to the next: at first, at most
+SHARE = 20  # such a pause is so many times as long as the trial, at least
 
 
 def work(rows: int, n_visible: int, n_hidden: int) -> float:
@@ -106,10 +113,42 @@ def available() -> int:
     return int(numba.get_num_threads() if started else numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
+class _Watch:
+    """Whether several threads get processors of their own, judged by the time that they get."""
+
+    def __init__(self) -> None:
+        self._until, self._pause = 0.0, PAUSE
+        self._wall, self._processors = -SETTLE, 0.0
+
+    def crowded(self) -> bool:
+        """Tell whether a trial has failed not long ago."""
+        return time.perf_counter() < self._until
+
+    def note(self, wall: float, processors: float) -> None:
+        """Take account of seconds that several threads have computed, and of processor time."""
+        self._wall += wall
+        if self._wall <= 0.0:
+            return
+        self._processors += processors
+        if self._wall < TRIAL:
+            return
+        if self._processors < GAIN * self._wall:
+            self._until = time.perf_counter() + max(self._pause, SHARE * self._wall)
+            self._pause, self._wall = min(2 * self._pause, PAUSES), -SETTLE
+        else:
+            self._pause, self._wall = PAUSE, 0.0
+        self._processors = 0.0
+
+
+_watch = _Watch()
+
+
 class computing:
     """A context for every call of a parallel kernel: on as many threads as pay, BLAS on one.
 
-    Calls take turns where Numba's threading layer bears one caller at a time.
+    One thread where there is little work, and for a while where several have hardly been faster:
+    results do not depend on it.  Calls take turns where Numba's threading layer bears one caller
+    at a time.
 
     Parameters
     ----------
@@ -123,7 +162,7 @@ class computing:
         On entry, in a process that was forked after OpenMP had started: it would die or hang.
     """
 
-    __slots__ = ("_lock", "_restored", "_work")
+    __slots__ = ("_begun", "_lock", "_restored", "_several", "_work")
 
     def __init__(self, work: float) -> None:
         self._work = work
@@ -141,11 +180,17 @@ class computing:
         if self._lock is not None:
             self._lock.acquire()
         _ONE_THREAD.__enter__()
-        self._restored = threads if threads > 1 and self._work < WORTH_THREADS else 0
+        pays = self._work >= WORTH_THREADS and not (threads > 1 and _watch.crowded())
+        self._restored = threads if threads > 1 and not pays else 0
         if self._restored:
             numba.set_num_threads(1)
+        self._several = threads > 1 and pays
+        self._begun = (time.perf_counter(), time.process_time()) if self._several else (0.0, 0.0)
 
     def __exit__(self, *error: object) -> None:
+        if self._several:
+            wall, processors = self._begun
+            _watch.note(time.perf_counter() - wall, time.process_time() - processors)
         if self._restored:
             numba.set_num_threads(self._restored)
         _ONE_THREAD.__exit__()
