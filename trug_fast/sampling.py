@@ -12,7 +12,7 @@ from .checks import FloatArray
 from .kernels import gibbs
 from .threads import computing, work
 
-STRETCH = 50  # sweeps between two looks at Ctrl-C, and at how busy the machine is
+STRETCH = 100  # sweeps between two looks at Ctrl-C, and at how busy the machine is
 
 if TYPE_CHECKING:
     from .rbm import RBM

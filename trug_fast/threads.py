@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from contextlib import AbstractContextManager
@@ -82,7 +83,8 @@ def _after_fork() -> None:
     """Note in a forked process that OpenMP was at work before; locks may be held by no one now."""
     global _turn, _forked
     _turn, _ONE_THREAD.lock = threading.RLock(), threading.Lock()
-    _forked = _forked or _layer() == "omp"
+    gnu = sys.platform.startswith("linux")  # elsewhere it survives
+    _forked = _forked or (gnu and _layer() == "omp")
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
