@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from numba import njit
 
 from trug_fast import kernels
-from trug_fast.kernels import compiling
+from trug_fast.kernels import caching, compiling
 
 HELPER = """
 from .compiling import scalar
@@ -51,14 +52,20 @@ print(out[0], sum(fill.stats.cache_hits.values()))
 """
 
 
+def fill(folder, kernel):
+    """Make a folder of kernels like the package's."""
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    for module in (caching, compiling):
+        shutil.copy(module.__file__, folder)
+    (folder / "helper.py").write_text(HELPER, encoding="utf-8")
+    (folder / "kernel.py").write_text(kernel, encoding="utf-8")
+
+
 @pytest.fixture(params=[PARALLEL, PATTERN], ids=["parallel", "pattern"])
 def run(tmp_path, request):
     folder = tmp_path / "folder"
-    folder.mkdir()
-    source = Path(compiling.__file__).read_text(encoding="utf-8")
-    files = {"__init__": "", "compiling": source, "helper": HELPER, "kernel": request.param}
-    for name, text in files.items():
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    fill(folder, request.param)
     environment = os.environ | {
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
         "PYTHONPATH": str(tmp_path),
@@ -85,11 +92,11 @@ def test_an_edited_helper_reaches_the_kernel_in_another_file(run):
 
 
 def test_the_stamp_covers_every_file_here():
-    assert compiling._STAMP == compiling.folder_stamp()
+    assert caching.STAMP == caching.folder_stamp()
     sources = list(Path(kernels.__file__).parent.glob("*.py"))
     assert len(sources) > 8
     stamped = kernels.log_normalizer._cache._cache_file._source_stamp
-    assert stamped == compiling._STAMP
+    assert stamped == caching.STAMP
 
 
 def test_every_kernel_is_compiled_by_the_decorators_of_this_file():

@@ -1,5 +1,7 @@
 """The package as installed: version and folders."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,3 +31,35 @@ def test_figures_are_imported_when_used():
         "trug_fast.plots"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def command(before, **variables):
+    """Run the command's entry point in a new process."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    module, function = re.search(r'^trug-fast = "(.*):(.*)"$', text, re.M).groups()
+    code = f"{before}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
+    return subprocess.run(
+        [sys.executable, "-c", code, "--help"], env=environment, capture_output=True, text=True
+    )
+
+
+INTERRUPT = """
+import sys
+class Interrupt:
+    def find_spec(self, name, *rest):
+        if name == "trug_fast.kernels":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+"""
+
+
+def test_the_command_is_quiet_when_interrupted_while_importing():
+    done = command(INTERRUPT)
+    assert (done.returncode, done.stderr) == (130, "trug-fast: interrupted\n")
+
+
+def test_the_command_says_in_a_sentence_what_keeps_it_from_running():
+    done = command("", NUMBA_DISABLE_JIT="1")
+    expected = "trug-fast: trug_fast consists of compiled kernels: unset NUMBA_DISABLE_JIT\n"
+    assert (done.returncode, done.stderr) == (2, expected)

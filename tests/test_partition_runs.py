@@ -101,16 +101,15 @@ def test_forked_processes_are_refused_in_words(model, expected):
 def test_one_caller_at_a_time_where_the_threading_layer_bears_no_more(model, monkeypatch, expected):
     monkeypatch.setattr(numba, "threading_layer", lambda: "workqueue")
     inside = []
-    advance = runs.advance
+    anneal = runs.annealing.anneal
 
     def watched(*args):
         inside.append(1)
         assert sum(inside) == 1
-        result = advance(*args)
+        anneal(*args)
         inside.pop()
-        return result
 
-    monkeypatch.setattr(runs, "advance", watched)
+    monkeypatch.setattr(runs.annealing, "anneal", watched)
     with ThreadPoolExecutor(3) as executor:
         assert np.array_equal(run(model, executor=executor), expected)
 

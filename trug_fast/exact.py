@@ -14,7 +14,7 @@ from . import exact_gaussian
 from .kernels import gibbs
 from .numerics import log_sum_exp
 from .rbm import RBM, TruGRBM
-from .threads import one_blas_thread
+from .threads import computing, work
 
 if TYPE_CHECKING:
     from .temporal import TRBM
@@ -106,7 +106,7 @@ def _expectations(
     """Weighted mean of the derivative of log p*(x) by each parameter."""
     rows = np.ascontiguousarray(visible, dtype=np.float64)
     net, mean, variance, low, high = (np.empty((len(rows), model.n_hidden)) for _ in range(5))
-    with one_blas_thread():
+    with computing(work(len(rows), model.n_visible, model.n_hidden)):
         gibbs.hidden_moments(model.layers(np.float64), rows, net, mean, variance, low, high)
     result = {
         "weights": (rows * weight[:, None]).T @ mean,

@@ -20,7 +20,7 @@ from .numerics import read_only
 from .optimisers import Optimiser, OptimiserName
 from .rbm import BernoulliRBM, TruGRBM
 from .tempering import Replicas
-from .threads import one_blas_thread
+from .threads import computing, work
 from .truncation import Truncation
 from .visible_units import units_of
 
@@ -180,7 +180,7 @@ class Learner:
         """Set biases such that visible means are those of data; start offsets and chains there."""
         rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
         phase = Phase(rows.size, data.shape[1], self.weights.shape[1], self.weights.dtype)
-        with one_blas_thread():
+        with computing(self._work(rows.size)):
             learning.gather(data, rows, phase.visible)
             data_phase(self.layers(), phase)
             self.hidden_offset[:] = phase.means()[0]
@@ -248,13 +248,18 @@ class Learner:
 
     def update(self, data: NDArray[Any], rows: NDArray[np.int64], pace: Pace) -> None:
         """Take one step from a batch of rows of ``data``."""
-        with one_blas_thread():
+        with computing(self._work(rows.size)):
             batch = self._batch.first(rows.size)
             learning.gather(data, rows, batch.visible)
             self._estimate_and_step(batch, pace)
         self.updates += 1
         if self.updates % STRIDE == 0:
             self._average()
+
+    def _work(self, rows: int) -> float:
+        """Return what a half step of a batch of so many rows, or of the chains, costs."""
+        chains = self.chains.hidden if self.replicas is None else self.replicas.scaled
+        return work(max(rows, len(chains)), *self.weights.shape)
 
     def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
         layers = self.layers()

@@ -17,7 +17,7 @@ from .kernels.philox import HIDDEN, VISIBLE
 from .normalisable import require_normalisable
 from .numerics import read_only
 from .randomness import RngLike, seed_from
-from .threads import one_blas_thread
+from .threads import computing, work
 from .visible_units import VisibleUnits, units_of
 
 Self = TypeVar("Self", bound="RBM")
@@ -115,6 +115,10 @@ class RBM(ABC):
             np.empty(0, dtype) if precision is None else precision.astype(dtype),
         )
 
+    def _work(self, rows: FloatArray) -> float:
+        """Return what a half step of so many rows costs."""
+        return work(len(rows), self.n_visible, self.n_hidden)
+
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
         """Free energy -log p*(x) of each row (math.md 2.1), in float64.
 
@@ -135,7 +139,7 @@ class RBM(ABC):
             rows = np.ascontiguousarray(array[start : start + CHUNK], dtype=np.float64)
             net = np.empty((rows.shape[0], self.n_hidden))
             parts = np.empty((rows.shape[0], gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
-            with one_blas_thread():
+            with computing(self._work(rows)):
                 annealing.log_norm_rows(layers, rows, net, parts)
                 linear = rows @ layers.visible_bias[0]
             energy = self.visible_units.energy(rows)
@@ -149,7 +153,7 @@ class RBM(ABC):
         net, mean, variance, low, high = (
             np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(5)
         )
-        with one_blas_thread():
+        with computing(self._work(rows)):
             gibbs.hidden_moments(self.layers(), rows, net, mean, variance, low, high)
         return HiddenMoments(mean, variance)
 
@@ -159,7 +163,7 @@ class RBM(ABC):
         rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
         net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
-        with one_blas_thread():
+        with computing(self._work(rows)):
             gibbs.step_hidden(self.layers(), rows, address, net, hidden)
         return hidden
 
@@ -169,7 +173,7 @@ class RBM(ABC):
         rows = np.ascontiguousarray(checks.cast("H", array, self.dtype))
         mean, visible = (np.empty((rows.shape[0], self.n_visible), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_visible"), VISIBLE, 0, 0)
-        with one_blas_thread():
+        with computing(self._work(rows)):
             gibbs.step_visible(self.layers(), rows, address, mean, visible)
         return visible
 

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import checks
 from .checks import FloatArray
 from .kernels import gibbs
-from .threads import one_blas_thread
+from .threads import computing, work
+
+STRETCH = 100  # sweeps between two looks at Ctrl-C, and at how busy the machine is
 
 if TYPE_CHECKING:
     from .rbm import RBM
@@ -71,15 +73,20 @@ def run(
     visible = np.array(begin, dtype=model.dtype, order="C")
     mean = np.empty_like(visible)
     hidden, net = (np.empty((visible.shape[0], model.n_hidden), model.dtype) for _ in range(2))
-    with one_blas_thread():
-        if held is None:
-            gibbs.run_chains(layers, n_gibbs, seed, 0, visible, mean, hidden, net)
-            return visible, mean
-        value = np.broadcast_to(held, visible.shape).astype(model.dtype)
-        fixed = ~np.isnan(value)
-        visible[fixed] = value[fixed]
-        for step in range(n_gibbs):
-            gibbs.run_chains(layers, 1, seed, step, visible, mean, hidden, net)
-            visible[fixed] = value[fixed]
+    size = work(visible.shape[0], model.n_visible, model.n_hidden)
+    if held is None:
+        for step in range(0, n_gibbs, STRETCH):
+            count = min(STRETCH, n_gibbs - step)
+            with computing(size):
+                gibbs.run_chains(layers, count, seed, step, visible, mean, hidden, net)
+        return visible, mean
+    value = np.broadcast_to(held, visible.shape).astype(model.dtype)
+    fixed = ~np.isnan(value)
+    visible[fixed] = value[fixed]
+    for first in range(0, n_gibbs, STRETCH):
+        with computing(size):
+            for step in range(first, min(first + STRETCH, n_gibbs)):
+                gibbs.run_chains(layers, 1, seed, step, visible, mean, hidden, net)
+                visible[fixed] = value[fixed]
     mean[fixed] = value[fixed]
     return visible, mean

@@ -19,7 +19,7 @@ from .randomness import RngLike, seed_from
 from .sequences import as_sequences
 from .temporal_filter import Parameters
 from .temporal_forecast import Method, predict_all
-from .threads import one_blas_thread
+from .threads import computing, work
 
 Self = TypeVar("Self", bound="TRBM")
 WEIGHTS = ("weights", "visible_to_hidden", "visible_to_visible", "hidden_to_hidden")
@@ -134,7 +134,7 @@ class TRBM(ABC):
         """
         sequences = as_sequences("sequence", [sequence], self.n_visible, real=self.real)
         batch = sequences.batch(np.arange(1))
-        with one_blas_thread():
+        with computing(work(len(batch.rows), self.n_visible, self.n_hidden)):
             return self.parameters().filter(sequences.astype(self.dtype), batch).state
 
     def predict(
@@ -215,7 +215,7 @@ class TRBM(ABC):
             biases = own.next_biases(visible, hidden)
         result = np.empty((frames, self.n_visible), dtype)
         mean, net, skip = np.empty_like(visible), np.empty_like(hidden), sweeps // 2
-        with one_blas_thread():
+        with computing(work(1, self.n_visible, self.n_hidden)):
             for t in range(frames):
                 here = layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
                 state, total = np.empty_like(hidden), np.zeros_like(visible)

@@ -13,7 +13,7 @@ from .kernels import temporal as kernels
 from .randomness import RngLike, seed_from
 from .sequences import Sequences, SequencesLike, as_sequences
 from .temporal_filter import Filtered, Parameters
-from .threads import one_blas_thread
+from .threads import computing, work
 
 if TYPE_CHECKING:
     from .temporal import TRBM
@@ -69,10 +69,10 @@ def predict_all(
     result = np.empty((sequences.frames.shape[0], model.n_visible), model.dtype)
     # Sequences at a time; the number fixes the streams, so it depends on nothing else.
     size = max(1, ROWS // int(sequences.lengths.max()))
-    with one_blas_thread():
-        for number, start in enumerate(range(0, sequences.lengths.size, size)):
-            chosen = np.arange(start, min(start + size, sequences.lengths.size))
-            batch = sequences.batch(chosen)
+    for number, start in enumerate(range(0, sequences.lengths.size, size)):
+        chosen = np.arange(start, min(start + size, sequences.lengths.size))
+        batch = sequences.batch(chosen)
+        with computing(work(batch.rows.size, model.n_visible, model.n_hidden)):
             seen = own.filter(sequences, batch)
             result[batch.rows] = _predict(own, seen, batch.first, method, sweeps, seed, number)
     return result

@@ -21,7 +21,7 @@ from .temporal import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from .temporal_filter import Parameters
 from .temporal_gradients import Centre, ChainStart, How, estimate
 from .temporal_start import start_linear
-from .threads import one_blas_thread
+from .threads import computing, work
 
 NOISE = 1 << 50  # its stream's first counter: orders and starts of chains have lower ones
 STARTED = 1000  # sequences at most on which a training with noise starts: they are copied
@@ -183,8 +183,8 @@ class TemporalLearner(Learner):
         if settings.noise:
             data = self._disturbed(data.take(rows), self.updates)
             rows = np.arange(rows.size)
-        with one_blas_thread():
-            batch = data.batch(rows)
+        batch = data.batch(rows)
+        with computing(work(batch.rows.size, *self.weights.shape)):
             slope = estimate(self.parameters(), data, batch, centre, how)
             fresh = slope.pop("hidden_offset")
             self._clip(slope)

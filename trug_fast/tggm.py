@@ -15,7 +15,7 @@ from .kernels.hidden import TRUG
 from .kernels.philox import HIDDEN, INITIAL
 from .numerics import read_only
 from .randomness import RngLike, seed_from
-from .threads import one_blas_thread
+from .threads import UNIT, computing, work
 
 
 class Posterior(NamedTuple):
@@ -260,7 +260,7 @@ class TruGTGGM:
         weights = np.empty((n_samples, len(net)))
         hidden = np.empty_like(net)
         for draw in range(n_samples):
-            with one_blas_thread():
+            with computing(self._work(net, 0)):
                 gibbs.draw_hidden(given, net, gibbs.Address(seed, HIDDEN, draw, 0), hidden)
             rest = targets - hidden @ self.output_weights.T - self.output_bias
             ratio = (tau * z - net) * hidden + 0.5 * (stiffness - tau) * hidden**2
@@ -276,7 +276,7 @@ class TruGTGGM:
         inputs = self._inputs(X)
         seed = seed_from(rng, "sample_tggm")
         net, hidden = (np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(2))
-        with one_blas_thread():
+        with computing(self._work(net, self.n_inputs)):
             address = gibbs.Address(seed, HIDDEN, 0, 0)
             gibbs.step_hidden(self._prior_units(), inputs, address, net, hidden)
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
@@ -334,6 +334,10 @@ class TruGTGGM:
     def _flat(self, values: NDArray[Any]) -> FloatArray:
         return values[:, 0] if self.n_outputs == 1 else values
 
+    def _work(self, net: FloatArray, each: int) -> float:
+        """Return what net inputs from so many numbers each, and the units, cost."""
+        return work(len(net), each, self.n_hidden)
+
     def _z(self, inputs: FloatArray) -> FloatArray:
         z: FloatArray = inputs @ self.input_weights.T + self.input_bias
         return z
@@ -363,7 +367,7 @@ class TruGTGGM:
         net, mean, variance, low, high = (
             np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(5)
         )
-        with one_blas_thread():
+        with computing(self._work(net, self.n_inputs)):
             gibbs.hidden_moments(self._prior_units(), inputs, net, mean, variance, low, high)
         return mean, variance
 
@@ -372,7 +376,7 @@ class TruGTGGM:
         same = np.eye(self.n_hidden)
         parts = np.empty((len(net), gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
         units = units._replace(weights=read_only(same))
-        with one_blas_thread():
+        with computing(self._work(net, self.n_hidden)):
             rows = np.ascontiguousarray(net, dtype=np.float64)
             annealing.log_norm_rows(units, rows, np.empty_like(rows), parts)
         total: NDArray[np.float64] = parts.sum(axis=1)
@@ -388,7 +392,9 @@ class TruGTGGM:
         n_cycles = checks.count("n_cycles", n_cycles)
         net, mean, variance = (np.empty((rows, self.n_hidden), dtype) for _ in range(3))
         bound = np.empty(rows, dtype)
-        with one_blas_thread():
+        # In every cycle each unit hears of all outputs before it moves.
+        each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
+        with computing(self._work(net, each)):
             mean_field.posterior(
                 self.network(dtype), inputs, targets, n_cycles, net, mean, variance, bound
             )

@@ -18,6 +18,7 @@ from .datasets import Resampler
 from .interrupts import Interrupts, Terminated
 from .learner import Learner, Settings
 from .loop import Callback, EpochEnd, Plan, Run
+from .numerics import rows_together
 from .optimisers import OptimiserName, Rate, Schedule, as_schedule
 from .progress import Progress
 from .randomness import RngLike, seed_from
@@ -211,7 +212,7 @@ def train_rbm(
         raise ValueError("soft is for visible='bernoulli'; Gaussian units take any finite numbers")
     a = _visible_precision(real, visible_precision)
     units = units_of(None if a is None else np.array([a]))
-    data = units.checked("X", first, soft=soft)
+    data = rows_together(units.checked("X", first, soft=soft))
     held_out = (
         None
         if validation is None

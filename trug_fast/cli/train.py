@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 PROGRAM = "trug-fast train rbm"  # by this mark in result.json a folder is known as ours
 FILES = ("model.npz", "model-history.npz", "baseline.npz", "baseline-history.npz", "summary.png")
 NAMES = {"trug": "TruG-RBM", "bernoulli": "ordinary RBM"}
-# Weights up to which one thread trains as fast as all, and much faster beside other processes.
-SMALL = 20_000
 
 # For the shipped digits these reach -17.0 nats against -17.5 of the ordinary RBM in seconds; for
 # MNIST and the silhouettes see docs/training.md.  epochs, batch, hidden, rates, weight decay:
@@ -150,10 +148,6 @@ def run(arguments: argparse.Namespace) -> None:
     folder = Path(arguments.out or f"trug-rbm-{arguments.data}")
     options.refuse_foreign(folder, PROGRAM)
     data = options.load_data(arguments)
-    if arguments.threads is None and arguments.hidden * data.train.shape[1] <= SMALL:
-        import numba
-
-        numba.set_num_threads(1)
     _compile(arguments, data, chosen)
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:  # what an earlier run left must not pass for this one's

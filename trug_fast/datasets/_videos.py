@@ -8,6 +8,7 @@ import numpy.typing as npt
 from trug_fast import checks
 from trug_fast.kernels import balls
 from trug_fast.randomness import RngLike, seed_from
+from trug_fast.threads import computing, work
 
 BOX, SPEED = 10.0, 0.5
 
@@ -60,7 +61,8 @@ def bouncing_balls(
     out: npt.NDArray[Any] = np.empty((n, n_frames, size * size), np.float32)
     fits = np.zeros(n, np.bool_)
     seed = seed_from(rng, "bouncing_balls")
-    balls.videos(seed, 0, n_balls, BOX, radius, SPEED, size, out, fits)
+    with computing(work(n * n_frames, 0, size * size)):
+        balls.videos(seed, 0, n_balls, BOX, radius, SPEED, size, out, fits)
     if not fits.all():
         raise ValueError(f"{n_balls} balls of radius {radius} do not fit a box {BOX:g} wide")
     return out

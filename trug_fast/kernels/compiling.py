@@ -1,36 +1,26 @@
 """The four ways a kernel is compiled, decided once for the whole folder."""
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import njit
+from numba import config, njit
+
+from .caching import KernelCache
+
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    raise ImportError("trug_fast consists of compiled kernels: unset NUMBA_DISABLE_JIT")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # "contract" lets a multiply and an add fuse; anything more would delete the tests for infinite
 # bounds and NaN.  error_model="numpy" drops the zero-division branch that stops vectorisation
 # (5.7 against 1.4 ns for one tail function).
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-
-
-def folder_stamp() -> bytes:
-    """Hash of every source file in this folder."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).digest()
-
-
-_STAMP = folder_stamp()
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
 
 
 def _compile(function: F, **options: Any) -> F:
     dispatcher = njit(**_OPTIONS, **options)(function)
-    # Numba checks a cached kernel against its own file only, so an edited helper in another file
-    # would be ignored.  Checking it against the whole folder costs 0.2 ms at import.
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if cache_file is not None:
-        cache_file._source_stamp = _STAMP
+    dispatcher._cache = KernelCache(function)
     return dispatcher
 
 

@@ -9,7 +9,7 @@ from .. import checks
 from ..kernels import annealing, gibbs
 from ..numerics import read_only
 from ..rbm import RBM, TruGRBM
-from ..threads import one_blas_thread
+from ..threads import computing, work
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,8 @@ def base_log_partition(model: RBM, name: str, bias: Floats) -> float:
         weights=np.zeros((1, model.n_hidden)), hidden_bias=np.zeros((1, model.n_hidden))
     )
     parts = np.zeros((1, gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
-    annealing.log_norm_rows(layers, np.zeros((1, 1)), np.zeros((1, model.n_hidden)), parts)
+    with computing(work(1, 1, model.n_hidden)):
+        annealing.log_norm_rows(layers, np.zeros((1, 1)), np.zeros((1, model.n_hidden)), parts)
     return visible + float(parts.sum())
 
 
@@ -112,7 +113,7 @@ def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> 
         precision=q * layers.precision,
     )
     parts = np.zeros((len(rows), gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
-    with one_blas_thread():
+    with computing(work(len(rows), model.n_visible, model.n_hidden)):
         annealing.log_norm_rows(scaled, rows, np.zeros((len(rows), model.n_hidden)), parts)
     total: Floats = linear + parts.sum(axis=1)
     return total

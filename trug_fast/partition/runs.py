@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from ..checks import FloatArray
 from ..kernels import annealing, gibbs
 from ..numerics import read_only
-from ..threads import one_blas_thread
+from ..threads import computing, one_blas_thread, work
 
 # Chains that share a matrix product, and that an executor hands out together.  BLAS rounds by the
 # shape of a product, so a chain's numbers depend on this, and on nothing else that may differ
@@ -56,7 +54,7 @@ def begin(leg: Leg, chains: int, visible: NDArray[Any] | None = None) -> State:
     if visible is not None:
         walkers.visible[:] = visible
     layers, path = _as_compiled(leg)
-    with one_blas_thread():
+    with computing(work(chains, *layers.weights.shape)):
         run = annealing.Run(leg.seed, 0, BLOCK, leg.on_hidden)
         annealing.begin(layers, walkers, path, run, visible is not None)
     return State(0, walkers.hidden if leg.on_hidden else walkers.visible, walkers.log_weight)
@@ -74,7 +72,7 @@ def advance(leg: Leg, state: State, first_chain: int, stop: int) -> State:
     values[:] = state.values
     walkers.log_weight[:] = state.log_weight
     layers, path = _as_compiled(leg)
-    with one_blas_thread():
+    with computing(work(len(values), *layers.weights.shape)):
         run = annealing.Run(leg.seed, first_chain, BLOCK, leg.on_hidden)
         annealing.anneal(layers, walkers, path, state.step + 1, stop + 1, run)
     return State(stop, values, walkers.log_weight)
@@ -115,9 +113,8 @@ def _advance_blocks(leg: Leg, state: State, stop: int, executor: Executor) -> St
         blocks = [future.result() for future in futures]
     except BrokenExecutor as error:
         raise RuntimeError(
-            "a worker process of the executor died; processes must be spawned, since OpenMP does "
-            "not survive a fork: ProcessPoolExecutor(mp_context=multiprocessing.get_context("
-            "'spawn')), in a script under `if __name__ == '__main__'`"
+            "a worker process of the executor died; in a script, what starts processes must stand "
+            "under `if __name__ == '__main__'`"
         ) from error
     finally:
         for future in futures:
@@ -135,22 +132,9 @@ def _on_one_thread(leg: Leg, state: State, first_chain: int, stop: int) -> State
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
-        with _turn():
-            return advance(leg, state, first_chain, stop)
+        return advance(leg, state, first_chain, stop)
     finally:
         numba.set_num_threads(before)
-
-
-_ONE_AT_A_TIME = threading.Lock()
-
-
-def _turn() -> AbstractContextManager[Any]:
-    """Return a lock where Numba's threading layer bears but one caller at a time."""
-    try:
-        safe = numba.threading_layer() in ("omp", "tbb")  # type: ignore[attr-defined]
-    except ValueError:  # not known before the first parallel kernel
-        safe = False
-    return nullcontext() if safe else _ONE_AT_A_TIME
 
 
 def _as_compiled(leg: Leg) -> tuple[gibbs.Layers, annealing.Path]:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import arrays
+from ..threads import available
 
 # Starting threads costs about 0.1 ms; this many elements take some ten times as long in one.
 _WORTH_A_THREAD = 32_768
@@ -61,7 +61,9 @@ def spread(kernel: Callable[..., None], columns: Columns, out: NDArray[Any]) -> 
     n = out.size
     if n == 0:
         return
-    threads = min(numba.get_num_threads(), n // _WORTH_A_THREAD)
+    threads = n // _WORTH_A_THREAD
+    if threads > 1:
+        threads = min(threads, available())
     if threads < 2:
         kernel(0, *columns, out)
         return

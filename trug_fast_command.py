@@ -1,0 +1,16 @@
+"""The command ``trug-fast``, outside the package: Ctrl-C may come while that is being imported."""
+
+import sys
+
+
+def main() -> int:
+    """Import the package and run its command line; return the exit code."""
+    try:
+        from trug_fast.cli import main as command
+    except KeyboardInterrupt:
+        print("trug-fast: interrupted", file=sys.stderr)
+        return 130
+    except ImportError as error:
+        print(f"trug-fast: {error}", file=sys.stderr)
+        return 2
+    return command()
