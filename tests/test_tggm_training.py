@@ -40,7 +40,7 @@ def learner(method, noise="separate", truncation=PER_UNIT, inputs=3, outputs=2, 
 
 
 def plain(width):
-    return Scale(np.zeros(width), np.ones(width))
+    return Scale.none(width)
 
 
 def gradient(run, X, y):
