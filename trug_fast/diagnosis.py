@@ -16,7 +16,7 @@ LIMIT = 1e4
 # A score so many times as bad as it was at the start, and as that of coins, comes back no more.
 FALL = 10.0
 SURE = 2.0  # standard errors: what a score must have risen by
-EPOCHS, UPDATES = 3, 100  # a run with fewer of both is a trial run, of which nothing is said
+EPOCHS, UPDATES = 5, 100  # a run with fewer of both is a trial, of which nothing is said
 SCALE = 5.0  # standard deviations of columns beyond it, or below its inverse: not standardised
 
 ROWS = 1000  # that are scored at most
@@ -159,10 +159,10 @@ class Rise:
         """Whether it has fallen by more than its noise."""
         return self.after - self.before < -SURE * self.error
 
-    def __str__(self) -> str:
-        """Return both scores and the change."""
-        change = f"{self.after - self.before:+.3g} +- {self.error:.2g}"
-        return f"{self.before:.4g} before, {self.after:.4g} after, {change}"
+    @property
+    def change(self) -> str:
+        """The difference and its standard error, in words."""
+        return f"{self.after - self.before:+.3g} +- {self.error:.2g}"
 
 
 def brief(epochs: int, updates: int) -> bool:

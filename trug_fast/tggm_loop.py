@@ -318,14 +318,17 @@ class Training:
         rise = Rise.paired(-(aims**2).sum(axis=1), -(error**2).sum(axis=1))
         if rise.clear:
             return None
+        start = self._new_learner().score(self.inputs[rows], self.targets[rows])[0]
+        worse = rise.after < -aims.shape[1] * start**2
         advice = (
             f"take more epochs or smaller batches ({learner.updates} updates were made), or a "
             "higher learning_rate; if nothing helps, the inputs may say nothing about the targets"
         )
         return (
-            "training has come to a model that forecasts its data no better than the mean of the "
-            "targets, by more than the noise of the score (minus the squared error, of "
-            f"standardised targets): {rise}; {_slower(record.rate) if rise.fell else advice}"
+            "training has come to a model that forecasts the training data no better than the mean "
+            "of the targets, by more than the noise of the score (minus the squared error, of "
+            f"standardised targets): {rise.before:.4g} of the mean, {rise.after:.4g} of the model, "
+            f"{rise.change}; {_slower(record.rate) if worse else advice}"
         )
 
     def _standard_model(self, learner: Learner) -> TruGTGGM:

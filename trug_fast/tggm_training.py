@@ -163,7 +163,7 @@ def train_tggm(
     Warns
     -----
     TrainingWarning
-        If a run of three epochs or 100 updates ends with a model that forecasts up to 1,000 rows
+        If a run of five epochs or 100 updates ends with a model that forecasts up to 1,000 rows
         of the data no better than their mean, by two standard errors; and if training diverged
         after its best epoch, whose model is returned.
 

@@ -201,7 +201,7 @@ def train_rbm(
     Warns
     -----
     TrainingWarning
-        If a run of three epochs or 100 updates has not raised the pseudo-log-likelihood (with
+        If a run of five epochs or 100 updates has not raised the pseudo-log-likelihood (with
         Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
         errors, whatever ``score`` is.
 

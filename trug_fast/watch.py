@@ -65,7 +65,7 @@ class Watch:
         advice = self._slower() if rise.fell else self._standardise() or self._faster()
         return (
             f"training has not raised the {self.yardstick} of the training data by more than its "
-            f"noise: {rise}; {advice}"
+            f"noise: {rise.before:.4g} before, {rise.after:.4g} after, {rise.change}; {advice}"
         )
 
     def _choose(self, data: Any) -> Any:
