@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# What one parameter may do to a unit, in nats: odds of e^10,000 leave no draw free.  Trainings
-# that learned reached 320 at most (nine data sets, 18 settings each), most of them less than 50;
-# those that failed went on to 1e5 and beyond, or their scores fell.
+# What one parameter may do to a unit, in nats: odds of e^10,000 leave no draw free.  A connection
+# counts by what one unit does to the other on its way through its range; a bias of a visible unit
+# by the net input while hidden units are at their means.  Biases of hidden ones do not count: a
+# unit that is dead for all rows does no harm, and what harms is seen by those that it drives.
+# LIMIT_MEASURED
 LIMIT = 1e4
 # A score so many times as bad as it was at the start, and as that of coins, comes back no more.
 FALL = 10.0
@@ -60,18 +62,13 @@ class Columns:
 
 
 class Ranges(NamedTuple):
-    """Of hidden units: width of the interval, its middle, and the net input that leads there.
+    """How far hidden units go, and where they are.
 
-    Where an end is infinite, the standard deviation and where units have been on average.
+    Of TruG units the range is the width of the interval, or one standard deviation in a wide one.
     """
 
     width: NDArray[Any]
-    middle: NDArray[Any]
-    rest: NDArray[Any]
-
-    def pull(self, net: NDArray[Any]) -> NDArray[Any]:
-        """Return how far net inputs push the units from their middles, in nats."""
-        return np.asarray((net - self.rest) * self.width)
+    mean: NDArray[Any]
 
 
 def pull(above: NDArray[Any], weights: NDArray[Any], below: NDArray[Any]) -> NDArray[Any]:

@@ -239,25 +239,21 @@ class Learner:
     def _pulls(self, columns: Columns) -> State:
         """Return what weights and biases do to units, as diagnosis.LIMIT counts it."""
         hidden, scale = self._ranges(), columns.scale(self.visible_precision)
-        visible = self.visible_bias + self.weights @ hidden.middle
+        visible = self.visible_bias + self.weights @ hidden.mean
         if self.visible_precision.size:
             visible -= self.visible_precision * columns.mean
         return {
             "weights": diagnosis.pull(scale, self.weights, hidden.width),
             "visible_bias": visible * scale,
-            "hidden_bias": hidden.pull(self.hidden_bias + columns.mean @ self.weights),
         }
 
     def _ranges(self) -> Ranges:
-        """Return from where to where hidden units go."""
+        """Return how far hidden units go and where they are, as diagnosis.LIMIT counts it."""
+        mean, zeros = self.hidden_offset, np.zeros_like(self.hidden_bias)
         if self.settings.bernoulli:
-            ones = np.ones_like(self.hidden_bias)
-            return Ranges(ones, ones / 2, 0 * ones)
-        if not self.settings.bounded:
-            width = 1 / np.sqrt(self.precision)
-            return Ranges(width, self.hidden_offset, self.precision * self.hidden_offset)
-        middle = (self.lower + self.upper) / 2
-        return Ranges(self.upper - self.lower, middle, self.precision * middle)
+            return Ranges(zeros + 1, mean)
+        width = np.minimum(self.upper - self.lower, 1 / np.sqrt(np.maximum(self.precision, 1e-30)))
+        return Ranges(width, mean if self.settings.centred else zeros.clip(self.lower, self.upper))
 
     def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""

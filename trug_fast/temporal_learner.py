@@ -139,22 +139,18 @@ class TemporalLearner(Learner):
 
     def _pulls(self, columns: Columns) -> State:
         hidden, scale = self._ranges(), columns.scale(self.visible_precision)
-        past, mean, middle = columns.deviation, columns.mean, hidden.middle
-        visible = self.weights @ middle
+        past, mean = columns.deviation, columns.mean
+        visible = self.weights @ hidden.mean
         if self.settings.real:
             visible -= self.visible_precision * mean
-        net = mean @ self.weights
         moved = visible + mean @ self.visible_to_visible
-        driven = net + mean @ self.visible_to_hidden + middle @ self.hidden_to_hidden
         return {
             "weights": diagnosis.pull(scale, self.weights, hidden.width),
             "visible_to_hidden": diagnosis.pull(past, self.visible_to_hidden, hidden.width),
             "visible_to_visible": diagnosis.pull(past, self.visible_to_visible, scale),
             "hidden_to_hidden": diagnosis.pull(hidden.width, self.hidden_to_hidden, hidden.width),
             "visible_bias": (self.visible_bias + moved) * scale,
-            "hidden_bias": hidden.pull(self.hidden_bias + driven),
             "initial_visible_bias": (self.initial_visible_bias + visible) * scale,
-            "initial_hidden_bias": hidden.pull(self.initial_hidden_bias + net),
         }
 
     def parameters(self) -> Parameters:

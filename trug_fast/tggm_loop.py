@@ -309,7 +309,8 @@ class Training:
                 f"{record.best_epoch}, the best before: {_slower(record.rate)}"
             )
         learner = self._final_learner()
-        if diagnosis.brief(done, learner.updates) or not self.scale_y.varies.any():
+        updates = done * -(-len(self.kept) // self.settings.batch_size)
+        if diagnosis.brief(done, updates) or not self.scale_y.varies.any():
             return None
         rows = diagnosis.spread(np.arange(len(self.inputs)))
         aims = self.targets[rows].astype(np.float64)
@@ -321,7 +322,7 @@ class Training:
         start = self._new_learner().score(self.inputs[rows], self.targets[rows])[0]
         worse = rise.after < -aims.shape[1] * start**2
         advice = (
-            f"take more epochs or smaller batches ({learner.updates} updates were made), or a "
+            f"take more epochs or smaller batches ({updates} updates were made), or a "
             "higher learning_rate; if nothing helps, the inputs may say nothing about the targets"
         )
         return (
