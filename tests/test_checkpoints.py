@@ -101,6 +101,7 @@ def test_resampled_data_continue_with_the_same_images(tmp_path, monkeypatch):
     assert_same(whole, resumed)
 
 
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
 def test_the_best_model_so_far_is_kept(data, tmp_path, monkeypatch):
     options = BASE | {"score": "pseudo", "validation": data, "patience": 9, "learning_rate": 2.0}
     options |= {"epochs": 5, "average": 0}  # at such a rate the score rises and falls

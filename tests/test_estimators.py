@@ -76,6 +76,7 @@ class TestRegressor:
             mean, std = regressor.predict(YACHT.X_test, return_std=True)
             assert mean.shape == std.shape == shape
 
+    @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
     def test_works_in_pipelines_and_searches(self):
         pipeline = make_pipeline(StandardScaler(), TGGMRegressor(5, epochs=10, random_state=0))
         grid = {
@@ -135,6 +136,7 @@ class TestTransformer:
             atol=1e-4,
         )
 
+    @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
     def test_gibbs_steps_are_new_draws_and_repeat_after_a_refit(self):
         X = (DIGITS.train > 0.5).astype(float)
         transformer = RBMTransformer(10, n_iter=2, random_state=0).fit(X)

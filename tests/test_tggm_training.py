@@ -40,7 +40,7 @@ def learner(method, noise="separate", truncation=PER_UNIT, inputs=3, outputs=2, 
 
 
 def plain(width):
-    return Scale(np.zeros(width), np.ones(width))
+    return Scale.none(width)
 
 
 def gradient(run, X, y):
@@ -224,6 +224,7 @@ def test_every_optimiser_learns(optimizer):
     assert rmse(fit.model) < 2.5
 
 
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
 def test_truncation_is_learned_as_asked():
     def ends(truncation):
         options = QUICK | dict(epochs=5)
@@ -330,7 +331,8 @@ class TestValidation:
 
     def test_patience_ends_a_run(self):
         noise = np.random.default_rng(0).normal(size=277)  # nothing to learn: the first is best
-        fit = tf.train_tggm(YACHT.X_train, noise, **QUICK, patience=5, rng=0)
+        with pytest.warns(tf.TrainingWarning, match="no better than the mean"):
+            fit = tf.train_tggm(YACHT.X_train, noise, **QUICK, patience=5, rng=0)
         assert len(fit.history["epoch"]) == fit.best_epoch + 5 < 60
 
     def test_the_refit_is_a_run_on_all_rows(self):

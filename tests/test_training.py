@@ -9,6 +9,9 @@ import trug_fast as tf
 from trug_fast import scoring
 from trug_fast.learner import STRIDE, Learner, Settings
 
+# What most of these runs are to show needs no run long enough to learn.
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+
 ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "score": None, "rng": 0}
 
 

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from types import ModuleType
 
 from . import datasets, exact, kernels
+from .diagnosis import TrainingWarning
 from .forecasts import forecast_errors
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import LogPartition, PartitionWarning, log_partition
@@ -28,6 +29,7 @@ __all__ = [
     "PartitionWarning",
     "TGGMFit",
     "TemporalFit",
+    "TrainingWarning",
     "TruGRBM",
     "TruGTGGM",
     "TruGTRBM",

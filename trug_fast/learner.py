@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from . import diagnosis
 from .checkpoints import State, copy_into
 from .checks import FloatArray
+from .diagnosis import Columns, Ranges
 from .gradients import Chains, Gradient, Phase, data_phase, model_phase, start_chains
 from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
@@ -149,6 +151,7 @@ class Learner:
         if settings.learn_precision:
             learned["curvature"] = self.curvature
             shown["precision"] = self.precision
+        self.learned = tuple(shown)
         for name, parameter in learned.items():
             self.optimiser.remember(name, parameter)
         # In float64, since steps towards a parameter become smaller than float32's grid.
@@ -228,13 +231,29 @@ class Learner:
         for name, average in self.averages.items():
             average += share * (getattr(self, name) - average)
 
-    def require_finite(self, epoch: int) -> None:
-        """Stop a run that has diverged, instead of training on nonsense."""
-        if not np.isfinite(self.weights).all():
-            raise FloatingPointError(
-                f"training diverged in epoch {epoch}: weights are no longer finite; "
-                "use a lower learning_rate, or a lower truncation_rate where ends are learned"
-            )
+    def fault(self, columns: Columns) -> str | None:
+        """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
+        learned = {name: getattr(self, name) for name in self.learned}
+        return diagnosis.fault(learned, lambda: self._pulls(columns))
+
+    def _pulls(self, columns: Columns) -> State:
+        """Return what weights and biases do to units, as diagnosis.LIMIT counts it."""
+        hidden, scale = self._ranges(), columns.scale(self.visible_precision)
+        visible = self.visible_bias + self.weights @ hidden.mean
+        if self.visible_precision.size:
+            visible -= self.visible_precision * columns.mean
+        return {
+            "weights": diagnosis.pull(scale, self.weights, hidden.width),
+            "visible_bias": visible * scale,
+        }
+
+    def _ranges(self) -> Ranges:
+        """Return how far hidden units go and where they are, as diagnosis.LIMIT counts it."""
+        mean, zeros = self.hidden_offset, np.zeros_like(self.hidden_bias)
+        if self.settings.bernoulli:
+            return Ranges(zeros + 1, mean)
+        width = np.minimum(self.upper - self.lower, 1 / np.sqrt(np.maximum(self.precision, 1e-30)))
+        return Ranges(width, mean if self.settings.centred else zeros.clip(self.lower, self.upper))
 
     def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""

@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 from . import scoring
 from .checkpoints import Checkpoint, State, copy_into
 from .datasets import Resampler
+from .diagnosis import QUIET
 from .interrupts import Interrupts
 from .learner import Learner, Pace
 from .optimisers import Schedule
 from .progress import Progress
 from .rbm import BernoulliRBM, TruGRBM
+from .watch import Watch
 
 Model = TruGRBM | BernoulliRBM
 Data = NDArray[Any] | Resampler
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
-LOOK = 100  # updates between two looks at whether the parameters are still numbers
+LOOK = 100  # updates between two looks at whether the parameters are still sound
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Run:
         self.whole = True  # no update is under way
         self.updates = math.ceil(data.shape[0] / learner.settings.batch_size)  # in an epoch
         self._earlier, self._begun = 0.0, time.perf_counter()
+        self.watch = self._watch()
 
     def seconds(self) -> float:
         """Return how long this run has trained, over all its parts."""
@@ -133,7 +136,7 @@ class Run:
                 progress.advance(1)
                 due = checkpoint is not None and checkpoint.due()
                 if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
-                    self.learner.require_finite(self.epoch + 1)
+                    self.watch.require_sound(self.epoch + 1)
                 if checkpoint is not None and due:
                     checkpoint.save(self.state())
             self._end_epoch(data, callbacks, progress)
@@ -153,6 +156,7 @@ class Run:
             round(plan.k.at(done)),
         )
 
+    @QUIET
     def _update(self, data: NDArray[Any], rows: NDArray[np.int64]) -> None:
         self.whole = False
         self.learner.update(data, rows, self._pace(self.batch))
@@ -164,11 +168,13 @@ class Run:
     ) -> None:
         """Score, record and ask the callbacks."""
         learner, plan, number = self.learner, self.plan, self.epoch + 1
-        learner.require_finite(number)
+        self.watch.require_sound(number)
         record = {"epoch": float(number), "seconds": self.seconds()}
         record |= learner.brief(self._pace(self.updates - 1))
         due = number % plan.score_every == 0 or number == plan.epochs
         record |= self._scores(data, due)
+        if due and "score" in record:
+            self.watch.require_score(number, record["score"])
         for name, value in record.items():
             self.records.setdefault(name, []).append(value)
         self._keep_best(due)
@@ -178,6 +184,14 @@ class Run:
         stop = any([callback(event) for callback in callbacks])
         self.finished = stop or number == plan.epochs or self._out_of_patience()
 
+    def verdict(self) -> str | None:
+        """Return what must be said of a finished run: that it learned nothing, or nothing."""
+        return self.watch.verdict(self.epoch, self.model())
+
+    def _watch(self) -> Watch:
+        return Watch(self.data, self.learner, self.plan.learning_rate)
+
+    @QUIET
     def _scores(self, data: NDArray[Any], due: bool) -> dict[str, float]:
         """Return the scores of an epoch, NaN if none is due."""
         learner = self.learner

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from .diagnosis import spread
 from .likelihood import log_likelihood, pseudo_log_likelihood
 from .partition import log_partition
 from .rbm import BernoulliRBM, TruGRBM
 
-ROWS = 1000  # scored of each set
 CHAINS, TEMPERATURES = 100, 1000
 
 
@@ -30,7 +30,7 @@ def scores(
     if not due:
         return dict.fromkeys(sets, np.nan)
     model = snapshot()
-    rows = {name: array[:: max(1, len(array) // ROWS)][:ROWS] for name, array in sets.items()}
+    rows = {name: spread(array) for name, array in sets.items()}
     if kind == "pseudo":
         return {k: float(pseudo_log_likelihood(model, v, rng=seed).mean()) for k, v in rows.items()}
     if kind == "reconstruction":

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import diagnosis
 from .checkpoints import State
 from .checks import FloatArray
+from .diagnosis import Columns
 from .kernels import gibbs, learning
 from .kernels.hidden import BERNOULLI, TRUG
 from .kernels.philox import INITIAL, ORDER
@@ -124,6 +126,7 @@ class TemporalLearner(Learner):
         if settings.learn_visible_precision:
             learned["log_visible_precision"] = self.log_visible_precision
             shown["visible_precision"] = self.visible_precision
+        self.learned = tuple(shown)
         for name, parameter in learned.items():
             self.optimiser.remember(name, parameter)
         self.averages = {k: v.astype(np.float64) for k, v in shown.items() if settings.average}
@@ -133,6 +136,22 @@ class TemporalLearner(Learner):
         for name, (first, second) in self.optimiser.memory.items():
             arrays[f"first.{name}"], arrays[f"second.{name}"] = first, second
         return arrays | {f"average.{name}": average for name, average in self.averages.items()}
+
+    def _pulls(self, columns: Columns) -> State:
+        hidden, scale = self._ranges(), columns.scale(self.visible_precision)
+        past, mean = columns.deviation, columns.mean
+        visible = self.weights @ hidden.mean
+        if self.settings.real:
+            visible -= self.visible_precision * mean
+        moved = visible + mean @ self.visible_to_visible
+        return {
+            "weights": diagnosis.pull(scale, self.weights, hidden.width),
+            "visible_to_hidden": diagnosis.pull(past, self.visible_to_hidden, hidden.width),
+            "visible_to_visible": diagnosis.pull(past, self.visible_to_visible, scale),
+            "hidden_to_hidden": diagnosis.pull(hidden.width, self.hidden_to_hidden, hidden.width),
+            "visible_bias": (self.visible_bias + moved) * scale,
+            "initial_visible_bias": (self.initial_visible_bias + visible) * scale,
+        }
 
     def parameters(self) -> Parameters:
         """Return the current parameters as the kernels take them, sharing memory."""

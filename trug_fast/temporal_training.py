@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import checks
 from .checkpoints import Checkpoint, Resume, data_identity
+from .diagnosis import QUIET
 from .loop import Callback, Plan, Run
 from .optimisers import OptimiserName, Rate, as_schedule
 from .randomness import RngLike, seed_from
@@ -22,6 +24,7 @@ from .temporal_gradients import ChainStart
 from .temporal_learner import TemporalLearner, TemporalSettings
 from .training import History, as_sweeps, carry_out
 from .truncation import Truncation, TruncationLike, as_truncation
+from .watch import Watch
 
 # The best that we know: of binary visibles on bouncing balls, of real ones on motion capture.
 BEST_TRUNCATION = {
@@ -162,7 +165,14 @@ def train_trbm(
     TypeError, ValueError
         Before anything is computed, naming the argument.
     FloatingPointError
-        If the weights overflow: the learning rate is too high.
+        If training diverges, as of :func:`train_rbm`.
+
+    Warns
+    -----
+    TrainingWarning
+        If a run of five epochs or 100 updates has not lowered the errors of forecasts on up to
+        20 training sequences by two standard errors, against the linear forecast at which it
+        began.
 
     Examples
     --------
@@ -191,11 +201,14 @@ def train_trbm(
     start_order = BEST_ORDER[visible] if start_order is None else start_order
     if start_order not in (1, 2) or (start_order == 2 and visible != "real"):
         raise ValueError(f"start_order must be 1, or 2 with visible='real', got {start_order!r}")
-    data = as_sequences("sequences", sequences, real=visible == "real")
+    data = _with_past("sequences", as_sequences("sequences", sequences, real=visible == "real"))
     held_out = (
         None
         if validation is None
-        else as_sequences("validation", validation, data.shape[1], real=visible == "real")
+        else _with_past(
+            "validation",
+            as_sequences("validation", validation, data.shape[1], real=visible == "real"),
+        )
     )
     size = checks.count("batch_size", batch_size)
     settings = TemporalSettings(
@@ -266,6 +279,10 @@ class TemporalRun(Run):
     ) -> None:
         super().__init__(data, held_out, learner, plan)  # type: ignore[arg-type]
 
+    def _watch(self) -> Watch:
+        return TemporalWatch(self.data, self.learner, self.plan.learning_rate)
+
+    @QUIET
     def _scores(self, data: Any, due: bool) -> dict[str, float]:
         if self.plan.score is None:
             return {}
@@ -283,19 +300,59 @@ class TemporalRun(Run):
         self.best = {k: v for k, v in self.best.items() if v is not None}
 
 
+class TemporalWatch(Watch):
+    """Watches forecasts: what can be learned is to forecast better than linearly."""
+
+    yardstick = "score of forecasts (minus the squared error)"
+    name = "sequences"
+
+    def _choose(self, data: Any) -> Any:
+        return _scored(data)
+
+    def _frames(self) -> NDArray[Any]:
+        return np.asarray(self.rows.frames)
+
+    def _scores(self, model: Any) -> NDArray[np.float64]:
+        return np.concatenate(_frame_scores(model, self.rows))
+
+    def _blind(self) -> float:
+        return float(self._frames().var(axis=0, dtype=np.float64).sum())
+
+    def _faster(self) -> str:
+        return (
+            f"take more epochs or smaller batches ({self.learner.updates} updates were made), a "
+            "higher learning_rate or more hidden units; if nothing helps, the linear forecast at "
+            "which training begins may be all that there is to learn"
+        )
+
+
+def _scored(sequences: Sequences) -> Sequences:
+    """Return evenly spread sequences of two frames or more."""
+    usable = np.flatnonzero(sequences.lengths > 1)
+    return sequences.take(usable[:: max(1, usable.size // SCORED)][:SCORED])
+
+
+def _frame_scores(model: Any, some: Sequences) -> list[NDArray[np.float64]]:
+    """Return, of each sequence, minus the squared error of each frame from the second on."""
+    found = some.split(predict_all(model, some, "mean_field", None, 0))
+    pairs = zip(found, some.split(some.frames), strict=True)
+    return [-((a - b)[1:] ** 2).sum(axis=1, dtype=np.float64) for a, b in pairs]
+
+
 def _score(model: Any, sequences: Sequences) -> float:
     """Return minus the mean prediction error of evenly spread sequences."""
-    usable = np.flatnonzero(sequences.lengths > 1)
-    chosen = usable[:: max(1, usable.size // SCORED)][:SCORED]
-    if chosen.size == 0:
-        return float("nan")
-    some = sequences.take(chosen)
-    found = some.split(predict_all(model, some, "mean_field", None, 0))
-    errors = [
-        ((a - b)[1:] ** 2).sum(axis=1, dtype=np.float64).mean()
-        for a, b in zip(found, some.split(some.frames), strict=True)
-    ]
-    return -float(np.mean(errors))
+    scores = _frame_scores(model, _scored(sequences))
+    return float(np.mean([values.mean() for values in scores]))
+
+
+def _with_past(name: str, sequences: Sequences) -> Sequences:
+    """Refuse sequences of which no frame has one before it."""
+    if sequences.lengths.max() < 2:
+        raise ValueError(
+            f"{name} must hold a sequence of two frames or more, got one frame in each: without a "
+            "past there is nothing to forecast; rows without order are for train_rbm"
+        )
+    return sequences
 
 
 def _ends(settings: TemporalSettings) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from . import diagnosis
 from .checks import FloatArray
 from .kernels import epoch, regression
 from .kernels.philox import INITIAL, ORDER
@@ -27,15 +28,17 @@ ENDS = {None: regression.FIXED, "shared": regression.SHARED, "per_unit": regress
 
 @dataclass(frozen=True)
 class Scale:
-    """Means and deviations by which data is standardised."""
+    """Means and deviations by which data is standardised, and which columns vary at all."""
 
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]
+    varies: NDArray[np.bool_]
 
     @classmethod
     def of(cls, data: NDArray[Any], constant: float) -> Scale:
-        """Take them from the rows of ``data``; ``constant`` is the deviation of a constant column.
+        """Take them from the rows of ``data``.
 
+        The deviation of a constant column is ``constant`` times its value (or 1, if that is 0).
         Infinity makes the column 0, and its weights 0 in the model's own units: what never varied
         in training has no influence on predictions.
         """
@@ -43,7 +46,13 @@ class Scale:
         deviation = data.std(axis=0, dtype=np.float64)
         # That of a constant need not come out as 0.
         flat = (data == data[0]).all(axis=0) | (deviation <= 1e-14 * abs(mean))
-        return cls(mean, np.where(flat, constant, deviation))
+        size = np.where(abs(mean) < 1e-100, 1.0, abs(mean))
+        return cls(mean, np.where(flat, constant * size, deviation), ~flat)
+
+    @classmethod
+    def none(cls, columns: int) -> Scale:
+        """Leave data as it is."""
+        return cls(np.zeros(columns), np.ones(columns), np.ones(columns, bool))
 
     def apply(self, data: NDArray[Any], dtype: np.dtype[Any]) -> FloatArray:
         """Return standardised rows."""
@@ -154,10 +163,12 @@ class Learner:
         squares, likelihood = epoch.score(self.task, self.state, inputs, targets)
         return float(np.sqrt(squares / targets.size)), float(likelihood / len(targets))
 
-    def finite(self) -> bool:
-        """Return whether all weights are finite."""
-        stop = self.task.hidden * (self.task.inputs + self.task.outputs)
-        return bool(np.isfinite(self.state.theta[:stop]).all())
+    def fault(self) -> str | None:
+        """Say which parameter is no longer finite, if one is not."""
+        own = self.parts()._asdict()
+        own["noise_variance"] = own.pop("log_noise")
+        own["lower"], own["upper - lower"] = own.pop("low_end"), own.pop("log_width")
+        return diagnosis.fault(own)
 
     def copy(self) -> tuple[FloatArray, ...]:
         """Return copies of what makes the present model."""
@@ -176,18 +187,21 @@ class Learner:
         p(y | x) as it is (math.md 2.4); ends that are fixed or common here stay as they are.
         """
         own, settings = self.parts(), self.settings
-        noise = model.noise_variance / targets.deviation**2
-        if settings.noise == "shared":
-            noise = np.full_like(noise, noise.mean())
+        moves = targets.varies  # a constant target is its own forecast, whatever the model said
+        noise = np.full(moves.size, settings.noise_variance)
+        noise[moves] = (model.noise_variance / targets.deviation**2)[moves]
+        if settings.noise == "shared" and moves.any():
+            noise[:] = noise[moves].mean()
         own.log_noise[:] = np.log(noise)
         goal = noise[0] if settings.noise == "shared" else settings.hidden_variance
         unit = np.sqrt(goal / model.hidden_variance)
         weights = unit * model.input_weights
-        varies = np.isfinite(inputs.deviation)
-        own.input_weights[:, varies] = (weights * inputs.deviation)[:, varies]
+        own.input_weights[:, inputs.varies] = (weights * inputs.deviation)[:, inputs.varies]
         own.input_bias[:] = unit * model.input_bias + weights @ inputs.mean
-        own.output_weights[:] = model.output_weights / (unit * targets.deviation[:, None])
-        own.output_bias[:] = (model.output_bias - targets.mean) / targets.deviation
+        folded = model.output_weights / (unit * targets.deviation[:, None])
+        own.output_weights[:] = np.where(moves[:, None], folded, 0.0)
+        offset = (model.output_bias - targets.mean) / targets.deviation
+        own.output_bias[:] = np.where(moves, offset, 0.0)
         if settings.truncation.learn == "per_unit":
             self.state.lower[:], self.state.upper[:] = unit * model.lower, unit * model.upper
             own.low_end[:] = self.state.lower

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import diagnosis
 from .checkpoints import Checkpoint, State, copy_into
 from .checks import FloatArray
+from .diagnosis import QUIET, Rise
 from .interrupts import Interrupts
 from .kernels.philox import USER
 from .optimisers import Schedule
@@ -23,6 +25,7 @@ from .progress import Progress
 from .tggm import TruGTGGM
 from .tggm_learner import Learner, Scale, Settings
 
+CONSTANT = 2.0**-26  # a constant target is forecast as exactly as the root of float64's grid
 RUN, CHOSEN, HISTORY = "run.", "chosen.", "history."  # begin names of arrays in a checkpoint
 BEST = ("best_theta", "best_lower", "best_upper")
 
@@ -84,6 +87,11 @@ class Run:
         self.record = Record(rate, learner.copy())
         self.finished = self.diverged = False
 
+    @property
+    def epoch(self) -> int:
+        """Number of epochs done, but the one that diverged."""
+        return len(self.record.history.get("epoch", []))
+
     def state(self) -> State:
         """Return all that the rest of the run depends on."""
         flags = np.array([self.epochs, self.learner.updates, self.finished, self.diverged])
@@ -126,7 +134,7 @@ class Training:
     ) -> None:
         self.settings, self.plan, self.start, self.seed = settings, plan, start, seed
         self.hidden = hidden
-        self.scale_x, self.scale_y = Scale.of(data, np.inf), Scale.of(aims, 1.0)
+        self.scale_x, self.scale_y = Scale.of(data, np.inf), Scale.of(aims, CONSTANT)
         self.inputs = self.scale_x.apply(data, settings.dtype)
         self.targets = self.scale_y.apply(aims, settings.dtype)
         generator = np.random.Generator(np.random.Philox(key=[seed, USER]))
@@ -170,7 +178,7 @@ class Training:
         Raises
         ------
         FloatingPointError
-            If the weights overflow at every rate.
+            If training diverges at every rate.
         """
         done = self.run.record.history.get("epoch", [])
         bar.advance(self.stage * self.plan.epochs + len(done))
@@ -198,9 +206,14 @@ class Training:
         learner = self._new_learner()
         learner.restore(self.best().best)
         log_noise = self._calibrated(learner) if calibrate and self.held.size else None
+        return self._final_learner().model(self.scale_x, self.scale_y, log_noise)
+
+    def _final_learner(self) -> Learner:
         if self.stage == len(self.plan.rates) and self.finished and not self.run.diverged:
-            learner = self.run.learner
-        return learner.model(self.scale_x, self.scale_y, log_noise)
+            return self.run.learner
+        learner = self._new_learner()
+        learner.restore(self.best().best)
+        return learner
 
     def _new_learner(self) -> Learner:
         widths = self.inputs.shape[1], self.targets.shape[1]
@@ -222,18 +235,18 @@ class Training:
     def _next_run(self) -> None:
         """Go on to the next rate, to all rows, or to the end."""
         plan = self.plan
-        if self.stage < len(plan.rates) and not (
-            self.run.diverged and not self.run.record.best_epoch
-        ):
+        # Without rows held back nothing speaks for what was there before it diverged.
+        good = not self.run.diverged or (self.held.size and self.run.record.best_epoch)
+        if self.stage < len(plan.rates) and good:
             self.chosen = self._better()
         if self.stage + 1 < len(plan.rates):
             self.stage += 1
             self.run = self._new_run(plan.rates[self.stage], self.kept, plan.epochs)
             return
         if self.chosen is None:
-            raise FloatingPointError(
-                "training diverged: weights are no longer finite; use a lower learning_rate"
-            )
+            run = self.run
+            fault = run.learner.fault() or self._far_off(run, self._score(run)[0])
+            raise diagnosis.diverged(run.epoch + 1, str(fault), _slower(run.record.rate))
         if (
             self.stage < len(plan.rates)
             and plan.refit
@@ -257,14 +270,16 @@ class Training:
         now = Schedule(record.rate, record.rate * plan.decay).at(number / plan.epochs)
         ends = now if plan.truncation_rate is None else now * plan.truncation_rate
         objective = learner.run_epoch(self.inputs, self.targets, run.rows, number, now, ends)
-        if not learner.finite():
+        line = {"epoch": number + 1.0, "learning_rate": now, "objective": objective}
+        validated, last = len(run.rows) < len(self.inputs), number + 1 == run.epochs
+        score, fault = 0.0, learner.fault()
+        if fault is None and (validated or last):
+            rmse, likelihood = self._score(run)
+            fault = self._far_off(run, rmse)
+        if fault is not None:
             run.finished = run.diverged = True
             return
-        line = {"epoch": number + 1.0, "learning_rate": now, "objective": objective}
-        validated = len(run.rows) < len(self.inputs)
-        score = 0.0
         if validated:
-            rmse, likelihood = learner.score(self.inputs[self.held], self.targets[self.held])
             likelihood -= float(np.log(self.scale_y.deviation).sum())
             line |= {"validation_rmse": rmse, "validation_log_likelihood": likelihood}
             score = -rmse if plan.score == "rmse" else likelihood
@@ -275,17 +290,75 @@ class Training:
             record.best_score, record.best = score, learner.copy()
             record.best_epoch = number + 1
         stale = number + 1 - record.best_epoch >= plan.patience
-        run.finished = stale or number + 1 == run.epochs
+        run.finished = stale or last
+
+    def _scored(self, run: Run) -> NDArray[np.int64]:
+        """Return the rows held back, or without them some of those trained on."""
+        return self.held if len(run.rows) < len(self.inputs) else diagnosis.spread(run.rows)
+
+    def _score(self, run: Run) -> tuple[float, float]:
+        """Return root mean square error and mean log-likelihood, of standardised targets."""
+        rows = self._scored(run)
+        return run.learner.score(self.inputs[rows], self.targets[rows])
+
+    def _far_off(self, run: Run, rmse: float) -> str | None:
+        """Say so if the error is far above that at the start, and that of the mean."""
+        if rmse <= diagnosis.FALL:
+            return None
+        targets = self.targets[self._scored(run)]
+        start = self._new_learner().score(self.inputs[self._scored(run)], targets)[0]
+        usual = max(1.0, start, float(np.sqrt((targets.astype(np.float64) ** 2).mean())))
+        if rmse <= diagnosis.FALL * usual:
+            return None
+        return f"the error is {rmse:.3g} times the targets' standard deviation"
+
+    @QUIET
+    def verdict(self) -> str | None:
+        """Return what must be said of a finished training, or nothing."""
+        record, done = self.best(), len(self.best().history.get("epoch", []))
+        if self.run.diverged and self.stage == len(self.plan.rates):
+            return (
+                f"training on all rows diverged in epoch {self.run.epoch + 1}; the model is that "
+                f"without the rows held back: {_slower(record.rate)}"
+            )
+        if done < self.plan.epochs and done - record.best_epoch < self.plan.patience:
+            return (
+                f"training diverged in epoch {done + 1}; the model is that of epoch "
+                f"{record.best_epoch}, the best before: {_slower(record.rate)}"
+            )
+        learner = self._final_learner()
+        updates = done * -(-len(self.kept) // self.settings.batch_size)
+        if diagnosis.brief(done, updates) or not self.scale_y.varies.any():
+            return None
+        rows = diagnosis.spread(np.arange(len(self.inputs)))
+        aims = self.targets[rows].astype(np.float64)
+        forecast = np.asarray(self._standard_model(learner).predict(self.inputs[rows]))
+        error = aims - forecast.reshape(aims.shape)
+        rise = Rise.paired(-(aims**2).sum(axis=1), -(error**2).sum(axis=1))
+        if rise.clear:
+            return None
+        start = self._new_learner().score(self.inputs[rows], self.targets[rows])[0]
+        worse = rise.after < -aims.shape[1] * start**2
+        advice = (
+            f"take more epochs or smaller batches ({updates} updates were made), or a "
+            "higher learning_rate; if nothing helps, the inputs may say nothing about the targets"
+        )
+        return (
+            "training has come to a model that forecasts the training data no better than the mean "
+            "of the targets, by more than the noise of the score (minus the squared error, of "
+            f"standardised targets): {rise.before:.4g} of the mean, {rise.after:.4g} of the model, "
+            f"{rise.change}; {_slower(record.rate) if worse else advice}"
+        )
+
+    def _standard_model(self, learner: Learner) -> TruGTGGM:
+        """Return a model of standardised rows."""
+        return learner.model(Scale.none(self.inputs.shape[1]), Scale.none(self.targets.shape[1]))
 
     def _calibrated(self, learner: Learner) -> NDArray[np.float64]:
         """Return each output's log noise variance of highest likelihood on the held back rows."""
         from scipy.optimize import minimize_scalar  # here, since its import takes a while
 
-        plain_x, plain_y = (
-            Scale(np.zeros(width), np.ones(width))
-            for width in (self.inputs.shape[1], self.targets.shape[1])
-        )
-        model = learner.model(plain_x, plain_y)
+        model = self._standard_model(learner)
         mean, deviation = model.predict(self.inputs[self.held], return_std=True)
         shape = (self.held.size, -1)
         variance = deviation.reshape(shape) ** 2 - model.noise_variance
@@ -300,3 +373,7 @@ class Training:
             found = minimize_scalar(loss, bounds=(-18.0, 5.0), method="bounded")
             result[o] = found.x
         return result
+
+
+def _slower(rate: float) -> str:
+    return f"use a lower learning_rate (it was {rate:g})"

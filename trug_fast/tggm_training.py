@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import checks
 from .checkpoints import Checkpoint, Resume, data_identity
+from .diagnosis import TrainingWarning
 from .interrupts import Interrupts, Terminated
 from .optimisers import OptimiserName
 from .progress import Progress
@@ -156,7 +157,15 @@ def train_tggm(
     FileExistsError, FileNotFoundError
         If ``checkpoint`` exists without ``resume``, or does not with ``resume=True``.
     FloatingPointError
-        If the weights overflow at every learning rate.
+        If training diverges at every learning rate: a parameter is no longer finite, or the error
+        is ten times that at the start.
+
+    Warns
+    -----
+    TrainingWarning
+        If a run of five epochs or 100 updates ends with a model that forecasts up to 1,000 rows
+        of the data no better than their mean, by two standard errors; and if training diverged
+        after its best epoch, whose model is returned.
 
     Examples
     --------
@@ -231,6 +240,7 @@ def _carry_out(training: Training, progress: bool | None, saved: Checkpoint | No
             except ValueError as error:
                 raise ValueError(f"checkpoint {saved.path} is damaged: {error}") from error
         if training.finished:
+            _judge(training)
             return False
         if saved is not None:
             saved.start(training.state())
@@ -250,7 +260,16 @@ def _carry_out(training: Training, progress: bool | None, saved: Checkpoint | No
                 saved.save(training.state())
     if terminated:  # nobody handles the signal: die of it, now that all is saved
         signal.raise_signal(signal.SIGTERM)
+    if not interrupted:
+        _judge(training)
     return interrupted
+
+
+def _judge(training: Training) -> None:
+    """Warn if the result is of no use, or of a run that diverged."""
+    words = training.verdict()
+    if words is not None:
+        warnings.warn(words, TrainingWarning, stacklevel=4)
 
 
 def _identity(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import checks
 from .checkpoints import Checkpoint, Resume, data_identity
 from .datasets import Resampler
+from .diagnosis import TrainingWarning
 from .interrupts import Interrupts, Terminated
 from .learner import Learner, Settings
 from .loop import Callback, EpochEnd, Plan, Run
@@ -195,7 +196,15 @@ def train_rbm(
     OSError
         If the checkpoint cannot be written at the start.  Later that is only a warning.
     FloatingPointError
-        If the weights overflow: the learning rate is too high.
+        If training diverges: a parameter is no longer finite or absurdly large, or the score has
+        fallen far below that at the start.  The message names it, and what to change.
+
+    Warns
+    -----
+    TrainingWarning
+        If a run of five epochs or 100 updates has not raised the pseudo-log-likelihood (with
+        Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
+        errors, whatever ``score`` is.
 
     Examples
     --------
@@ -339,6 +348,7 @@ def carry_out(
             except ValueError as error:
                 raise ValueError(f"checkpoint {saved.path} is damaged: {error}") from error
         if run.finished:
+            _judge(run)
             return False
         if saved is not None:
             saved.start(run.state())
@@ -361,4 +371,13 @@ def carry_out(
                 saved.save(run.state())
     if terminated:  # nobody handles the signal: die of it, now that all is saved
         signal.raise_signal(signal.SIGTERM)
+    if not interrupted:
+        _judge(run)
     return interrupted
+
+
+def _judge(run: Run) -> None:
+    """Warn if a whole run has learned nothing."""
+    words = run.verdict()
+    if words is not None:
+        warnings.warn(words, TrainingWarning, stacklevel=4)

@@ -1,0 +1,172 @@
+"""How a training is seen to have failed, and what is said of it: shared by all three trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What one parameter may do to a unit, in nats: odds of e^10,000 leave no draw free.  A connection
+# counts by what one unit does to the other on its way through its range; a bias of a visible unit
+# by the net input while hidden units are at their means.  Biases of hidden ones do not count: a
+# unit that is dead for all rows does no harm, and what harms is seen by those that it drives.
+# LIMIT_MEASURED
+LIMIT = 1e4
+# A score so many times as bad as it was at the start, and as that of coins, comes back no more.
+FALL = 10.0
+SURE = 2.0  # standard errors: what a score must have risen by
+EPOCHS, UPDATES = 5, 100  # a run with fewer of both is a trial, of which nothing is said
+SCALE = 5.0  # standard deviations of columns beyond it, or below its inverse: not standardised
+
+ROWS = 1000  # that are scored at most
+QUIET = np.errstate(all="ignore")  # what overflows is found here, and told in words
+
+Arrays = Mapping[str, NDArray[Any]]
+Scores = NDArray[np.float64]
+
+
+class TrainingWarning(UserWarning):
+    """Training went through, but its score does not show that anything was learned.
+
+    The message gives the score before and after, its standard error, and what to change.
+    """
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the columns of the data are, and how far they go; zeros and ones go from 0 to 1."""
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, rows: NDArray[Any], real: bool) -> Columns:
+        """Take them from rows of the data."""
+        mean = rows.mean(axis=0, dtype=np.float64)
+        return cls(mean, rows.std(axis=0, dtype=np.float64) if real else np.ones_like(mean))
+
+    def scale(self, precision: NDArray[Any]) -> NDArray[np.float64]:
+        """Return by what net inputs of visible units are multiplied to be comparable.
+
+        Binary units (no precision): nothing.  Of Gaussian ones the net input is their mean times
+        their precision: it is counted in standard deviations of the column, or in nats over one
+        if that is less, where the data is finer than the units' own noise.
+        """
+        if not precision.size:
+            return self.deviation
+        room = np.maximum(precision * self.deviation**2, 1.0)
+        return np.asarray(self.deviation / room)
+
+
+class Ranges(NamedTuple):
+    """How far hidden units go, and where they are.
+
+    Of TruG units the range is the width of the interval, or one standard deviation in a wide one.
+    """
+
+    width: NDArray[Any]
+    mean: NDArray[Any]
+
+
+def pull(above: NDArray[Any], weights: NDArray[Any], below: NDArray[Any]) -> NDArray[Any]:
+    """Return the largest effect of each column of weights, one unit going through its range."""
+    scaled = above[:, None] * weights if (above != 1.0).any() else weights
+    return np.asarray(np.maximum(scaled.max(axis=0), -scaled.min(axis=0)) * below)
+
+
+def fault(parameters: Arrays, pulls: Callable[[], Arrays] = dict) -> str | None:
+    """Say which parameter is nonsense, if one is.
+
+    Parameters
+    ----------
+    parameters : mapping of arrays
+        All that is learned: no number of it may be infinite or NaN.
+    pulls : callable
+        Gives, in nats, what parameters do to units; called if all numbers are finite.
+    """
+    for name, values in parameters.items():
+        if not np.isfinite(values).all():
+            return f"{_are(name)} no longer finite"
+    for name, values in pulls().items():
+        most = max(float(values.max()), -float(values.min()))
+        if not most <= LIMIT:
+            return f"{_are(name)} absurdly large ({most:.1e} nats on a unit)"
+    return None
+
+
+def _are(name: str) -> str:
+    return f"{name} {'are' if name.endswith('weights') else 'is'}"
+
+
+def off_scale(name: str, columns: NDArray[Any]) -> str | None:
+    """Say that real data should be standardised, if they are far from it."""
+    deviations = columns.std(axis=0, dtype=np.float64)
+    varied = deviations[deviations > 0]
+    if varied.size == 0 or (varied.max() <= SCALE and varied.min() >= 1 / SCALE):
+        return None
+    return (
+        f"standardise the columns of {name}, whose standard deviations are "
+        f"{varied.min():.3g} to {varied.max():.3g}: subtract their means and divide by these"
+    )
+
+
+def diverged(epoch: int, what: str, remedy: str) -> FloatingPointError:
+    """Return the error of a training that cannot come back."""
+    return FloatingPointError(f"training diverged in epoch {epoch}: {what}; {remedy}")
+
+
+@dataclass(frozen=True)
+class Rise:
+    """A mean score of rows before training and after, and the standard error of the difference."""
+
+    before: float
+    after: float
+    error: float
+
+    @classmethod
+    def of(cls, before: Scores, after: Scores) -> Rise:
+        """Compare the scores of rows, with the noise that either mean has by itself.
+
+        The rows are the same, so that the difference is known better than that.  But then any
+        small rise is significant: the digits' by 0.20 +- 0.03, where 12 can be had and the score
+        itself is good to 1.4.
+        """
+        variance = (before.var() + after.var()) / before.size
+        return cls(float(before.mean()), float(after.mean()), float(np.sqrt(variance)))
+
+    @classmethod
+    def paired(cls, before: Scores, after: Scores) -> Rise:
+        """Compare the scores of rows with the noise of their differences.
+
+        Where the first score is hard to beat, a small rise counts.
+        """
+        error = (after - before).std() / np.sqrt(before.size)
+        return cls(float(before.mean()), float(after.mean()), float(error))
+
+    @property
+    def clear(self) -> bool:
+        """Whether the score has risen by more than its noise."""
+        return self.after - self.before > SURE * self.error
+
+    @property
+    def fell(self) -> bool:
+        """Whether it has fallen by more than its noise."""
+        return self.after - self.before < -SURE * self.error
+
+    @property
+    def change(self) -> str:
+        """The difference and its standard error, in words."""
+        return f"{self.after - self.before:+.3g} +- {self.error:.2g}"
+
+
+def brief(epochs: int, updates: int) -> bool:
+    """Return whether a run was too short to be judged."""
+    return epochs < EPOCHS and updates < UPDATES
+
+
+def spread(data: NDArray[Any]) -> NDArray[Any]:
+    """Return evenly spread rows, as many as are scored."""
+    return data[:: max(1, len(data) // ROWS)][:ROWS]
