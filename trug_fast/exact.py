@@ -1,6 +1,7 @@
 """Exact log-partition functions, likelihoods and gradients, for small models.
 
-By enumeration of the visible states, or of the hidden ones where visible units are Gaussian.
+By enumeration of the visible states, or of the hidden ones where visible units are Gaussian or too
+many.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from . import exact_gaussian
 from .kernels import gibbs
 from .numerics import log_sum_exp
-from .rbm import RBM, TruGRBM
+from .rbm import RBM, BernoulliRBM, TruGRBM
 from .threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def log_partition(model: RBM) -> float:
     Raises
     ------
     ValueError
-        If the model is too large: it may have 22 visible units; where they are Gaussian, any number
-        of them, but 22 Bernoulli or 3 TruG hidden units (math.md 4.1).
+        If the model is too large: it may have 22 visible units, or any number of them and 22
+        Bernoulli hidden units; where visible units are Gaussian, any number of them and 22
+        Bernoulli or 3 TruG hidden units (math.md 4.1).
 
     Examples
     --------
@@ -50,6 +52,10 @@ def log_partition(model: RBM) -> float:
     """
     if model.visible_precision is not None:
         return exact_gaussian.log_partition(model)
+    if isinstance(model, BernoulliRBM) and model.n_hidden <= MAX_VISIBLE < model.n_visible:
+        # The two layers of an ordinary machine are alike.
+        weights = np.float64(1) * model.weights.T
+        model = BernoulliRBM(weights, model.hidden_bias, model.visible_bias)
     return log_sum_exp(-model.free_energy(states(model.n_visible)))
 
 
