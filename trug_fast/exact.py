@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import exact_gaussian
 from .kernels import gibbs
 from .numerics import log_sum_exp
-from .rbm import RBM, BernoulliRBM, TruGRBM
+from .rbm import RBM, BernoulliRBM, TruGRBM, require_rbm
 from .threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def log_partition(model: RBM) -> float:
     >>> float(round(tf.exact.log_partition(tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)), 6))
     3.465736
     """
+    require_rbm("exact.log_partition(model)", model)
     if model.visible_precision is not None:
         return exact_gaussian.log_partition(model)
     if isinstance(model, BernoulliRBM) and model.n_hidden <= MAX_VISIBLE < model.n_visible:
@@ -66,8 +67,10 @@ def log_likelihood(model: RBM | TRBM, X: Any) -> NDArray[np.float64]:
     its frames of log p(x_t | x_{t-1}, filtered h_{t-1}) (math.md 4.2).
     """
     if not isinstance(model, RBM):
-        from . import temporal_exact
+        from . import temporal, temporal_exact
 
+        if not isinstance(model, temporal.TRBM):
+            require_rbm("exact.log_likelihood(model, X)", model)
         return temporal_exact.log_likelihood(model, X)
     array = model.visible_units.checked("X", X, model.n_visible)
     return -model.free_energy(array) - log_partition(model)
@@ -92,8 +95,10 @@ def gradient(model: RBM | TRBM, X: Any, rule: Rule = "full") -> dict[str, NDArra
         infinite truncation point is 0: its density there vanishes.
     """
     if not isinstance(model, RBM):
-        from . import temporal_exact
+        from . import temporal, temporal_exact
 
+        if not isinstance(model, temporal.TRBM):
+            require_rbm("exact.gradient(model, X)", model)
         return temporal_exact.gradient(model, X, rule)
     array = model.visible_units.checked("X", X, model.n_visible)
     data = _expectations(model, array, np.full(array.shape[0], 1 / array.shape[0]))

@@ -138,10 +138,10 @@ class Annealer:
 
     def _travel(self, name: str, leg: Leg, begin: Callable[[], State]) -> State:
         """Take a leg's chains from where the file has them, or from their begin, to its end."""
-        state = self._file.state(name)
-        if state is None or state.step < leg.steps:
+        found = self._file.state(name)
+        if found is None or found.step < leg.steps:
             self._file.start()
-            state = state or begin()
+        state = begin() if found is None else found
         sign = -1.0 if name == "reverse" else 1.0
         with Progress(leg.steps, TITLES[name], self._progress) as bar:
 
