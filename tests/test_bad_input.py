@@ -147,7 +147,7 @@ def test_models_and_estimators(call, kind, message):
 
 
 def test_enumeration_refuses_large_models():
-    large = tf.BernoulliRBM(np.zeros((30, 2)), 0.0, 0.0)
+    large = tf.BernoulliRBM(np.zeros((30, 23)), 0.0, 0.0)
     with pytest.raises(ValueError, match="at most 22 visible units, got 30; use log_partition"):
         tf.exact.log_partition(large)
 

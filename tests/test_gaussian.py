@@ -39,16 +39,17 @@ def exact_draws(model, n, seed):
     """Return n independent visible vectors: hidden ones drawn exactly, then visible ones."""
     rng = np.random.default_rng(seed)
     a, w, b = exact_gaussian._visible(model)
-    form = exact_gaussian._form(model)
+    box = exact_gaussian.hidden_box(model)
     if isinstance(model, tf.BernoulliRBM):
-        grid = exact_gaussian._grid(model, form)
-        p = np.exp(form.log_terms(grid) - form.log_terms(grid).max())
-        h = grid.points[rng.choice(len(p), n, p=p / p.sum())]
+        states = exact_gaussian.binary_states(model.n_hidden)
+        log_p = states @ box.linear - 0.5 * ((states @ box.form) * states).sum(axis=1)
+        p = np.exp(log_p - log_p.max())
+        h = states[rng.choice(len(p), n, p=p / p.sum())]
     else:  # from a box, by rejection; infinite ends cut where less than 1e-20 of the mass is left
         low, high = np.array(model.lower), np.minimum(model.upper, 12.0)
 
         def log_p(h):
-            return h @ form.linear - 0.5 * ((h @ form.form) * h).sum(axis=-1)
+            return h @ box.linear - 0.5 * ((h @ box.form) * h).sum(axis=-1)
 
         starts = exact_gaussian.binary_states(len(low)) * (high - low) + low
         bounds = list(zip(low, high, strict=True))

@@ -1,5 +1,6 @@
 """The same numbers however a run is split, and however often it is interrupted."""
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -15,6 +16,7 @@ import pytest
 from machines import exact_draws, machine
 
 import trug_fast as tf
+from trug_fast import files
 from trug_fast.partition import checkpoint, runs
 
 # Of few temperatures: here only numbers are compared.
@@ -173,6 +175,46 @@ def test_files_of_other_runs_and_broken_files_are_refused(model, tmp_path):
         run(model, checkpoint=file)
     with pytest.raises(FileNotFoundError, match="no such folder"):
         run(model, checkpoint=tmp_path / "none" / "run.npz")
+
+
+def full_disk(path, kind, arrays):
+    """Fail as writing to a full disk does."""
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(model, tmp_path, monkeypatch):
+    file = tmp_path / "run.npz"
+    monkeypatch.setattr(runs, "travel", None)  # nothing is computed
+    monkeypatch.setattr(files, "write", full_disk)
+    for schedule in ("uniform", "adaptive"):
+        with pytest.raises(OSError, match=r"cannot write checkpoint .*run\.npz: .*No space left"):
+            run(model, checkpoint=file, schedule=schedule)
+    assert not file.exists()
+
+
+def test_a_disk_that_fills_up_does_not_end_a_run(model, tmp_path, monkeypatch, expected):
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(runs, "STRETCH", 7)
+    file, write, written = tmp_path / "run.npz", files.write, []
+
+    def fill_up(*args):
+        (write if len(written) < 3 else full_disk)(*args)
+        written.append(file.stat().st_size)
+
+    monkeypatch.setattr(files, "write", fill_up)
+    with pytest.warns(UserWarning, match="cannot write checkpoint .* annealing goes on: .*space"):
+        assert np.array_equal(run(model, checkpoint=file), expected)
+    monkeypatch.setattr(files, "write", write)
+    assert np.array_equal(run(model, checkpoint=file), expected)  # from what was written before
+
+
+def test_one_direction_gives_what_it_gives_in_both(model):
+    both = tf.log_partition(model, **OPTIONS)
+    for side in (both.forward, both.reverse):
+        alone = tf.log_partition(model, **OPTIONS | {"direction": side.direction})
+        assert np.array_equal(alone.log_weights, side.log_weights)
+        assert (alone.log_z, alone.std_error) == (side.log_z, side.std_error)
+        assert alone.warnings == side.warnings
 
 
 SCRIPT = """

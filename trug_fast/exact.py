@@ -1,6 +1,7 @@
 """Exact log-partition functions, likelihoods and gradients, for small models.
 
-By enumeration of the visible states, or of the hidden ones where visible units are Gaussian.
+By enumeration of the visible states, or of the hidden ones where visible units are Gaussian or too
+many.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from . import exact_gaussian
 from .kernels import gibbs
 from .numerics import log_sum_exp
-from .rbm import RBM, TruGRBM
+from .rbm import RBM, BernoulliRBM, TruGRBM, require_rbm
 from .threads import computing, work
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def log_partition(model: RBM) -> float:
     Raises
     ------
     ValueError
-        If the model is too large: it may have 22 visible units; where they are Gaussian, any number
-        of them, but 22 Bernoulli or 3 TruG hidden units (math.md 4.1).
+        If the model is too large: it may have 22 visible units, or any number of them and 22
+        Bernoulli hidden units; where visible units are Gaussian, any number of them and 22
+        Bernoulli or 3 TruG hidden units (math.md 4.1).
 
     Examples
     --------
@@ -48,8 +50,13 @@ def log_partition(model: RBM) -> float:
     >>> float(round(tf.exact.log_partition(tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)), 6))
     3.465736
     """
+    require_rbm("exact.log_partition(model)", model)
     if model.visible_precision is not None:
         return exact_gaussian.log_partition(model)
+    if isinstance(model, BernoulliRBM) and model.n_hidden <= MAX_VISIBLE < model.n_visible:
+        # The two layers of an ordinary machine are alike.
+        weights = np.float64(1) * model.weights.T
+        model = BernoulliRBM(weights, model.hidden_bias, model.visible_bias)
     return log_sum_exp(-model.free_energy(states(model.n_visible)))
 
 
@@ -60,8 +67,10 @@ def log_likelihood(model: RBM | TRBM, X: Any) -> NDArray[np.float64]:
     its frames of log p(x_t | x_{t-1}, filtered h_{t-1}) (math.md 4.2).
     """
     if not isinstance(model, RBM):
-        from . import temporal_exact
+        from . import temporal, temporal_exact
 
+        if not isinstance(model, temporal.TRBM):
+            require_rbm("exact.log_likelihood(model, X)", model)
         return temporal_exact.log_likelihood(model, X)
     array = model.visible_units.checked("X", X, model.n_visible)
     return -model.free_energy(array) - log_partition(model)
@@ -86,8 +95,10 @@ def gradient(model: RBM | TRBM, X: Any, rule: Rule = "full") -> dict[str, NDArra
         infinite truncation point is 0: its density there vanishes.
     """
     if not isinstance(model, RBM):
-        from . import temporal_exact
+        from . import temporal, temporal_exact
 
+        if not isinstance(model, temporal.TRBM):
+            require_rbm("exact.gradient(model, X)", model)
         return temporal_exact.gradient(model, X, rule)
     array = model.visible_units.checked("X", X, model.n_visible)
     data = _expectations(model, array, np.full(array.shape[0], 1 / array.shape[0]))

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import checks
 from .partition import LogPartition
+from .partition.fingerprint import fingerprint
 from .randomness import RngLike, seed_from
-from .rbm import RBM
+from .rbm import RBM, require_rbm
 
 
 def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDArray[np.float64]:
@@ -25,9 +26,30 @@ def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDA
     Returns
     -------
     ndarray, shape (rows,), float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``log_z`` is an estimate for another model, or X does not hold what the visible units
+        are: numbers in [0, 1], or any finite ones where they are Gaussian.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> machine = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)
+    >>> tf.log_likelihood(machine, [[0, 1, 1]], tf.exact.log_partition(machine)).round(4)
+    array([-2.0794])
     """
+    require_rbm("log_likelihood(model, X, log_z)", model)
     array = model.visible_units.checked("X", X, model.n_visible)
-    value = checks.number("log_z", log_z.log_z if isinstance(log_z, LogPartition) else log_z)
+    if isinstance(log_z, LogPartition):
+        if log_z.fingerprint != fingerprint(model):
+            raise ValueError(
+                f"log_z must be of this model, {fingerprint(model)}, got one of "
+                f"{log_z.fingerprint}; pass log_partition of this model"
+            )
+        log_z = log_z.log_z
+    value = checks.number("log_z", log_z)
     return -model.free_energy(array) - value
 
 
@@ -38,6 +60,7 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     over rows follows training at the cost of two free energies; it is no log-likelihood.  For
     Bernoulli visible units only: the probability of one of them needs no integral.
     """
+    require_rbm("pseudo_log_likelihood(model, X)", model)
     if model.visible_precision is not None:
         raise ValueError(
             "the pseudo-log-likelihood is for Bernoulli visible units; with Gaussian ones estimate "

@@ -293,9 +293,11 @@ def unit_mean(
 ) -> NDArray[np.float64]:
     """Mean of units, one a column, at each net input; to float32, enough for a figure."""
     n = max(np.size(value) for value in (precision, lower, upper))
-    # A machine with one visible unit runs the kernel that training has compiled already.
-    units = TruGRBM(np.ones((1, n), np.float32), 0.0, 0.0, precision, lower, upper)
-    return units.hidden_moments(net[:, None]).mean.astype(np.float64)
+    # A machine with one visible unit, 0 to 1, runs the kernel that training has compiled already.
+    first, span = float(net.min()), float(np.ptp(net)) or 1.0
+    units = TruGRBM(np.full((1, n), span, np.float32), 0.0, first, precision, lower, upper)
+    place = np.clip((net - first) / span, 0.0, 1.0)
+    return units.hidden_moments(place[:, None]).mean.astype(np.float64)
 
 
 def _draw_scores(

@@ -131,8 +131,13 @@ class RBM(ABC):
         Returns
         -------
         ndarray, shape (rows,), float64
+
+        Raises
+        ------
+        TypeError, ValueError
+            If X does not hold such numbers, or any finite ones where units are Gaussian.
         """
-        array = checks.matrix("X", X, self.n_visible)
+        array = self.visible_units.checked("X", X, self.n_visible)
         layers = self.layers(np.float64)
         result = np.empty(array.shape[0])
         for start in range(0, array.shape[0], CHUNK):
@@ -148,7 +153,7 @@ class RBM(ABC):
 
     def hidden_moments(self, X: ArrayLike) -> HiddenMoments:
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
-        array = checks.matrix("X", X, self.n_visible)
+        array = self.visible_units.checked("X", X, self.n_visible)
         rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
         net, mean, variance, low, high = (
             np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(5)
@@ -159,7 +164,7 @@ class RBM(ABC):
 
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""
-        array = checks.matrix("X", X, self.n_visible)
+        array = self.visible_units.checked("X", X, self.n_visible)
         rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
         net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
@@ -354,3 +359,14 @@ class BernoulliRBM(RBM):
     def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
         unused = np.ones(self.n_hidden, dtype)
         return BERNOULLI, unused, unused, unused, 0
+
+
+def require_rbm(call: str, model: object) -> None:
+    """Refuse what is no model, such as data where two arguments were swapped.
+
+    call : the function as it should be called
+    """
+    if not isinstance(model, RBM):
+        raise TypeError(
+            f"{call}: model must be a TruGRBM or BernoulliRBM, got {type(model).__name__}"
+        )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
+import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +14,10 @@ from .. import checks, files
 from .runs import State
 
 KIND = "log_partition_run"
-LEGS = ("forward", "mixing", "reverse")
+LEGS = ("forward", "starts", "mixing", "reverse")
 SECONDS = 10.0  # between two writings
 
 Setting = str | int | None
-
-
-def digest(*arrays: NDArray[Any]) -> str:
-    """Return a short hash of arrays: their types, shapes and numbers."""
-    sha = hashlib.sha256()
-    for array in arrays:
-        sha.update(f"{array.dtype.str}{array.shape}".encode())
-        sha.update(np.ascontiguousarray(array).tobytes())
-    return sha.hexdigest()[:16]
 
 
 class Checkpoint:
@@ -42,6 +32,7 @@ class Checkpoint:
         self._path = None if path is None else checks.file_path("checkpoint", path)
         self._arrays = {name: np.zeros(0) for name in names}  # empty: not known yet
         self._written, self._fresh = time.monotonic(), False
+        self._started = False  # this process has written
         if self._path is not None and self._path.exists():
             self._arrays = files.read(self._path, KIND, tuple(names))
         elif self._path is not None and not self._path.parent.is_dir():
@@ -53,7 +44,7 @@ class Checkpoint:
 
     def __exit__(self, *error: object) -> None:
         """Write what the file lacks."""
-        self._write()
+        self._save()
 
     @property
     def settings(self) -> dict[str, Setting]:
@@ -79,6 +70,23 @@ class Checkpoint:
                     f"not {value!r}; remove the file to start anew"
                 )
         self._arrays["settings"] = np.array(json.dumps(settings))
+        if not stored:
+            self.start()
+
+    def start(self) -> None:
+        """Write once, so that a place that cannot be written to is refused before the work.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        if self._path is None or self._started:
+            return
+        try:
+            self._write()
+        except OSError as error:
+            raise type(error)(f"cannot write checkpoint {self._path}: {error}") from error
 
     @property
     def temperatures(self) -> NDArray[np.float64] | None:
@@ -110,9 +118,21 @@ class Checkpoint:
             self._arrays[f"{leg}_{field}"] = np.asarray(value)
         self._fresh = True
         if time.monotonic() - self._written >= SECONDS:
+            self._save()
+
+    def _save(self) -> None:
+        """Write what the file lacks, or warn and keep the former file: the run is worth more."""
+        if self._path is None or not self._fresh:
+            return
+        try:
             self._write()
+        except OSError as error:
+            self._written = time.monotonic()
+            warnings.warn(
+                f"cannot write checkpoint {self._path}, annealing goes on: {error}", stacklevel=2
+            )
 
     def _write(self) -> None:
-        if self._path is not None and self._fresh:
-            files.write(self._path, KIND, self._arrays)
-            self._written, self._fresh = time.monotonic(), False
+        assert self._path is not None
+        files.write(self._path, KIND, self._arrays)
+        self._written, self._fresh, self._started = time.monotonic(), False, True

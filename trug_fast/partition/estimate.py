@@ -12,14 +12,17 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..randomness import RngLike, seed_from
-from ..rbm import RBM
+from ..rbm import RBM, require_rbm
 from . import mean_field, paths, weights
 from .checkpoint import Checkpoint
+from .fingerprint import fingerprint
 from .legs import Annealer, Plan
 from .weights import LogPartition, PartitionWarning
 
 PathName = Literal["auto", "quad", "quad2", "paper"]
 Direction = Literal["forward", "reverse", "both"]
+
+SWEEP_SHARE = 10  # reverse chains have so many times fewer Gibbs sweeps at the model by default
 
 # The paper's setting; its path is the one whose end factors are left out.
 PAPER: dict[str, Any] = {
@@ -78,16 +81,17 @@ def log_partition(
         path, which leaves no density of h at its start.
     start : array_like, shape (rows, n_visible), optional
         Draws of the model for the reverse chains, e.g. the persistent chains of a
-        training run; chain r starts at row r, counted round.  By default rows of ``base``, or the
-        ends of the forward chains, drawn by their weights, after Gibbs sweeps at the model.
+        training run; chain r starts at row r, counted round.  By default a run of its own anneals
+        to the model as the forward chains do, and its ends are drawn by their weights.
     n_gibbs : int, optional
-        Those sweeps; by default none if ``start`` is given, else as many as temperatures.
+        Gibbs sweeps at the model after that; by default none if ``start`` is given, else a tenth of
+        the temperatures.
     executor : concurrent.futures.Executor, optional
         Runs blocks of 100 chains, each on one thread: threads, spawned processes,
         ``dask.distributed``'s ``client.get_executor()``.  The numbers are the same for each.
     checkpoint : str or Path, optional
-        A file written now and then.  If it exists, the run goes on where it stopped, and gives the
-        numbers it would have given.
+        A file written at the start and now and then.  If it exists, the run goes on where it
+        stopped, and gives the numbers it would have given.
     rng : None, int or numpy.random.Generator
         The result depends on it alone, not on the number of threads.
     progress : bool, optional
@@ -101,12 +105,14 @@ def log_partition(
     ------
     TypeError, ValueError
         Before anything is computed, naming the argument; also if the checkpoint is another run's.
+    OSError
+        If the checkpoint cannot be written at the start.  Later that is only a warning.
 
     Warns
     -----
     PartitionWarning
-        If the weights have collapsed, if the two directions are apart, or if the estimate is below
-        a bound that is certain.
+        If the weights have collapsed, if the two directions are apart, if the reverse chains began
+        at few different draws, or if the estimate is below a bound that is certain.
 
     Notes
     -----
@@ -121,6 +127,7 @@ def log_partition(
     >>> abs(estimate.log_z - tf.exact.log_partition(machine)) < 4 * estimate.std_error
     True
     """
+    require_rbm("log_partition(model)", model)
     plan = _plan(
         model, n_chains, n_temperatures, path, base, direction, schedule, weights_on, start, n_gibbs
     )
@@ -135,6 +142,7 @@ def log_partition(
         annealer = Annealer(plan, file, executor, progress)
         forward = annealer.forward() if direction != "reverse" else None
         reverse = annealer.reverse() if direction != "forward" else None
+        starts = annealer.effective_starts()
     points = mean_field.starting_points(model, plan.base, seed_from(plan.seed, "mean field"))
     estimate = weights.estimate(
         forward,
@@ -142,6 +150,8 @@ def log_partition(
         path=plan.path,
         temperatures=annealer.temperatures,
         mean_field=mean_field.bound(model, points),
+        fingerprint=fingerprint(model),
+        starts=starts,
     )
     for reason in estimate.warnings:
         warnings.warn(reason, PartitionWarning, stacklevel=2)
@@ -172,10 +182,8 @@ def _plan(
     checks.choice("direction", direction, ("forward", "reverse", "both"))
     if draws is not None and direction == "forward":
         raise ValueError("start is for the reverse chains; pass direction='reverse' or 'both'")
-    if data is None and draws is None and direction == "reverse":
-        raise ValueError("direction='reverse' needs start or base, to have draws of the model")
     temperatures = checks.count("n_temperatures", n_temperatures)
-    sweeps = temperatures if draws is None else 0
+    sweeps = -(-temperatures // SWEEP_SHARE) if draws is None else 0
     return Plan(
         model=model,
         path=name,

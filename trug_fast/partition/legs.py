@@ -1,4 +1,4 @@
-"""The legs of an estimate: pilot run, forward, Gibbs sweeps at the model, and back."""
+"""The legs of an estimate: pilot run, forward, draws of the model, Gibbs sweeps there, and back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from ..progress import Progress
 from ..randomness import seed_from
 from ..rbm import RBM
 from . import paths, runs, weights
-from .checkpoint import Checkpoint, Setting, digest
+from .checkpoint import Checkpoint, Setting
+from .fingerprint import digest
 from .runs import Leg, State
 
 Floats = NDArray[np.float64]
 
 PILOT_SHARE = 20  # the pilot run has so many times fewer temperatures
 PILOT_LEAST, PILOT_BINS = 100, 50
-TITLES = {"forward": "annealing", "mixing": "mixing", "reverse": "annealing back"}
+TITLES = {
+    "forward": "annealing",
+    "starts": "annealing to draws",
+    "mixing": "mixing",
+    "reverse": "annealing back",
+}
 
 
 @dataclass(frozen=True)
@@ -79,29 +85,36 @@ class Annealer:
         return self.base_log_z + state.log_weight
 
     def reverse(self) -> Floats:
-        """Return each chain's estimate of log Z from the way back."""
+        """Return each chain's estimate of log Z from the way back.
+
+        Where no draws are given, a run of its own anneals to them.  That shares no chain with the
+        forward one and costs as much as the Gibbs sweeps it needs less.  On trained models errors
+        were 0.07 nats in the mean with such draws, 0.5 with data after Gibbs sweeps (docs).
+        """
         mixing = self._leg("mixing", paths.at_model(self._plan.n_gibbs, self._bias))
         there = self._travel("mixing", mixing, lambda: self._first_at_model(mixing))
         leg = self._leg("reverse", paths.turned_round(self._path))
         state = self._travel("reverse", leg, lambda: runs.go_on(there.values))
         return self.base_log_z - state.log_weight
 
+    def effective_starts(self) -> float | None:
+        """Return of how many independent draws the reverse chains began; None if they were given.
+
+        That is the effective number of the chains annealed to be drawn from.
+        """
+        ends = self._file.state("starts")
+        return None if ends is None else weights.one_sided(ends.log_weight, "forward")[2]
+
     def _first_at_model(self, leg: Leg) -> State:
-        """Return chains at the given draws, at data, or at ends of forward chains."""
+        """Return chains at the given draws, or at draws by annealing, of no forward chain's."""
         plan = self._plan
-        rng = np.random.default_rng(leg.seed)
         if plan.start is not None:
             rows = plan.start[np.arange(plan.n_chains) % len(plan.start)]
-        elif plan.base is not None:
-            means = plan.base[rng.integers(0, len(plan.base), plan.n_chains)]
-            rows = plan.model.visible_units.drawn(rng, means.astype(np.float64))
-        else:
-            ends = self._file.state("forward")
-            assert ends is not None
-            share = np.exp(ends.log_weight - ends.log_weight.max())
-            chosen = rng.choice(plan.n_chains, plan.n_chains, p=share / share.sum())
-            return runs.go_on(ends.values[chosen])
-        return runs.begin(leg, plan.n_chains, rows)
+            return runs.begin(leg, plan.n_chains, rows)
+        there = self._leg("starts", self._path)
+        ends = self._travel("starts", there, lambda: runs.begin(there, plan.n_chains))
+        chosen = drawn(np.random.default_rng(leg.seed), ends.log_weight)
+        return runs.go_on(ends.values[chosen])
 
     def _adapted(self) -> Floats:
         """Return temperatures that follow the spread of a pilot run's weights."""
@@ -127,7 +140,10 @@ class Annealer:
 
     def _travel(self, name: str, leg: Leg, begin: Callable[[], State]) -> State:
         """Take a leg's chains from where the file has them, or from their begin, to its end."""
-        state = self._file.state(name) or begin()
+        found = self._file.state(name)
+        if found is None or found.step < leg.steps:
+            self._file.start()
+        state = begin() if found is None else found
         units = leg.layers.weights.shape[1 if leg.on_hidden else 0]
         possible = state.values.shape == (self._plan.n_chains, units) and state.step <= leg.steps
         possible &= state.values.dtype == leg.layers.weights.dtype
@@ -151,3 +167,12 @@ class Annealer:
 
             bar.advance(state.step)
             return runs.travel(leg, state, leg.steps, self._executor, look)
+
+
+def drawn(rng: np.random.Generator, log_weight: Floats) -> NDArray[np.intp]:
+    """Return as many chains, each about as often as its weight says."""
+    share = np.exp(log_weight - log_weight.max())
+    edges = np.cumsum(share) / share.sum()
+    # One random number for all: no chain comes up more often than its share, rounded up.
+    places = (np.arange(len(edges)) + rng.random()) / len(edges)
+    return np.minimum(np.searchsorted(edges, places), len(edges) - 1)
