@@ -337,7 +337,9 @@ INDEPENDENT = -2 * np.log(2 * np.pi) - 2  # nats of standard normal columns
 )
 def test_training_raises_the_exact_likelihood(options):
     train, test = mixture(1000, seed=0), mixture(1000, seed=1)
-    options = {"n_hidden": 3, "epochs": 60, "batch_size": 50, "rng": 0} | options
+    # A slow start, so that the history shows the way.
+    start = {"init_scale": 0.01, "learning_rate": (0.05, 0.0025), "n_chains": 50}
+    options = start | {"n_hidden": 3, "epochs": 60, "batch_size": 50, "rng": 0} | options
     options |= {"visible": "gaussian", "visible_precision": 2.5}
     fit = tf.train_rbm(train, validation=test, **options)
     score = tf.exact.log_likelihood(fit.model, test).mean()
@@ -352,7 +354,7 @@ def test_training_stays_where_there_is_a_density():
     train = 3 * mixture(500, seed=0)
     fit = tf.train_rbm(
         train, 3, visible="gaussian", truncation="relu", epochs=20, learning_rate=0.05,
-        average=0, dtype="float64", rng=0,
+        batch_size=100, init_scale=0.01, average=0, dtype="float64", rng=0,
     )  # fmt: skip
     m = fit.model
     norm = np.linalg.norm(scaled(m.weights, m.precision, m.visible_precision), 2)

@@ -53,6 +53,7 @@ def test_training_learns_a_known_distribution(hidden, method):
         method=method,
         betas=4,
         n_chains=25 if method == "pt" else 100,
+        batch_size=100,
         epochs=60,
         k=3,
         learning_rate=(0.5, 0.01),
@@ -194,7 +195,15 @@ def test_centring_makes_shifted_intervals_equal():
     reached = [
         tf.exact.log_likelihood(
             tf.train_rbm(
-                data, 8, truncation=ends, epochs=60, k=2, learning_rate=0.2, rng=0, score=None
+                data,
+                8,
+                truncation=ends,
+                epochs=60,
+                batch_size=100,
+                k=2,
+                learning_rate=0.2,
+                rng=0,
+                score=None,
             ).model,
             data,
         ).mean()

@@ -33,9 +33,9 @@ class Schedule:
         return float(self.start * (self.end / self.start) ** progress)
 
 
-def as_schedule(name: str, value: Rate, default: tuple[float, float]) -> Schedule:
-    """Return a Schedule from a constant, a pair (start, end) or None for the default."""
-    if value is None:
+def as_schedule(name: str, value: Rate, default: tuple[float, float] | None = None) -> Schedule:
+    """Return a Schedule from a constant, a pair (start, end) or None for the default, if any."""
+    if value is None and default is not None:
         return Schedule(*default)
     pair = value if isinstance(value, tuple | list) else (value, value)
     if len(pair) != 2:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import checks
 from .checkpoints import Checkpoint, Resume, data_identity
 from .datasets import Resampler
+from .defaults import N_CHAINS, ByData
 from .diagnosis import TrainingWarning
 from .interrupts import Interrupts, Terminated
 from .learner import Learner, Settings
@@ -34,8 +35,6 @@ History = dict[str, NDArray[np.float64]]
 
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
-RATES = {"sgd": (0.2, 0.01), "rmsprop": (1e-3, 1e-5), "adam": (1e-3, 1e-5)}
-GAUSSIAN_RATES = RATES | {"sgd": (0.05, 0.0025)}
 TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
 PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
 
@@ -62,7 +61,7 @@ def train_rbm(
     betas: int | ArrayLike = 10,
     k: int | tuple[int, int] = 1,
     n_chains: int | None = None,
-    batch_size: int = 100,
+    batch_size: int | None = None,
     epochs: int = 30,
     optimizer: OptimiserName = "sgd",
     learning_rate: Rate = None,
@@ -71,7 +70,7 @@ def train_rbm(
     momentum: float = 0.0,
     centred: bool = True,
     weight_decay: float = 0.0,
-    init_scale: float = 0.01,
+    init_scale: float | None = None,
     average: float = 0.1,
     soft: bool = False,
     dtype: Any = "float32",
@@ -121,12 +120,14 @@ def train_rbm(
     k : int or (start, end)
         Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
     n_chains : int, optional
-        Persistent chains; by default ``batch_size``.
-    batch_size, epochs : int
+        Persistent chains; by default 100, or ``batch_size`` if that is more.
+    batch_size : int, optional
+        By default a 200th of the rows, but at least 10 and at most 100.
+    epochs : int
     optimizer : {"sgd", "rmsprop", "adam"}
     learning_rate : float or (start, end), optional
-        Decays geometrically over the run; default (0.2, 0.01) for SGD, (0.05, 0.0025) with
-        Gaussian visible units; (1e-3, 1e-5) for others.
+        Decays geometrically over the run.  By default chosen by the data and the kind of units
+        (docs/training.md): (0.2, 0.01) for SGD and the default units on data of moderate variance.
     truncation_rate : float or (start, end), optional
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
@@ -140,8 +141,10 @@ def train_rbm(
         Use the centred gradient (math.md 2.5): learns faster, and makes [-1, 1] as good as [0, 2].
     weight_decay : float
         Factor of the L2 penalty on the weights.
-    init_scale : float
-        Standard deviation of the initial weights (the paper prints 0.1).
+    init_scale : float, optional
+        Standard deviation of the initial weights (the paper prints 0.1).  By default such that the
+        input of a unit has 0.2 of its natural spread: 0.2 / (s * sqrt(V)), s the standard deviation
+        of the unit without input, V the sum of the variances of the columns of X.
     average : float
         Fraction of the updates so far over which the returned (and scored) model's parameters are
         averaged, latest ones most; 0 takes those of the last update, 1 the mean over all.
@@ -241,29 +244,37 @@ def train_rbm(
     for name, given in (("truncation", truncation), ("learn_precision", learn_precision)):
         if hidden == "bernoulli" and given:
             raise ValueError(f"{name} is for hidden='trug'; Bernoulli units have none")
+    ends = as_truncation(BEST_TRUNCATION if truncation is None else truncation)
+    precision = checks.number("precision", precision)
+    by_data = ByData(data, None if hidden == "bernoulli" else ends, precision)
+    size = by_data.batch_size if batch_size is None else checks.count("batch_size", batch_size)
+    if n_chains is None:
+        n_chains = size if method == "cd" else max(N_CHAINS, size)
     settings = Settings(
-        truncation=as_truncation(BEST_TRUNCATION if truncation is None else truncation),
+        truncation=ends,
         bernoulli=hidden == "bernoulli",
         visible_precision=a,
-        precision=checks.number("precision", precision),
+        precision=precision,
         learn_precision=checks.flag("learn_precision", learn_precision),
         persistent=method != "cd",
         betas=as_betas(betas) if method == "pt" else (),
-        batch_size=checks.count("batch_size", batch_size),
-        n_chains=checks.count("n_chains", batch_size if n_chains is None else n_chains),
+        batch_size=size,
+        n_chains=checks.count("n_chains", n_chains),
         optimizer=optimizer,
         momentum=checks.number("momentum", momentum, least=0.0, below=1.0),
         centred=checks.flag("centred", centred),
         weight_decay=checks.number("weight_decay", weight_decay, least=0.0),
-        init_scale=checks.number("init_scale", init_scale, least=0.0),
+        init_scale=by_data.init_scale
+        if init_scale is None
+        else checks.number("init_scale", init_scale, least=0.0),
         average=checks.number("average", average, least=0.0, most=1.0),
         dtype=checks.float_dtype("dtype", dtype),
     )
+    if learning_rate is None:
+        learning_rate = by_data.learning_rate(optimizer, real=real)
     plan = Plan(
         epochs=checks.count("epochs", epochs),
-        learning_rate=as_schedule(
-            "learning_rate", learning_rate, GAUSSIAN_RATES[optimizer] if real else RATES[optimizer]
-        ),
+        learning_rate=as_schedule("learning_rate", learning_rate),
         truncation_rate=as_schedule(
             "truncation_rate", truncation_rate, TRUNCATION_RATES[optimizer]
         ),
