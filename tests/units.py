@@ -141,3 +141,57 @@ def assert_uniform(p, groups=20):
     worst = min(stats.kstest(part, "uniform").pvalue for part in np.array_split(p, groups))
     assert stats.kstest(p, "uniform").pvalue > 5e-7
     assert worst * groups > 5e-7
+
+
+def random_extreme_units(rng, n):
+    """Return a, d, lower, upper of any size: widths 1e-100 to 1e100, d of either sign, far ends."""
+    width = 10 ** rng.uniform(-100, 100, n)
+    shift = rng.normal(size=n) * 10 ** rng.uniform(-1, 8, n)
+    middle = np.choose(rng.integers(0, 3, n), [np.zeros(n), np.full(n, 0.5), shift])
+    lower, upper = width * (middle - 0.5), width * (middle + 0.5)
+    keep = lower < upper
+    lower, upper = lower[keep], upper[keep]
+    n, width = lower.size, upper - lower
+    bend = np.choose(
+        rng.integers(0, 4, n),
+        [
+            np.zeros(n),
+            10 ** rng.uniform(-8, 8, n),
+            10 ** rng.uniform(-160, 0, n),
+            10 ** rng.uniform(0, 80, n),
+        ],
+    )
+    d = rng.choice([-1, 1], n) * bend / width / width
+    # The slope at the midpoint: none, any, or (d > 0) such that the mode lies inside.
+    drop = rng.choice([-1, 1], n) * 10 ** rng.uniform(-10, 30, n)
+    drop = np.choose(rng.integers(0, 4, n), [np.zeros(n), rng.normal(size=n) * 3, drop, bend / 3])
+    a = drop / width + d * (lower / 2 + upper / 2)
+    infinite = np.where((d > 0) & (rng.random(n) < 0.3), rng.integers(1, 4, n), 0)
+    lower = np.where(infinite & 1, -np.inf, lower)
+    upper = np.where(infinite & 2, np.inf, upper)
+    return a, d, lower, upper
+
+
+def random_points(rng, a, d, lower, upper):
+    """Return points inside: anywhere, near an end on a logarithmic scale, where the mass is."""
+    with np.errstate(all="ignore"):
+        n, s = a.size, np.sqrt(np.abs(d))
+        bent = np.where(d > 0, 1 / s, np.inf)
+        low, high = a - d * lower, a - d * upper  # slopes of the exponent at the ends
+        from_lower = np.isinf(upper) | (np.isfinite(lower) & (low <= -high))
+        near = np.where(from_lower, lower, upper)
+        near = np.where(np.isinf(near), a / d, near)
+        way = np.where(from_lower, 1.0, -1.0)
+        length = np.minimum(upper - lower, 40 * bent)
+        slope = np.abs(np.where(from_lower, low, high))
+        decay = np.minimum(np.where(slope > 0, 1 / slope, np.inf), length)
+        inside = (d > 0) & (d * lower < a) & (a < d * upper)
+        mass = np.where(inside, a / d + rng.normal(size=n) * bent, near)
+        mass = np.where(inside, mass, near + way * rng.exponential(size=n) * decay)
+        other = rng.random(n) < 0.5
+        share = np.where(rng.random(n) < 0.5, rng.random(n), 10 ** rng.uniform(-15, 0, n))
+        start = np.where(other & np.isfinite(lower + upper), lower + upper - near, near)
+        way = np.where(other & np.isfinite(lower + upper), -way, way)
+        anywhere = start + way * share * length
+        x = np.where(rng.random(n) < 0.5, mass, anywhere)
+        return np.clip(np.where(np.isfinite(x), x, near), lower, upper)

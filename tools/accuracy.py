@@ -1,99 +1,199 @@
-"""Measure the unit functions on fresh random arguments against 300 digits; print the worst.
+"""Measure the scalar kernels on random arguments against 60 digits; print the worst by regime.
 
-    python tools/accuracy.py [--n 100000] [--seed SEED] [--chunk 1000]
+    python tools/accuracy.py [--n 100000] [--seed SEED] [--processes 2] [--keep errors.jsonl]
 
-Prints, for each output and regime, the worst relative error and the arguments that attain it, after
-every chunk that brought a new worst, and all of them at the end.  100,000 arguments take about
-5 minutes on one core.  Errors are relative; of the mean, to the larger of itself and the finite
-ends; of logarithms, to the larger of themselves and 1; of the third central moment, to the larger
-of itself and 1 % of the cubed standard deviation.
+Units of any real d: a third ordinary with d > 0 (tails to 1e8 standard deviations, widths from
+1e-12 to infinity), a third with d <= 0, a third of any size (widths from 1e-100 to 1e100).  100,000
+arguments take about an hour on one core; the results so far are printed after every tenth, and with
+``--keep`` a run that was stopped goes on where it was.
+
+What is measured, so that 1e-16 is the best a float64 can do:
+
+* offset, variance: relative.  mean: to the larger of itself and the finite ends.  third central
+  moment: to the larger of itself and 1 % of the cubed standard deviation.
+* log_normalizer, log end densities, log density, entropy: to the larger of themselves and 1.
+* cdf and sf: relative, over 1 - log P.  A probability is a density times a length, and the density
+  is exp of a number that is rounded: at P = 1e-300 that alone is 8e-14.
+* logcdf and logsf: relative where below -1; nearer to 0 they are minus the other probability, and
+  count as that does.
+* ppf and isf: h is rounded, so the error is 0 where the probability asked for lies between those of
+  the neighbours of h, and else the relative error of the nearer neighbour's probability, over
+  1 - log P, of the smaller of the probabilities below and above.
 """
 
 import argparse
+import json
+import math
 import secrets
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import mpmath as mp
 import numpy as np
-from numba import njit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-import oracle
-from units import random_units
+import sixty
+from units import random_extreme_units, random_flat_units, random_points, random_units
 
-from trug_fast.kernels import distribution
-from trug_fast.kernels.unit import NARROW_TAU, NARROW_WIDTH, evaluate, whiten
+from trug_fast import kernels
+from trug_fast.kernels.unit import NARROW_TAU, NARROW_WIDTH
 
-NAMES = ["log_norm", "offset", "mean", "variance", "third", "log_low", "log_high", "entropy"]
-
-
-@njit(error_model="numpy", fastmath={"contract"})
-def evaluate_all(a, d, lower, upper, out, frame):
-    """Write every output, and u, width, tau of the whitened unit."""
-    for i in range(a.size):
-        log_norm, offset, mean, variance, third, low, high, _ = evaluate(
-            a[i], d[i], lower[i], upper[i]
-        )
-        out[0, i], out[1, i], out[2, i], out[3, i] = log_norm, offset, mean, variance
-        out[4, i], out[5, i], out[6, i] = third, low, high
-    for i in range(a.size):
-        out[7, i] = distribution.entropy(a[i], d[i], lower[i], upper[i])
-        _, _, frame[0, i], _, frame[1, i], frame[2, i], _ = whiten(a[i], d[i], lower[i], upper[i])
+CHUNK = 300
+REGIMES = ["narrow", "centre", "tail", "straight", "bent up", "extreme"]
+NAMES = [
+    *("cdf", "sf", "logcdf", "logsf", "logpdf", "ppf", "isf", "entropy", "log_norm", "offset"),
+    *("mean", "variance", "third", "log_low", "log_high"),
+]
 
 
-def regime(u, width, tau):
-    """Return the name of the formula that unit.py takes."""
-    if width < NARROW_WIDTH and tau <= NARROW_TAU:
+def regime(a, d, lower, upper):
+    """Return a name for the formulas that a unit takes."""
+    numbers = [abs(v) for v in (a, d, upper - lower) if v and math.isfinite(v)]
+    if not all(1e-30 < v < 1e30 for v in numbers):
+        return "extreme"
+    if d <= 0:
+        return "straight" if -d * (upper - lower) ** 2 < 1e-3 else "bent up"
+    s = math.sqrt(d)
+    low, high = (d * lower - a) / s, (d * upper - a) / s
+    width, total = s * (upper - lower), abs(low + high)
+    if width < NARROW_WIDTH and width * total / 2 <= NARROW_TAU:
         return "narrow"
-    return "centre" if u < 0 else "tail"
+    return "centre" if low < 0 < high else "tail"
 
 
-def error(name, got, want, ends, spread):
-    """Return the error of one output as defined above."""
-    if mp.isinf(want):
-        return 0.0 if got == float(want) else float("inf")
-    scale = abs(want)
-    if name == "mean":
-        scale = max(scale, *(abs(e) for e in ends if np.isfinite(e)), 0)
-    elif name.startswith("log") or name == "entropy":
-        scale = max(scale, 1)
-    elif name == "third":
-        scale = max(scale, spread**3 / 100)
-    with mp.workdps(60):
-        miss = abs(mp.mpf(float(got)) - want)
-        return float(miss / scale) if scale else float(miss)
+def relative(got, want, size):
+    """Return the error of one number over its size."""
+    if not math.isfinite(got) or mp.isinf(want):
+        return 0.0 if got == float(want) else math.inf
+    miss = abs(mp.mpf(got) - want)
+    if size < 2.3e-308:  # subnormal: fewer digits
+        return 0.0 if miss < 1e-323 else math.inf
+    return float(miss / size) if miss else 0.0
 
 
-def check(args, worst):
-    """Compare a chunk; update ``worst`` and return whether it changed."""
-    out, frame = np.empty((len(NAMES), args[0].size)), np.empty((3, args[0].size))
-    evaluate_all(*args, out, frame)
-    changed = False
-    for i, unit in enumerate(zip(*(map(float, x) for x in args), strict=True)):
-        want = oracle.unit(*unit)
-        with mp.workdps(oracle.DIGITS):
-            a, d = mp.mpf(unit[0]), mp.mpf(unit[1])
-            second = want["variance"] + want["mean"] ** 2
-            want["entropy"] = want["log_norm"] - a * want["mean"] + d * second / 2
-        where = regime(*frame[:, i])
-        for name, got in zip(NAMES, out[:, i], strict=True):
-            miss = error(name, got, want[name], unit[2:], mp.sqrt(want["variance"]))
-            if not miss <= worst.get((name, where), (-1.0,))[0]:
-                worst[name, where] = (miss, unit)
-                changed = True
-    return changed
+def of_share(got, log_want):
+    """Return the error of a probability."""
+    if log_want < -708:  # subnormal, or 0
+        return 0.0 if 0 <= got <= 3.4e-308 else math.inf
+    want = mp.exp(log_want)
+    return relative(got, want, want * (1 - log_want))
 
 
-def report(worst):
-    """Print the table."""
-    print(f"{'output':9s} {'regime':7s} {'error':>8s}  a, d, lower, upper")
+def of_log(got, want, other):
+    """Return the error of the log of a probability; ``other`` is that of its complement."""
+    if want < -1 or mp.isinf(want):
+        return relative(got, want, abs(want))
+    if other < -708:
+        return 0.0 if -3.4e-308 <= got <= 0 else math.inf
+    return relative(got, want, abs(want) * (1 - other))
+
+
+def of_quantile(got, p, unit, above):
+    """Return the error of a quantile with probability p below (``above``: above) it."""
+    if not unit.lower <= got <= unit.upper:
+        return math.inf
+    lesser = mp.mpf(p) if p <= 0.5 else 1 - mp.mpf(p)
+    if p > 0.5:
+        above = not above
+    goal = mp.log(lesser)
+    share = unit.log_above if above else unit.log_below
+    miss = share(got) - goal
+    small = 1e-16 * float(1 - goal)
+    if abs(miss) > small:
+        rises = miss < 0 if not above else miss > 0  # h should be larger
+        beside = share(math.nextafter(got, math.inf if rises else -math.inf)) - goal
+        if (beside > 0) != (miss > 0):
+            return 0.0
+        miss = min(abs(beside), abs(miss))
+    return float(abs(miss) / (1 - goal))
+
+
+def errors(x, p, a, d, lower, upper):
+    """Return the errors of all functions of one unit, in the order of NAMES."""
+    arguments = a, d, lower, upper
+    unit = sixty.Unit(*arguments)
+    want = unit.summary()
+    at = [float(getattr(kernels, name)(x, *arguments)) for name in NAMES[:5]]
+    mean, variance, third = kernels.moments(*arguments)
+    low, high = kernels.log_end_densities(*arguments)
+    with mp.workdps(sixty.WORKING):
+        below, above = unit.log_below(x), unit.log_above(x)
+        density = unit.log_density(x)
+        ends = [abs(e) for e in (lower, upper) if math.isfinite(e)]
+        cube = want["variance"] ** 1.5 / 100
+        found = [
+            of_share(at[0], below),
+            of_share(at[1], above),
+            of_log(at[2], below, above),
+            of_log(at[3], above, below),
+            relative(at[4], density, max(1, abs(density))),
+            of_quantile(kernels.ppf(p, *arguments), p, unit, False),
+            of_quantile(kernels.isf(p, *arguments), p, unit, True),
+        ]
+        for name, got, size in [
+            ("entropy", kernels.entropy(*arguments), 1),
+            ("log_norm", kernels.log_normalizer(*arguments), 1),
+            ("offset", kernels.offset(*arguments), 0),
+            ("mean", mean, max([0, *ends])),
+            ("variance", variance, 0),
+            ("third", third, cube),
+            ("log_low", low, 1),
+            ("log_high", high, 1),
+        ]:
+            found.append(relative(got, want[name], max(abs(want[name]), size)))
+    return found
+
+
+def units_of(rng):
+    """Return x, p, a, d, lower, upper of a chunk, of all three kinds."""
+    kinds = random_units, random_flat_units, random_extreme_units
+    parts = [kind(rng, CHUNK // len(kinds)) for kind in kinds]
+    unit = [np.concatenate(values) for values in zip(*parts, strict=True)]
+    n = unit[0].size
+    x = random_points(rng, *unit)
+    p = np.where(rng.random(n) < 0.5, rng.random(n), 10 ** rng.uniform(-300, 0, n))
+    return [x, p, *unit]
+
+
+def check(seed, number):
+    """Return {name of output and regime: (worst error, its arguments)} and counts of a chunk."""
+    worst, counts = {}, {}
+    drawn = units_of(np.random.default_rng([seed, number]))
+    for arguments in zip(*(v.tolist() for v in drawn), strict=True):
+        where = regime(*arguments[2:])
+        counts[where] = counts.get(where, 0) + 1
+        for name, miss in zip(NAMES, errors(*arguments), strict=True):
+            key = f"{name} {where}"
+            if not miss <= worst.get(key, (-1.0,))[0]:
+                worst[key] = (miss, arguments)
+    return number, worst, counts
+
+
+def merge(worst, counts, found):
+    """Take a chunk's results into those of the run."""
+    for key, (miss, arguments) in found[1].items():
+        if not miss <= worst.get(key, (-1.0,))[0]:
+            worst[key] = (miss, arguments)
+    for key, count in found[2].items():
+        counts[key] = counts.get(key, 0) + count
+
+
+def report(worst, counts, arguments):
+    """Print the table, and the arguments of the worst if asked for."""
+    print(" " * 9 + "".join(f"{where:>10s}" for where in REGIMES))
+    print(f"{'units':9s}" + "".join(f"{counts.get(where, 0):10d}" for where in REGIMES))
     for name in NAMES:
-        for where in ("narrow", "centre", "tail"):
-            if (name, where) in worst:
-                miss, unit = worst[name, where]
-                print(f"{name:9s} {where:7s} {miss:8.1e}  {', '.join(map(repr, unit))}")
+        row = [worst.get(f"{name} {where}", (math.nan,))[0] for where in REGIMES]
+        print(f"{name:9s}" + "".join(f"{miss:10.1e}" for miss in row))
+    if arguments:
+        for key, (miss, values) in sorted(worst.items(), key=lambda item: -item[1][0]):
+            print(
+                f"{key:20s} {miss:8.1e}  x, p, a, d, lower, upper = {', '.join(map(repr, values))}"
+            )
+    sys.stdout.flush()
 
 
 def main():
@@ -101,18 +201,31 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--chunk", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--keep", type=Path, default=None, help="results of chunks, to go on from")
+    parser.add_argument("--arguments", action="store_true", help="print those of the worst errors")
     options = parser.parse_args()
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    print(f"seed {seed}, {options.n} arguments, {oracle.DIGITS} digits", flush=True)
-    rng, worst, done, begun = np.random.default_rng(seed), {}, 0, time.time()
-    while done < options.n:
-        args = tuple(x[: options.n - done] for x in random_units(rng, options.chunk))
-        changed = check(args, worst)
-        done += args[0].size
-        if changed:
-            print(f"after {done} ({time.time() - begun:.0f} s): new worst", flush=True)
-    report(worst)
+    chunks = -(-options.n // CHUNK)
+    print(f"seed {seed}, {chunks * CHUNK} arguments, {sixty.DIGITS} digits", flush=True)
+    worst, counts, done, begun = {}, {}, set(), time.time()
+    if options.keep is not None and options.keep.exists():
+        for line in options.keep.read_text(encoding="utf-8").splitlines():
+            found = json.loads(line)
+            merge(worst, counts, found)
+            done.add(found[0])
+    todo = [number for number in range(chunks) if number not in done]
+    with ProcessPoolExecutor(options.processes) as pool:
+        for found in pool.map(partial(check, seed), todo):
+            merge(worst, counts, found)
+            done.add(found[0])
+            if options.keep is not None:
+                with options.keep.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(found) + "\n")
+            if len(done) % max(1, chunks // 10) == 0:
+                print(f"after {len(done) * CHUNK} ({time.time() - begun:.0f} s)", flush=True)
+                report(worst, counts, False)
+    report(worst, counts, options.arguments)
 
 
 if __name__ == "__main__":

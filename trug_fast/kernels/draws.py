@@ -4,20 +4,16 @@ As the functions in scalars.py they take any real d on a finite interval, d > 0 
 and numbers of any kind; NaN where the unit has no density.
 """
 
-import math
+from numpy import float64
 
 from .compiling import scalar, serial
-from .flat import flattened, is_bent, quantile_flat
+from .flat import quantile_flat
+from .intrinsics import power_of_two
 from .quantile import quantile
 from .rejection import chopin, robert
+from .scaling import FLAT, MAGIC, NONE, POINT, is_plain, measured
 from .stream import uniform
 from .unit import whiten
-
-
-@scalar
-def _rejectable(a, d, lower, upper):
-    """Tell whether rejection applies; if not, inversion does, or gives the NaN that is due."""
-    return lower < upper and math.isfinite(a) and math.isfinite(d) and is_bent(d, lower, upper)
 
 
 @scalar
@@ -29,12 +25,25 @@ def _place(x, from_end, inverse, reflected, a, d, lower, upper):
 
 
 @serial
+def _quantile_of_any(p, a, d, lower, upper):
+    low, high = lower, upper
+    a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
+    if formulas == NONE:
+        return float("nan")
+    if formulas == POINT:
+        return low
+    if formulas == FLAT:
+        h = quantile_flat(p, 1.0 - p, a, d, lower, upper)
+    else:
+        h = quantile(p, a, d, lower, upper)
+    return min(max(h * power_of_two(k + MAGIC), low), high)
+
+
+@serial
 def _quantile(p, a, d, lower, upper):
-    if lower == upper:
-        return lower + 0.0 * (a + d)
-    if is_bent(d, lower, upper):
+    if is_plain(a, d, lower, upper):
         return quantile(p, a, d, lower, upper)
-    return quantile_flat(p, 1.0 - p, a, flattened(d), lower, upper)
+    return _quantile_of_any(p, a, d, lower, upper)
 
 
 @serial
@@ -63,7 +72,7 @@ def draw(rng, a, d, lower, upper):
     >>> 8.0 <= draw(stream(1), 0.0, 1.0, 8.0, float("inf")) < 14.0
     True
     """
-    return _quantile(uniform(rng), float(a), float(d), float(lower), float(upper))
+    return _quantile(uniform(rng), float64(a), float64(d), float64(lower), float64(upper))
 
 
 @serial
@@ -94,8 +103,8 @@ def draw_robert(rng, a, d, lower, upper):
     >>> 8.0 <= draw_robert(stream(1), 0.0, 1.0, 8.0, float("inf")) < 14.0
     True
     """
-    a, d, lower, upper = float(a), float(d), float(lower), float(upper)
-    if _rejectable(a, d, lower, upper):
+    a, d, lower, upper = float64(a), float64(d), float64(lower), float64(upper)
+    if is_plain(a, d, lower, upper):
         _, inverse, u, u_far, width, _, reflected = whiten(a, d, lower, upper)
         x, from_end = robert(rng, u, u_far, width)
         return _place(x, from_end, inverse, reflected, a, d, lower, upper)
@@ -131,8 +140,8 @@ def draw_chopin(rng, a, d, lower, upper):
     >>> 1.0 <= draw_chopin(stream(1), 0.0, 1.0, 1.0, float("inf")) < 7.0
     True
     """
-    a, d, lower, upper = float(a), float(d), float(lower), float(upper)
-    if _rejectable(a, d, lower, upper):
+    a, d, lower, upper = float64(a), float64(d), float64(lower), float64(upper)
+    if is_plain(a, d, lower, upper):
         _, inverse, u, u_far, width, _, reflected = whiten(a, d, lower, upper)
         x, from_end = chopin(rng, u, u_far, width)
         return _place(x, from_end, inverse, reflected, a, d, lower, upper)

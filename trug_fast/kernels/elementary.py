@@ -12,6 +12,7 @@ _exp_remainder = polynomial(EXP_64, EXP_32)
 _log_remainder = polynomial(LOG_64, LOG_32)
 
 LOG2_E = 1.4426950408889634
+LN2 = 0.6931471805599453
 LN2_HIGH_64, LN2_LOW_64 = 0.6931471803691238, 1.9082149292705877e-10
 LN2_HIGH_32, LN2_LOW_32 = 0.693359375, -2.12194440e-4
 MAGIC_64, MAGIC_32 = 6755399441055744.0, 12582912.0  # 1.5 * 2**52 and 1.5 * 2**23
@@ -64,6 +65,15 @@ def log(x):
     value = like(x, float("nan")) if not x >= like(x, 0.0) else value
     value = like(x, -float("inf")) if x == like(x, 0.0) else value
     return x if x == like(x, float("inf")) else value
+
+
+@scalar
+def log_of_any(x):
+    """log(x) for subnormal x too, of as many digits as x has: 3 operations more."""
+    least = pick(x, 2.2250738585072014e-308, 1.1754943508222875e-38)
+    tiny = x < least
+    value = log(x * pick(x, 2.0**54, 2.0**25) if tiny else x)
+    return value - pick(x, 54 * LN2, 25 * LN2) if tiny else value
 
 
 @scalar

@@ -10,7 +10,11 @@ where g >= c w/2 is the slope at the near end and tau >= 0 the drop from end to 
 half of the interval the weight only falls, so that half alone is cut into panels of equal drop;
 each node stands for itself and for its mirror image.  All terms of all sums are positive.
 
-A slow path beside unit.py (0.25 microseconds if the drop is small, 2 if it is large), in float64.
+So it is where d > 0 but no bend is left (scaling.py): d next to nothing, or the mode so far outside
+that the weight is an exponential.
+
+A slow path beside unit.py (0.25 microseconds if the drop is small, 2 if it is large), in float64,
+for widths within 60 decades of 1 (scaling.py).
 """
 
 import math
@@ -94,26 +98,11 @@ PANEL_DROP = 14.0
 LAST_DROP = 84.0  # beyond lie 3e-37 of the mass: nothing, even for a quantile at 2**-54
 
 
-NEGLIGIBLE = 1e-150  # a d that no finite interval below 1e66 can tell from 0
-
-
 @scalar
-def is_bent(d, lower, upper):
-    """Tell whether d > 0 matters: whitening by sqrt(d) overflows where d is next to nothing."""
-    return d > NEGLIGIBLE or (d > 0.0 and math.isinf(upper - lower))
-
-
-@scalar
-def flattened(d):
-    """Return d, or 0 where it is next to nothing: what the functions below take."""
-    return 0.0 if d > 0.0 else d
-
-
-@scalar
-def _invalid(a, d, lower, upper):
+def invalid(a, d, lower, upper):
     """Tell whether the unit has no density: NaN, infinite numbers, or crossed bounds."""
     finite = math.isfinite(a) and math.isfinite(d) and math.isfinite(upper - lower)
-    return not (finite and d <= 0.0 and lower <= upper)
+    return not (finite and lower <= upper)
 
 
 @scalar
@@ -160,9 +149,12 @@ def node_weight(k, step, fall):
 
 @serial
 def evaluate_flat(a, d, lower, upper):
-    """Return what :func:`unit.evaluate` returns, for d <= 0; NaN if an end is infinite."""
+    """Return what :func:`unit.evaluate` returns; NaN if an end is infinite.
+
+    For d <= 0, or a weight whose bend cannot be seen.
+    """
     nan = float("nan")
-    if _invalid(a, d, lower, upper):
+    if invalid(a, d, lower, upper):
         return nan, nan, nan, nan, nan, nan, nan, False
     if lower == upper:
         infinite = float("inf")
@@ -229,7 +221,7 @@ def quantile_flat(p, rest, a, d, lower, upper):
 
     Each is used where it is small; p + rest = 1.
     """
-    if _invalid(a, d, lower, upper) or not (0.0 < p <= 1.0 and 0.0 < rest <= 1.0):
+    if invalid(a, d, lower, upper) or not (0.0 < p <= 1.0 and 0.0 < rest <= 1.0):
         return float("nan")
     if lower == upper:
         return lower

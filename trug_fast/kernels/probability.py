@@ -5,46 +5,93 @@ and numbers of any kind.  NaN where the unit has no density, and for a point (lo
 Formulas: distribution.py for d > 0, flat_distribution.py for the rest.
 """
 
+from numpy import float64
+
 from . import distribution as bent
 from . import flat_distribution as flat
 from .compiling import serial
 from .elementary import exp
-from .flat import flattened, is_bent
+from .intrinsics import power_of_two
+from .inversion import polished
+from .scaling import FLAT, LN2, MAGIC, NONE, POINT, measured
+
+INFINITE = float("inf")
 
 
 @serial
-def _logcdf(x, a, d, lower, upper):
-    if is_bent(d, lower, upper):
-        return bent.logcdf(x, a, d, lower, upper)
-    return flat.logcdf_flat(x, a, flattened(d), lower, upper)
+def _logcdf(x, a, d, lower, upper, above):
+    """Return log P(h <= x), or log P(h > x): that of the mirror image below -x."""
+    if above:
+        x, a, lower, upper = -x, -a, -upper, -lower
+    a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
+    x = x * power_of_two(MAGIC - k)
+    if formulas == NONE or x != x:
+        return float("nan")
+    if formulas == POINT:
+        return 0.0 if lower < x or (lower == x and not above) else -INFINITE
+    if formulas == FLAT:
+        return flat.logcdf_flat(x, a, d, lower, upper)
+    return bent.logcdf(x, a, d, lower, upper)
 
 
 @serial
-def _cdf(x, a, d, lower, upper):
-    if is_bent(d, lower, upper):
-        return bent.cdf(x, a, d, lower, upper)
-    return exp(flat.logcdf_flat(x, a, flattened(d), lower, upper))
+def _cdf(x, a, d, lower, upper, above):
+    """Return P(h <= x) or P(h > x)."""
+    if above:
+        x, a, lower, upper = -x, -a, -upper, -lower
+    a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
+    x = x * power_of_two(MAGIC - k)
+    if formulas == NONE or x != x:
+        return float("nan")
+    if formulas == POINT:
+        return 1.0 if lower < x or (lower == x and not above) else 0.0
+    if formulas == FLAT:
+        return exp(flat.logcdf_flat(x, a, d, lower, upper))
+    return bent.cdf(x, a, d, lower, upper)
 
 
 @serial
 def _logpdf(x, a, d, lower, upper):
-    if is_bent(d, lower, upper):
-        return bent.logpdf(x, a, d, lower, upper)
-    return flat.logpdf_flat(x, a, flattened(d), lower, upper)
+    a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
+    x = x * power_of_two(MAGIC - k)
+    if formulas == NONE or x != x:
+        return float("nan")
+    if formulas == POINT:
+        return INFINITE if x == lower else -INFINITE
+    if formulas == FLAT:
+        return flat.logpdf_flat(x, a, d, lower, upper) - k * LN2
+    return bent.logpdf(x, a, d, lower, upper) - k * LN2
 
 
 @serial
 def _ppf(p, rest, a, d, lower, upper):
-    if is_bent(d, lower, upper):
-        return bent.ppf(p, rest, a, d, lower, upper)
-    return flat.ppf_flat(p, rest, a, flattened(d), lower, upper)
+    low, high = lower, upper
+    a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
+    if formulas == NONE or not (p >= 0.0 and rest >= 0.0):
+        return float("nan")
+    if formulas == POINT or p == 0.0 or rest == 0.0:
+        return low if p == 0.0 else high
+    if formulas == FLAT:
+        h = flat.ppf_flat(p, rest, a, d, lower, upper)
+    else:
+        h = bent.ppf(p, rest, a, d, lower, upper)
+    if p <= rest:
+        h = polished(h, p, a, d, lower, upper, formulas)
+    else:
+        h = -polished(-h, rest, -a, d, -upper, -lower, formulas)
+    return min(max(h * power_of_two(k + MAGIC), low), high)
 
 
 @serial
 def _entropy(a, d, lower, upper):
-    if is_bent(d, lower, upper):
-        return bent.entropy(a, d, lower, upper)
-    return flat.entropy_flat(a, flattened(d), lower, upper)
+    a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
+    if formulas == NONE:
+        return float("nan")
+    if formulas == POINT:
+        return -INFINITE
+    if formulas == FLAT:
+        return flat.entropy_flat(a, d, lower, upper) + k * LN2
+    return bent.entropy(a, d, lower, upper) + k * LN2
 
 
 @serial
@@ -69,7 +116,7 @@ def cdf(x, a, d, lower, upper):
     >>> cdf(0.5, 0, 0, 0, 1), cdf(3, 0, 1, -2, 2)
     (0.5, 1.0)
     """
-    return _cdf(float(x), float(a), float(d), float(lower), float(upper))
+    return _cdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), False)
 
 
 @serial
@@ -91,7 +138,7 @@ def sf(x, a, d, lower, upper):
     >>> print(f"{sf(11, 0, 1, 10, float('inf')):.6e}")
     2.507476e-05
     """
-    return _cdf(-float(x), -float(a), float(d), -float(upper), -float(lower))
+    return _cdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), True)
 
 
 @serial
@@ -114,7 +161,7 @@ def logcdf(x, a, d, lower, upper):
     >>> print(f"{logcdf(-40, 0, 1, float('-inf'), 0):.6f}")
     -803.915295
     """
-    return _logcdf(float(x), float(a), float(d), float(lower), float(upper))
+    return _logcdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), False)
 
 
 @serial
@@ -137,7 +184,7 @@ def logsf(x, a, d, lower, upper):
     >>> print(f"{logsf(40, 0, 1, 0, float('inf')):.6f}")
     -803.915295
     """
-    return _logcdf(-float(x), -float(a), float(d), -float(upper), -float(lower))
+    return _logcdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), True)
 
 
 @serial
@@ -159,7 +206,7 @@ def logpdf(x, a, d, lower, upper):
     >>> print(f"{logpdf(0.3, 0, 0, 0, 2):.12f}", logpdf(3, 0, 0, 0, 2))  # uniform
     -0.693147180560 -inf
     """
-    return _logpdf(float(x), float(a), float(d), float(lower), float(upper))
+    return _logpdf(float64(x), float64(a), float64(d), float64(lower), float64(upper))
 
 
 @serial
@@ -188,7 +235,9 @@ def ppf(p, a, d, lower, upper):
     >>> print(ppf(0.25, 0, 0, 0, 1), f"{ppf(1e-200, 0, 1, float('-inf'), 0):.6f}")
     0.25 -30.228508
     """
-    return _ppf(float(p), 1.0 - float(p), float(a), float(d), float(lower), float(upper))
+    return _ppf(
+        float64(p), 1.0 - float64(p), float64(a), float64(d), float64(lower), float64(upper)
+    )
 
 
 @serial
@@ -210,7 +259,9 @@ def isf(p, a, d, lower, upper):
     >>> print(f"{isf(1e-200, 0, 1, 0, float('inf')):.6f}")
     30.228508
     """
-    return _ppf(1.0 - float(p), float(p), float(a), float(d), float(lower), float(upper))
+    return _ppf(
+        1.0 - float64(p), float64(p), float64(a), float64(d), float64(lower), float64(upper)
+    )
 
 
 @serial
@@ -232,4 +283,4 @@ def entropy(a, d, lower, upper):
     >>> entropy(0, 0, 0, 1)
     0.0
     """
-    return _entropy(float(a), float(d), float(lower), float(upper))
+    return _entropy(float64(a), float64(d), float64(lower), float64(upper))

@@ -9,18 +9,52 @@ Formulas: math.md section 1, after Su, Liao and Carin, "A Probabilistic Framewor
 in Stochastic Neural Networks" (NIPS 2017), equations 2 and 3.
 """
 
+import math
+
+from numpy import float64
+
 from .compiling import serial
-from .flat import evaluate_flat, flattened, is_bent
+from .flat import evaluate_flat
+from .intrinsics import power_of_two
+from .scaling import (
+    BENT,
+    FREE,
+    LN2,
+    MAGIC,
+    NONE,
+    exponential,
+    free_normal,
+    is_exponential,
+    measured,
+)
 from .unit import evaluate_one
 
 
 # The work is compiled once for float64; the public functions below only convert their arguments, so
-# each new mix of integers and floats costs 0.1 s to compile, not 1 s.
+# each new mix of integers and floats costs 0.1 s to compile, not 1 s.  (By float64: ``float`` of a
+# float32 is a float32 to Numba, and the work would be compiled again and done in 7 digits.)
 @serial
 def _evaluate(a, d, lower, upper):
-    if is_bent(d, lower, upper):
-        return evaluate_one(a, d, lower, upper)
-    return evaluate_flat(a, flattened(d), lower, upper)
+    low, high = lower, upper
+    a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
+    if is_exponential(a, d, lower, upper):
+        found = exponential(a, d, lower, upper)
+    elif formulas == NONE:
+        nan = float("nan")
+        return nan, nan, nan, nan, nan, nan, nan
+    elif formulas == BENT:
+        found = evaluate_one(a, d, lower, upper)
+    elif formulas == FREE:
+        found = free_normal(a, d, lower, upper)
+    else:  # a point is among the flat
+        found = evaluate_flat(a, d, lower, upper)
+    log_norm, offset, mean, variance, third, at_lower, at_upper, _ = found
+    length, shift = power_of_two(k + MAGIC), k * LN2
+    mean = min(max(mean * length, low), high)
+    offset = float("inf") if math.isinf(low) and math.isinf(high) else offset
+    variance, third = variance * length * length, third * length * length * length
+    ends = at_lower - shift, at_upper - shift
+    return log_norm + shift, offset * length, mean, variance, third, ends[0], ends[1]
 
 
 @serial
@@ -50,7 +84,7 @@ def log_normalizer(a, d, lower, upper):
     >>> print(f"{log_normalizer(0, 1, 0, float('inf')):.12f}")  # log(sqrt(pi/2))
     0.225791352645
     """
-    return _evaluate(float(a), float(d), float(lower), float(upper))[0]
+    return _evaluate(float64(a), float64(d), float64(lower), float64(upper))[0]
 
 
 @serial
@@ -79,7 +113,7 @@ def mean_variance(a, d, lower, upper):
     >>> print(f"{mean:.10f} {variance:.10f}")
     0.0262794666 0.0006896598
     """
-    result = _evaluate(float(a), float(d), float(lower), float(upper))
+    result = _evaluate(float64(a), float64(d), float64(lower), float64(upper))
     return result[2], result[3]
 
 
@@ -110,7 +144,7 @@ def moments(a, d, lower, upper):
     >>> print(f"{third / variance**1.5:.10f}")  # its skewness
     0.9952717464
     """
-    result = _evaluate(float(a), float(d), float(lower), float(upper))
+    result = _evaluate(float64(a), float64(d), float64(lower), float64(upper))
     return result[2], result[3], result[4]
 
 
@@ -134,7 +168,7 @@ def second_moment(a, d, lower, upper):
     >>> print(f"{second_moment(0, 1, 0, float('inf')):.12f}")
     1.000000000000
     """
-    result = _evaluate(float(a), float(d), float(lower), float(upper))
+    result = _evaluate(float64(a), float64(d), float64(lower), float64(upper))
     return result[3] + result[2] * result[2]
 
 
@@ -158,7 +192,7 @@ def third_moment(a, d, lower, upper):
     >>> print(f"{third_moment(0, 1, 0, float('inf')):.12f}")  # 2 sqrt(2/pi)
     1.595769121606
     """
-    _, _, m, v, third, _, _, _ = _evaluate(float(a), float(d), float(lower), float(upper))
+    _, _, m, v, third, _, _ = _evaluate(float64(a), float64(d), float64(lower), float64(upper))
     return third + m * (3.0 * v + m * m)
 
 
@@ -186,7 +220,7 @@ def log_end_densities(a, d, lower, upper):
     >>> log_end_densities(-1, 0, 0, float("inf")), log_end_densities(0, 1, 3, float("inf"))[1]
     ((nan, nan), -inf)
     """
-    result = _evaluate(float(a), float(d), float(lower), float(upper))
+    result = _evaluate(float64(a), float64(d), float64(lower), float64(upper))
     return result[5], result[6]
 
 
@@ -210,4 +244,4 @@ def offset(a, d, lower, upper):
     >>> mean_variance(-1e12, 1, 1e6, 2e6)[0] - 1e6, float(f"{offset(-1e12, 1, 1e6, 2e6):.12g}")
     (0.0, 9.99999000001e-13)
     """
-    return _evaluate(float(a), float(d), float(lower), float(upper))[1]
+    return _evaluate(float64(a), float64(d), float64(lower), float64(upper))[1]

@@ -1,0 +1,146 @@
+"""The unit of length in which no number of a unit is extreme, and what formulas it then takes.
+
+The scalar functions take numbers of any size.  Squares and cubes of a width of 1e-110 are not
+floats, nor does d alone say whether a unit is bent: d times the squared width does.  So a unit out
+of the ordinary is first measured in its own width, or in its own standard deviation where that is
+less, rounded to a power of two, which costs no digit.
+"""
+
+import math
+
+from .compiling import scalar
+from .elementary import log
+from .flat import reflect
+from .intrinsics import power_of_two, split_exponent
+from .unit import ROOT_TWO_PI
+
+LEAST, MOST, MOST_NET = 1e-60, 1e60, 1e100  # of widths and of d; of a
+NEGLIGIBLE = 1e-100  # a d times the squared width that cannot be told from 0
+FARTHEST = 1e100  # standard deviations from the mode, as far as tails.py goes
+STRAIGHT = 1e50  # the same, and widths over the distance of decay, where an exponential is left
+BIGGEST = 1020.0  # exponent of a length: beyond, its inverse or a sum of two would overflow
+MAGIC = 6755399441055744.0  # 1.5 * 2**52
+LN2 = 0.6931471805599453
+
+# What a unit takes: the formulas of unit.py; those of flat.py; none, as it has no density or lies
+# farther out than they go; those of a point; those of a normal whose ends are out of sight.
+BENT, FLAT, NONE, POINT, FREE = range(5)
+
+
+@scalar
+def is_plain(a, d, lower, upper):
+    """Tell whether all numbers are within 60 decades of 1 and d > 0: unit.py, without a thought."""
+    near = lower < MOST and upper > -MOST and upper - lower > 1e-20
+    return LEAST < d < MOST and abs(a) < MOST and near
+
+
+@scalar
+def exponent_of_length(a, d, lower, upper):
+    """Return k, where 2**k is the unit of length; 0 where unit.py takes the numbers as they are.
+
+    A unit of d <= 0 is always measured in its width, which costs nothing beside its quadrature.
+    """
+    half = 0.5 * upper - 0.5 * lower  # so that it cannot overflow
+    ordinary = 0.0 < d < MOST and abs(a) < MOST_NET and LEAST < half and (half < MOST or d > LEAST)
+    if ordinary and d * half * half > NEGLIGIBLE:
+        return 0.0
+    _, wide = split_exponent(min(max(half, 1e-307), 1e307))
+    _, bend = split_exponent(min(max(d, 1e-307), 1e307))
+    k = min(wide, -float(math.floor(0.5 * bend))) if d > 0.0 else wide
+    return min(max(k, -BIGGEST), BIGGEST)
+
+
+@scalar
+def formulas_of(a, d, lower, upper):
+    """Return which of the formulas above a unit takes, in its own unit of length."""
+    if not (lower <= upper and math.isfinite(a) and math.isfinite(d)):
+        return NONE
+    if lower == upper:
+        return POINT if math.isfinite(lower) else NONE
+    width = upper - lower
+    finite = math.isfinite(width)
+    if not d > 0.0:
+        return FLAT if finite else NONE
+    if finite and d * width * width <= NEGLIGIBLE:
+        return FLAT
+    s = math.sqrt(d)
+    low, high = d * lower - a, d * upper - a
+    if finite and (low > STRAIGHT * s or high < -STRAIGHT * s):
+        return FLAT
+    if low > FARTHEST * s or high < -FARTHEST * s:
+        return NONE
+    return FREE if low < -FARTHEST * s and high > FARTHEST * s else BENT
+
+
+@scalar
+def measured(a, d, lower, upper):
+    """Return a unit in its own unit of length, the k of that, and its formulas."""
+    k = exponent_of_length(a, d, lower, upper) if lower < upper else 0.0
+    length, inverse = power_of_two(k + MAGIC), power_of_two(MAGIC - k)
+    a, d = a * length, d * length * length
+    lower, upper = lower * inverse, upper * inverse
+    return a, d, lower, upper, k, formulas_of(a, d, lower, upper)
+
+
+@scalar
+def free_normal(a, d, lower, upper):
+    """Return what ``unit.evaluate`` does, of a normal whose ends are beyond 1e100 deviations."""
+    s = math.sqrt(d)
+    mean = a / d
+    log_integral = log(ROOT_TWO_PI / s)
+    root = a / s
+    low, high = (d * lower - a) / s, (d * upper - a) / s
+    offset = min(mean - lower, upper - mean)
+    at_low, at_high = -0.5 * low * low - log_integral, -0.5 * high * high - log_integral
+    return (
+        0.5 * root * root + log_integral,
+        offset,
+        mean,
+        1.0 / d,
+        0.0,
+        at_low,
+        at_high,
+        low + high < 0.0,
+    )
+
+
+@scalar
+def _decay(a, d, lower, upper):
+    """Return rate of decay from the near end, drop, and whether that end is the upper one."""
+    if math.isfinite(upper - lower):
+        _, rate, _, drop, reflected = reflect(a, d, lower, upper)
+        return rate, drop, reflected
+    reflected = math.isinf(lower)
+    return a - d * upper if reflected else d * lower - a, float("inf"), reflected
+
+
+@scalar
+def is_exponential(a, d, lower, upper):
+    """Tell whether all mass lies so near one end that nothing is left of bend and other end."""
+    rate, drop, _ = _decay(a, d, lower, upper)
+    if not (math.isfinite(rate) and lower < upper):
+        return False
+    if math.isfinite(upper - lower):
+        return drop > 1e3 and rate * (upper - lower) > STRAIGHT
+    return d > 0.0 and rate > STRAIGHT * math.sqrt(d)
+
+
+@scalar
+def exponential(a, d, lower, upper):
+    """Return what ``unit.evaluate`` does, where ``is_exponential``."""
+    rate, drop, reflected = _decay(a, d, lower, upper)
+    end = upper if reflected else lower
+    offset = 1.0 / rate
+    third = 2.0 * offset * offset * offset
+    near = log(rate)
+    far = near - drop
+    return (
+        end * (a - 0.5 * d * end) - near,
+        offset,
+        end - offset if reflected else end + offset,
+        offset * offset,
+        -third if reflected else third,
+        far if reflected else near,
+        near if reflected else far,
+        reflected,
+    )
