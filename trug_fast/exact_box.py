@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .kernels import annealing, gibbs
 from .kernels.hidden import TRUG
 from .numerics import log_sum_exp
-from .threads import one_blas_thread
+from .threads import computing, work
 
 NODES = 16  # of a panel
 PANELS = 8  # of an axis at first, beside those that shrink towards its ends
@@ -179,7 +179,7 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
     )
     net, mean, variance, low, high = (np.empty((len(rows), 1)) for _ in range(5))
     log_norm = np.empty((len(rows), 1))
-    with one_blas_thread():
+    with computing(work(len(rows), weights.shape[0], 1)):
         gibbs.hidden_moments(layers, rows, net, mean, variance, low, high)
         annealing.log_norm_rows(layers, rows, net, log_norm)
     return log_norm[:, 0], mean[:, 0], variance[:, 0]
