@@ -243,10 +243,12 @@ def image_shape(value: object) -> tuple[int, int]:
 def float_dtype(name: str, value: object) -> np.dtype[Any]:
     """Return float32 or float64 as a dtype."""
     try:
+        if value is None:  # float64 to NumPy
+            raise TypeError
         dtype = np.dtype(value)  # type: ignore[call-overload]
     except (TypeError, ValueError, SyntaxError):
         raise TypeError(f"{name} must be float32 or float64, got {value!r}") from None
-    if value is None or dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"{name} must be float32 or float64, got {dtype}")
     return dtype  # type: ignore[no-any-return]
 
