@@ -173,3 +173,62 @@ def test_truncation_names_and_pairs():
     assert as_truncation((0, INF)) == as_truncation("relu")
     assert as_truncation("s-learn").learn == "per_unit"
     assert as_truncation("c-learn").learn == "shared"
+
+
+def test_one_hidden_unit_is_enough_for_real_sequences():
+    # The start from two frames would take a unit that is not there.
+    frames = np.random.default_rng(0).normal(size=(3, 6, 4))
+    fit = tf.train_trbm(frames, 1, visible="real", epochs=1, progress=False, rng=0)
+    assert fit.model.n_hidden == 1
+
+
+FLAGS = {"centred": "no", "soft": 1, "learn_precision": np.array([True, False])}
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_words_and_numbers_are_no_flags(name):
+    # To Python "no" is as true as any word.
+    with pytest.raises(TypeError, match=f"{name} must be True or False, got"):
+        tf.train_rbm(X, 2, **{name: FLAGS[name]})
+
+
+MORE = [
+    (X * 255, {}, ValueError, r"X must be 0 or 1, got 255 .*datasets.binarize.*visible='gaussian'"),
+    (X - 0.5, {"soft": True}, ValueError, r"lie in \[0, 1\], got -0.5.*visible='gaussian'"),
+    (X, {"epochs": 10**30}, ValueError, r"epochs must be at most 9223372036854775807, got 1000"),
+    (X, {"learning_rate": 10**400}, ValueError, r"learning_rate must be finite"),
+    (X, {"method": np.array(["pcd", "cd"])}, ValueError, r"method must be one of"),
+    (X, {"dtype": None}, TypeError, r"dtype must be float32 or float64, got None"),
+    (X, {"callbacks": [3]}, TypeError, r"callbacks must hold functions, got 3"),
+    (X, {"callbacks": print}, TypeError, r"callbacks must be a list of functions"),
+    (X, {"truncation": (0, 10**400)}, ValueError, r"upper must be a number that floats can hold"),
+    (X, {"checkpoint": ""}, ValueError, r"checkpoint must name a file, got ''"),
+    (X, {"visible": "gaussian", "validation": [[1e300] * 3] * 2}, ValueError, r"must fit float32"),
+]
+
+
+@pytest.mark.parametrize(("data", "options", "kind", "message"), MORE)
+def test_train_rbm_says_what_to_use_instead(data, options, kind, message):
+    test_train_rbm(data, options, kind, message)
+
+
+def test_real_sequences_are_told_their_option():
+    with pytest.raises(ValueError, match=r"lie in \[0, 1\], got 2.0.*visible='real' in training"):
+        tf.train_trbm(np.full((2, 3, 4), 2.0), 2)
+
+
+def test_numbers_that_the_model_s_type_cannot_hold():
+    # They would become infinite, and all that is computed from them NaN.
+    small = tf.BernoulliRBM(np.ones((3, 2), np.float32), 0, 0, visible_precision=1.0)
+    with pytest.raises(ValueError, match="X must fit float32, got 1e[+]300"):
+        small.hidden_moments([[1e300, 0, 0]])
+    with pytest.raises(ValueError, match="visible_bias must fit float32, got 1e[+]300"):
+        tf.BernoulliRBM(np.ones((3, 2), np.float32), 1e300, 0)
+
+
+def test_pictures_check_what_they_draw():
+    plots = pytest.importorskip("matplotlib") and tf.plots
+    with pytest.raises(TypeError, match="model must be a TruGRBM or BernoulliRBM or TRBM, got int"):
+        plots.nonlinearities(5)
+    with pytest.raises(TypeError, match="image_shape must be a pair"):
+        plots.images(X, 3)

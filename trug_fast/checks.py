@@ -34,7 +34,9 @@ def numbers(name: str, value: ArrayLike) -> NDArray[Any]:
         raise kind(f"{name} must be an array of real numbers: {error}") from error
     if array.dtype.kind not in "buif":
         what = f"dtype {array.dtype}"
-        if array.dtype == object and array.ndim == 0:
+        if array.dtype == object:  # such as pandas' columns that may have missing values
+            what += "; without missing values, astype(float) makes numbers of it"
+        if array.ndim == 0:
             what = type(value).__name__
         raise TypeError(f"{name} must hold real numbers, got {what}")
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
@@ -241,10 +243,12 @@ def image_shape(value: object) -> tuple[int, int]:
 def float_dtype(name: str, value: object) -> np.dtype[Any]:
     """Return float32 or float64 as a dtype."""
     try:
+        if value is None:  # float64 to NumPy
+            raise TypeError
         dtype = np.dtype(value)  # type: ignore[call-overload]
     except (TypeError, ValueError, SyntaxError):
         raise TypeError(f"{name} must be float32 or float64, got {value!r}") from None
-    if value is None or dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"{name} must be float32 or float64, got {dtype}")
     return dtype  # type: ignore[no-any-return]
 
@@ -253,9 +257,7 @@ def file_path(name: str, value: object) -> Path:
     """Return ``value`` as the path of a file; an empty one would be the current folder."""
     if not isinstance(value, str | os.PathLike):
         raise TypeError(f"{name} must be a path, got {type(value).__name__}")
-    words = os.fspath(value)
-    if not isinstance(words, str):
-        raise TypeError(f"{name} must be a path of characters, got {words!r}")
+    words = os.fsdecode(value)
     if not words or "\0" in words or Path(words).is_dir():
         raise ValueError(f"{name} must name a file, got {words!r}")
     return Path(words)

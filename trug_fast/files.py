@@ -151,7 +151,8 @@ def _partial(target: Path) -> Iterator[IO[bytes]]:
             stream.close()
         temporary.replace(target)
     except BaseException:
-        stream.close()
+        with suppress(OSError):  # of what waits to be written
+            stream.close()
         temporary.unlink(missing_ok=True)
         raise
     finally:

@@ -92,7 +92,7 @@ def _start_second(learner: TemporalLearner, data: Sequences) -> None:
     steps = np.concatenate([np.diff(x, axis=0) for x in data.split(data.frames)]) * root
     left, size, right = np.linalg.svd(second)
     moves, spread = (steps @ left).std(axis=0), (data.frames * root @ left).std(axis=0)
-    chosen, pairs = _allot((size * moves) ** 2, int(SHARE * m) - 1)
+    chosen, pairs = _allot((size * moves) ** 2, max(0, int(SHARE * m) - 1))
     if chosen.size == 0:
         return
     unit = _centre(learner)

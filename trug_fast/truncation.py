@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +48,8 @@ class Truncation:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise TypeError(f"{name} must be a number, got {value!r}")
+            if isinstance(value, int) and abs(value) > sys.float_info.max:
+                raise ValueError(f"{name} must be a number that floats can hold, got {value}")
             if math.isnan(value):
                 raise ValueError(f"{name} must not be NaN")
         if not self.lower < self.upper:
