@@ -119,29 +119,30 @@ def temporal(visible: int, hidden: int) -> tf.TruGTRBM:
 
 
 def generation(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
-    """Return frames of a video, whatever ``rows``: one follows another."""
+    """Return frames of a video, ten sweeps each."""
     own = temporal(visible, hidden)
-    return lambda: own.generate(STEPS, n_gibbs=10, rng=0), threads.work(1, visible, hidden)
+    return lambda: own.generate(STEPS, n_gibbs=10, rng=0), threads.work(rows, visible, hidden)
 
 
 def filtering(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
-    """Return the mean-field forecast of two videos of so many frames: filter and sweeps."""
-    own, data = temporal(visible, hidden), pixels(2, rows, visible)
+    """Return the mean-field forecast of a video of so many frames: filter and sweeps."""
+    own, data = temporal(visible, hidden), pixels(1, max(rows, 2), visible)
     call = lambda: tf.prediction_error(own, data, method="mean_field")  # noqa: E731
-    return call, threads.work(2 * rows, visible, hidden)
+    return call, threads.work(max(rows, 2), visible, hidden)
 
 
 def temporal_update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
-    """Return an update of the temporal model from two videos of so many frames."""
+    """Return an update of the temporal model from two videos of so many frames together."""
     more = settings_of(2) | dict(
         real=False, learn_visible_precision=False, full=True, draw=False, chains="both",
         start_order=1, noise=0.0,
     )  # fmt: skip
-    data = tf.sequences.as_sequences("data", pixels(4, rows, visible), real=False)
+    frames = max(rows // 2, 2)
+    data = tf.sequences.as_sequences("data", pixels(4, frames, visible), real=False)
     learner = TemporalLearner(data, hidden, TemporalSettings(**more), 0)  # type: ignore[arg-type]
     batch = np.arange(2)
     call = lambda: learner.update(data, batch, Pace(1e-4, 1e-5, 0.0, k=1))  # noqa: E731
-    return call, threads.work(2 * rows, visible, hidden)
+    return call, threads.work(2 * frames, visible, hidden)
 
 
 KINDS = {
@@ -212,8 +213,10 @@ def main() -> None:
     for kind in options.only:
         rows = []
         for size in SIZES:
-            if kind == "generation" and size[0] not in (1, 100):
-                continue
+            if kind == "generation":  # one frame follows another
+                if size[0] not in (1, 100):
+                    continue
+                size = (1, *size[1:])
             call, work = KINDS[kind](*size)
             call()
             cells = []

@@ -24,7 +24,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 # Multiply-adds between two meetings of the threads from which more than one thread pays: see the
 # measurements in docs/installation.md, made by tools/measure_threads.py.
-WORTH_THREADS = 4e6
+WORTH_THREADS = 2e6
 UNIT = 256  # multiply-adds that take as long as a unit's moments or its draw
 # Where other processes want the cores, each meeting of threads waits for one that is not running:
 # updates of 100x784x500 on two threads took 1.4 to 1.8 times as long as on one.
