@@ -59,13 +59,18 @@ class Watch:
         """Return what must be said of a whole run: that its score has not risen, or nothing."""
         if diagnosis.brief(epochs, self.learner.updates):
             return None
-        rise = Rise.of(self._scores(self.start), self._scores(model))
-        if rise.clear:
+        rise, blind = Rise.of(self._scores(self.start), self._scores(model)), -self._blind()
+        if rise.clear and rise.after > blind:
             return None
-        advice = self._slower() if rise.fell else self._standardise() or self._faster()
+        scores = f"{rise.before:.4g} before, {rise.after:.4g} after, {rise.change}"
+        if rise.clear:
+            advice = f"a model that knows nothing has {blind:.4g}; {self._slower()}"
+        else:
+            advice = self._slower() if rise.fell else self._standardise() or self._faster()
+        what = "above that of ignorance" if rise.clear else "by more than its noise"
         return (
-            f"training has not raised the {self.yardstick} of the training data by more than its "
-            f"noise: {rise.before:.4g} before, {rise.after:.4g} after, {rise.change}; {advice}"
+            f"training has not raised the {self.yardstick} of the training data {what}: {scores}; "
+            f"{advice}"
         )
 
     def _choose(self, data: Any) -> Any:

@@ -11,6 +11,9 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
+
+from ..diagnosis import TrainingWarning
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), _threads(arguments.threads):
             warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
+            warnings.simplefilter("always", TrainingWarning)  # but for what training itself says
+            warnings.showwarning = _say
             arguments.run(arguments)
     except KeyboardInterrupt as stop:
         print(f"trug-fast: interrupted{stop}", file=sys.stderr)
@@ -27,6 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"trug-fast: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _say(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as commands print errors, without the line of code."""
+    print(f"trug-fast: warning: {message}", file=sys.stderr)
 
 
 @contextmanager
