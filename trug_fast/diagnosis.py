@@ -19,7 +19,7 @@ LIMIT = 1e4
 # A score so many times as bad as it was at the start, and as that of coins, comes back no more.
 FALL = 10.0
 SURE = 2.0  # standard errors: what a score must have risen by
-EPOCHS, UPDATES = 5, 100  # a run with fewer of both is a trial, of which nothing is said
+EPOCHS, UPDATES = 5, 100  # a run with fewer of both is a trial, which need not learn
 SCALE = 5.0  # standard deviations of columns beyond it, or below its inverse: not standardised
 
 ROWS = 1000  # that are scored at most
@@ -164,7 +164,7 @@ class Rise:
 
 
 def brief(epochs: int, updates: int) -> bool:
-    """Return whether a run was too short to be judged."""
+    """Return whether a run is too short to have learned."""
     return epochs < EPOCHS and updates < UPDATES
 
 

@@ -57,10 +57,9 @@ class Watch:
     @QUIET
     def verdict(self, epochs: int, model: Any) -> str | None:
         """Return what must be said of a whole run: that its score has not risen, or nothing."""
-        if diagnosis.brief(epochs, self.learner.updates):
-            return None
         rise, blind = Rise.of(self._scores(self.start), self._scores(model)), -self._blind()
-        if rise.clear and rise.after > blind:
+        trial = diagnosis.brief(epochs, self.learner.updates)  # need not have learned yet
+        if (rise.clear and rise.after > blind) or (trial and not rise.fell):
             return None
         scores = f"{rise.before:.4g} before, {rise.after:.4g} after, {rise.change}"
         if rise.clear:
