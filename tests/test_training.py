@@ -161,13 +161,11 @@ def test_huge_truncation_rates_cannot_cross_the_ends(digits):
     assert (model.lower < model.upper).all() and np.isfinite(model.weights).all()
 
 
-@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_divergence_is_named(digits):
     with pytest.raises(FloatingPointError, match=r"diverged in epoch \d+.*lower learning_rate"):
         tf.train_rbm(digits.train, **ARGUMENTS, truncation="relu", learning_rate=1e38)
 
 
-@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_a_diverged_state_does_not_replace_a_good_checkpoint(digits, tmp_path):
     path = tmp_path / "run.npz"
     with pytest.raises(FloatingPointError, match="diverged"):

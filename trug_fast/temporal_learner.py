@@ -84,6 +84,7 @@ class TemporalLearner(Learner):
         self.visible_bias = np.zeros(n_visible, dtype)
         self.initial_hidden_bias = self.hidden_bias.copy()
         start_linear(self, data, settings.start_order)
+        self._keep_normalisable()
         self.log_visible_precision = np.log(self.visible_precision)
         self.initial_visible_bias = self.visible_bias.copy()
         self.visible_offset, self.hidden_offset = (np.zeros(n, dtype) for n in shapes[0])

@@ -172,7 +172,7 @@ def train_trbm(
     TrainingWarning
         If a run of five epochs or 100 updates has not lowered the errors of forecasts on up to
         20 training sequences by two standard errors, against the linear forecast at which it
-        began.
+        began, or any run has raised them.
 
     Examples
     --------

@@ -207,7 +207,7 @@ def train_rbm(
     TrainingWarning
         If a run of five epochs or 100 updates has not raised the pseudo-log-likelihood (with
         Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
-        errors, whatever ``score`` is.
+        errors, whatever ``score`` is, or any run has lowered it.
 
     Examples
     --------

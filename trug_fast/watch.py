@@ -57,15 +57,19 @@ class Watch:
     @QUIET
     def verdict(self, epochs: int, model: Any) -> str | None:
         """Return what must be said of a whole run: that its score has not risen, or nothing."""
-        if diagnosis.brief(epochs, self.learner.updates):
+        rise, blind = Rise.of(self._scores(self.start), self._scores(model)), -self._blind()
+        trial = diagnosis.brief(epochs, self.learner.updates)  # need not have learned yet
+        if (rise.clear and rise.after > blind) or (trial and not rise.fell):
             return None
-        rise = Rise.of(self._scores(self.start), self._scores(model))
+        scores = f"{rise.before:.4g} before, {rise.after:.4g} after, {rise.change}"
         if rise.clear:
-            return None
-        advice = self._slower() if rise.fell else self._standardise() or self._faster()
+            advice = f"a model that knows nothing has {blind:.4g}; {self._slower()}"
+        else:
+            advice = self._slower() if rise.fell else self._standardise() or self._faster()
+        what = "above that of ignorance" if rise.clear else "by more than its noise"
         return (
-            f"training has not raised the {self.yardstick} of the training data by more than its "
-            f"noise: {rise.before:.4g} before, {rise.after:.4g} after, {rise.change}; {advice}"
+            f"training has not raised the {self.yardstick} of the training data {what}: {scores}; "
+            f"{advice}"
         )
 
     def _choose(self, data: Any) -> Any:

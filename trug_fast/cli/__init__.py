@@ -12,7 +12,9 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
+from ..diagnosis import TrainingWarning
 from .output import patient
 
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
@@ -36,6 +38,8 @@ def _run(words: list[str]) -> int:
         options.check(arguments)
         with warnings.catch_warnings(), _threads(arguments.threads):
             warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
+            warnings.simplefilter("always", TrainingWarning)  # but for what training itself says
+            warnings.showwarning = _say
             arguments.run(arguments)
     except KeyboardInterrupt as stop:
         print(f"trug-fast: interrupted{stop}", file=sys.stderr)
@@ -56,6 +60,11 @@ def _joined(words: Sequence[str]) -> list[str]:
         else:
             joined.append(word)
     return joined
+
+
+def _say(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as commands print errors, without the line of code."""
+    print(f"trug-fast: warning: {message}", file=sys.stderr)
 
 
 @contextmanager
