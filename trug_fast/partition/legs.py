@@ -87,9 +87,10 @@ class Annealer:
     def reverse(self) -> Floats:
         """Return each chain's estimate of log Z from the way back.
 
-        Where no draws are given, a run of its own anneals to them.  That shares no chain with the
-        forward one and costs as much as the Gibbs sweeps it needs less.  On trained models errors
-        were 0.07 nats in the mean with such draws, 0.5 with data after Gibbs sweeps (docs).
+        Where no draws are given, a run of its own anneals to them, and shares no chain with the
+        forward one; it costs what it saves in Gibbs sweeps.  Of 158 estimates of trained models,
+        with base, reverse chains were then wrong by over three standard errors in 5; in 12 from
+        data after as many Gibbs sweeps as temperatures, in 9 from the forward chains' ends.
         """
         mixing = self._leg("mixing", paths.at_model(self._plan.n_gibbs, self._bias))
         there = self._travel("mixing", mixing, lambda: self._first_at_model(mixing))

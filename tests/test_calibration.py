@@ -1,0 +1,41 @@
+"""The command that calibrates estimates of log Z on trained models."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+import calibrate_partition as calibrate
+from calibration_models import trained
+
+import trug_fast as tf
+
+
+def line(error, std_error=0.1, warnings=(), ess=95.0, **more):
+    """Return an estimate as the command keeps it."""
+    known = {"model": 3, "words": "patches 12x9 [0,1] sgd", "temperatures": 300, "base": False}
+    own = {"error": error, "std_error": std_error, "warnings": list(warnings), "ess": ess}
+    return known | {"direction": "forward"} | own | more
+
+
+def test_alarms_are_counted():
+    lines = [line(0.1), line(0.2, warnings=["few"]), line(-0.4), line(9.0, warnings=["few"], ess=2)]
+    text = calibrate.tables(lines)
+    assert "| all | 4 | 2 | 1 | 1 (25.00 %) | 50.0 % |" in text
+    assert "| 0% to 10% | 1 | 1 | 5.00 |" in text
+    assert text.endswith("300 temperatures, -0.400 +- 0.100, 95 effective")
+    assert not calibrate.bad(line(9e-4, std_error=0.0))  # what rounding may leave
+
+
+@pytest.mark.slow
+def test_few_estimates_are_wrong_without_an_alarm(tmp_path, capsys):
+    # The committed table has the full numbers; here one of each kind of data, 108 estimates.
+    calibrate.collect(tmp_path, range(6), seed=2)
+    calibrate.collect(tmp_path, range(6), seed=2)  # nothing left to do
+    assert len(capsys.readouterr().out.splitlines()) == 6
+    assert len(list(tmp_path.iterdir())) == 6
+    lines = [x for index in range(2, 4) for x in calibrate.estimates(index, seed=2)]
+    assert sum(calibrate.bad(x) and not x["warnings"] for x in lines) <= 2
+    model = trained(2, 2)
+    assert model.log_z == tf.exact.log_partition(model.model)
