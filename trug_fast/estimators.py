@@ -189,7 +189,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         truncation: Any = None,
         learning_rate: Any = None,
         truncation_rate: Any = None,
-        batch_size: int = 20,
+        batch_size: int | None = None,
         n_iter: int = 30,
         k: int = 1,
         weight_decay: float = 0.0,
