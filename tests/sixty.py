@@ -7,17 +7,20 @@ cancellation nor a scale needs more digits.  A mass is
     exp(-g v - d v**2/2) over [0, w],  which falls from v = 0 on (or rises to a mode, d > 0)
 
 by tail functions (erfc for d > 0, Dawson's function for d < 0, in asymptotic series far out), and
-by Gauss-Legendre quadrature where its exponents are below 4.  ``test_sixty.py`` compares the two.
+by its Taylor series where its exponents are below 8; the series are summed in integers, ten times
+as fast as in mpmath's floats.  ``test_sixty.py`` compares the two.
 """
 
 import functools
+import math
 
 import mpmath as mp
 
 DIGITS = 60
 WORKING = 75
 FAR = 22  # from here the asymptotic series have more than WORKING digits
-NODES = 32  # of the quadrature; its error is below 1e-75
+FACTORIAL = [1, 1, 2, 6]
+BITS = 320  # of the integers that stand for fractions
 
 
 def working(function):
@@ -31,32 +34,29 @@ def working(function):
     return inside
 
 
-@functools.cache
-def _rule():
-    with mp.workdps(WORKING + 10):
-        rule = []
-        for k in range(NODES):
-            x = mp.cos(mp.pi * (k + mp.mpf("0.75")) / (NODES + mp.mpf("0.5")))
-            for _ in range(10):
-                p0, p1 = mp.mpf(1), x
-                for j in range(2, NODES + 1):
-                    p0, p1 = p1, ((2 * j - 1) * x * p1 - (j - 1) * p0) / j
-                slope = NODES * (x * p1 - p0) / (x * x - 1)
-                x -= p1 / slope
-            rule.append(((1 - x) / 2, 1 / ((1 - x * x) * slope * slope)))
-        return rule
+def _taylor(g, c, orders):
+    """Integrate t**k exp(-g t - c t**2/2) over [0, 1], for abs(g) <= 4, abs(c) <= 8."""
+    g, c = (int(mp.ldexp(v, BITS)) for v in (g, c))
+    last, term, n = 0, 1 << BITS, 0
+    sums = [0] * orders
+    while abs(term) + abs(last) > 1 << (BITS - 270):
+        for k in range(orders):
+            sums[k] += term // (n + k + 1)
+        n += 1
+        last, term = term, -((g * term + c * last) >> BITS) // n
+    return [mp.ldexp(mp.mpf(v), -BITS) for v in sums]
 
 
 def _series(x, sign, orders):
     """Integrals of v**k exp(-x v - sign v**2/2) over v > 0, by their asymptotic series."""
-    found = []
+    y, found = int(mp.ldexp(1 / (x * x), BITS)), []
     for k in range(orders):
-        term = mp.factorial(k) / x ** (k + 1)
-        total, j = term, 0
-        while abs(term) > total * mp.mpf(10) ** -WORKING:
-            term *= -sign * mp.mpf((k + 2 * j + 1) * (k + 2 * j + 2)) / (2 * (j + 1) * x * x)
-            total, j = total + term, j + 1
-        found.append(total)
+        total, term, j = 0, 1 << BITS, 0
+        while term and abs(term) > 1 << (BITS - 270):
+            total += term
+            term = -sign * (term * (k + 2 * j + 1) * (k + 2 * j + 2) * y >> BITS) // (2 * (j + 1))
+            j += 1
+        found.append(mp.ldexp(mp.mpf(total), -BITS) * FACTORIAL[k] / x ** (k + 1))
     return found
 
 
@@ -83,15 +83,10 @@ def _falling(g, d, w, orders=1):
     """Integrate v**k exp(-g v - d v**2/2) over [0, w], all of which falls: g >= 0, g + d w >= 0."""
     tau = w * (g + d * w / 2) if mp.isfinite(w) else mp.inf
     if mp.isfinite(w) and g * w <= 4 and abs(d) * w * w <= 8:
-        moments = [mp.mpf(0)] * orders
-        for t, weight in _rule():
-            mass = weight * mp.exp(-(g + d * w * t / 2) * w * t)
-            for k in range(orders):
-                moments[k] += mass * t**k
-        return [m * w ** (k + 1) for k, m in enumerate(moments)]
+        return [m * w ** (k + 1) for k, m in enumerate(_taylor(g * w, d * w * w, orders))]
     decay = mp.exp(-tau) if tau < 400 else mp.mpf(0)  # 1e-173
     if d == 0 or (g > 0 and abs(d) / g**2 < mp.mpf(10) ** -WORKING and tau >= 400):
-        near, s, far, width = [mp.factorial(k) for k in range(orders)], g, None, w * g
+        near, s, far, width = FACTORIAL[:orders], g, None, w * g
         far = near
     else:
         s = mp.sqrt(abs(d))
@@ -103,9 +98,7 @@ def _falling(g, d, w, orders=1):
     for k in range(orders):
         beyond = mp.mpf(0)
         if decay:
-            beyond = decay * sum(
-                mp.binomial(k, i) * width ** (k - i) * far[i] for i in range(k + 1)
-            )
+            beyond = decay * sum(math.comb(k, i) * width ** (k - i) * far[i] for i in range(k + 1))
         found.append((near[k] - beyond) / s ** (k + 1))
     return found
 
@@ -176,26 +169,31 @@ class Unit:
     @working
     def log_share(self, low, high):
         """Return log P(low <= unit <= high)."""
-        low, high = mp.mpf(float(low)), mp.mpf(float(high))
+        low, high = mp.mpf(low), mp.mpf(high)
         value, drop = self._mass(low, high)
         return mp.log(value / self.value) + (self.top - drop)
 
-    @working
     def log_below(self, x):
         """Return log P(unit <= x), exact near 0 too."""
-        x = mp.mpf(float(x))
-        if not self.lower < x < self.upper:
-            return mp.mpf(0) if x >= self.upper else -mp.inf
-        share = self.log_share(self.lower, x)
-        if share < -0.7:
-            return share
-        above = self.log_share(x, self.upper)
-        return mp.log1p(-mp.exp(above)) if above > -500 else -mp.exp(above)
+        return self._log_part(x, self.lower, self.upper)
 
-    @working
     def log_above(self, x):
         """Return log P(unit > x)."""
-        return Unit(-self.a, self.d, -self.upper, -self.lower).log_below(-x)
+        return self._log_part(x, self.upper, self.lower)
+
+    @working
+    def _log_part(self, x, here, there):
+        """Return the log of the probability between x and the end ``here``."""
+        x = mp.mpf(float(x))
+        if not self.lower < x < self.upper:
+            return -mp.inf if (x <= self.lower) == (here == self.lower) else mp.mpf(0)
+        share = self.log_share(*sorted((here, x)))
+        if share < -0.7:
+            return share
+        other = self.log_share(*sorted((there, x)))
+        if other > -5:
+            return mp.log1p(-mp.exp(other))
+        return -sum(mp.exp(n * other) / n for n in range(1, 40) if n * other > other - 175)
 
     @working
     def log_density(self, x):
@@ -228,7 +226,7 @@ class Unit:
             by = anchor - base
             for k in range(4):
                 raw[k] += sum(
-                    mp.binomial(k, i) * by ** (k - i) * way**i * share[i] for i in range(k + 1)
+                    math.comb(k, i) * by ** (k - i) * way**i * share[i] for i in range(k + 1)
                 )
         mean = raw[1]
         ends = [-mp.inf if mp.isinf(e) else self.log_density(e) for e in (self.lower, self.upper)]

@@ -12,10 +12,12 @@ nothing is ever a difference of two distribution functions.  d > 0 throughout th
 
 from .compiling import scalar
 from .elementary import exp, exp_and_expm1, log1p, log_of_any
-from .intrinsics import fma, like
+from .intrinsics import fma, like, pick
 from .quantile import invert
 from .tails import bounded, tail_integrals
 from .unit import ROOT_TWO_PI, is_narrow, narrow_integrals, whiten, wide_integrals
+
+LOG_ROOT_TWO_PI = 0.9189385332046727
 
 
 @scalar
@@ -193,7 +195,7 @@ def log_mass(a, d, lower, upper):
     height = exp(-half * square)
     height = fma(height, -half * fma(u, u, -square), height)
     missing = height * fma(decay, far_tail, near_tail) * like(a, 1.0 / ROOT_TWO_PI)
-    small = exponent + log_of_any(value * like(a, 1.0 / ROOT_TWO_PI))
+    small = exponent + (log_of_any(value) - like(a, LOG_ROOT_TWO_PI))
     result = log1p(-missing) if u < zero and missing < half else small
     return result if lower < upper else like(a, float("nan"))
 
@@ -224,9 +226,16 @@ def ppf(p, rest, a, d, lower, upper):
     standard deviations, for p and rest down to 1e-300, where a draw's formula (quantile.py) has
     lost digits.  76 ns in a vectorised loop.
     """
-    h = invert(p, rest, a, d, lower, upper)
-    h = _polish(h, p, rest, a, d, lower, upper)
-    h = _polish(h, p, rest, a, d, lower, upper)
     zero = like(p, 0.0)
+    h = invert(p, rest, a, d, lower, upper)
+    # So far out a unit is an exponential, and invert's product of p and the Mills ratio underflows.
+    _, inverse, u, _, _, _, reflected = whiten(a, d, lower, upper)
+    beyond, within = (p, rest) if reflected else (rest, p)
+    depth = -log_of_any(beyond) if beyond < within else -log1p(-within)
+    reach = depth / u * inverse
+    straight = upper - reach if reflected else lower + reach
+    h = _within(straight, lower, upper) if u > pick(u, 1e10, 1e5) else h
+    h = _polish(h, p, rest, a, d, lower, upper)
+    h = _polish(h, p, rest, a, d, lower, upper)
     h = lower if p == zero else (upper if rest == zero else h)
     return h if p >= zero and rest >= zero and lower < upper else like(p, float("nan"))

@@ -62,11 +62,13 @@ def _stepped(h, step, low, high, lower):
     distance = h - lower
     share = step / distance
     moved = h - step if abs(share) < 1e-3 else lower + distance * exp(-share)
-    if moved == h or low < moved < high or math.isinf(lower):
+    if moved >= high:
+        return h + 0.5 * (high - h)
+    if moved == h or moved > low or math.isinf(lower):
         return moved
     # In the flat middle of a unit with its mass at its ends: bisect, on a logarithmic scale.
     least = max(low - lower, 1e-17 * abs(lower), 1e-307)
-    return lower + math.sqrt(least) * math.sqrt(high - lower)
+    return lower + math.sqrt(least) * math.sqrt(distance)
 
 
 @serial

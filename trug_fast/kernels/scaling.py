@@ -38,16 +38,26 @@ def is_plain(a, d, lower, upper):
 def exponent_of_length(a, d, lower, upper):
     """Return k, where 2**k is the unit of length; 0 where unit.py takes the numbers as they are.
 
-    A unit of d <= 0 is always measured in its width, which costs nothing beside its quadrature.
+    A unit of d <= 0 is always measured in its own, which costs nothing beside its quadrature.
     """
     half = 0.5 * upper - 0.5 * lower  # so that it cannot overflow
     ordinary = 0.0 < d < MOST and abs(a) < MOST_NET and LEAST < half and (half < MOST or d > LEAST)
     if ordinary and d * half * half > NEGLIGIBLE:
         return 0.0
-    _, wide = split_exponent(min(max(half, 1e-307), 1e307))
-    _, bend = split_exponent(min(max(d, 1e-307), 1e307))
-    k = min(wide, -float(math.floor(0.5 * bend))) if d > 0.0 else wide
+    wide, bend = _exponent(half), _exponent(d)
+    if d > 0.0 and not d * half * half <= NEGLIGIBLE:
+        k = min(wide, -float(math.floor(0.5 * bend)))
+    else:
+        # The distance of decay, within 45 decades of the width: so no log of a tiny integral and
+        # log of the unit of length cancel, 1e-14 where these are 1e65 apart.
+        decay = -_exponent(max(abs(a - d * lower), abs(a - d * upper)))
+        k = max(min(wide, decay), wide - 150.0)
     return min(max(k, -BIGGEST), BIGGEST)
+
+
+@scalar
+def _exponent(x):
+    return split_exponent(min(max(x, 1e-307), 1e307))[1]
 
 
 @scalar

@@ -18,13 +18,30 @@ _MAX_STEP_BITS, _MAX_PURPOSE_BITS = np.uint64(56), np.uint64(8)
 
 
 @serial
+def _stream(seed, chain, step, purpose):
+    if seed < 0:
+        raise ValueError("seed must be in [0, 2**64)")
+    if (
+        np.uint64(chain) >> _WORD
+        or np.uint64(step) >> _MAX_STEP_BITS
+        or np.uint64(purpose) >> _MAX_PURPOSE_BITS
+    ):
+        raise ValueError("chain must be in [0, 2**32), step in [0, 2**56), purpose in [0, 256)")
+    state = np.zeros(6, np.uint64)
+    state[0] = np.uint64(seed)
+    state[1] = np.uint64(purpose)
+    state[2] = np.uint64(step)
+    state[3] = np.uint64(chain)
+    return state
+
+
 def stream(seed, chain=0, step=0, purpose=USER):
     """Start a stream of random numbers at an address.
 
     Parameters
     ----------
     seed : int
-        64 bits; a negative number counts from 2**64 down.
+        At least 0, below 2**64.
     chain : int, optional
         Below 2**32; one per chain, row or particle.
     step : int, optional
@@ -38,6 +55,13 @@ def stream(seed, chain=0, step=0, purpose=USER):
         Shape (6,), uint64: seed, purpose, step, chain, how many numbers were drawn, and the second
         half of the last block.  To be passed to :func:`uniform` and the samplers, which change it.
 
+    Raises
+    ------
+    TypeError
+        If one of the four is no int (in compiled code numba.core.errors.TypingError).
+    ValueError
+        If one is negative or too large.
+
     Examples
     --------
     >>> from trug_fast.kernels import stream, uniform
@@ -45,18 +69,22 @@ def stream(seed, chain=0, step=0, purpose=USER):
     >>> 0 < uniform(rng) < 1
     True
     """
-    if (
-        np.uint64(chain) >> _WORD
-        or np.uint64(step) >> _MAX_STEP_BITS
-        or np.uint64(purpose) >> _MAX_PURPOSE_BITS
-    ):
-        raise ValueError("chain must be in [0, 2**32), step in [0, 2**56), purpose in [0, 256)")
-    state = np.zeros(6, np.uint64)
-    state[0] = np.uint64(seed)
-    state[1] = np.uint64(purpose)
-    state[2] = np.uint64(step)
-    state[3] = np.uint64(chain)
-    return state
+    for name, value in (("seed", seed), ("chain", chain), ("step", step), ("purpose", purpose)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise TypeError(f"{name} must be an int, got {value!r}")
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed must be in [0, 2**64), got {seed}")
+    return _stream(np.uint64(seed), chain, step, purpose)
+
+
+@overload(stream, jit_options={"error_model": "numpy"})
+def _stream_of_compiled(seed, chain=0, step=0, purpose=USER):
+    address = {"seed": seed, "chain": chain, "step": step, "purpose": purpose}
+    for name, kind in address.items():
+        kind = getattr(kind, "value", kind)  # of an argument left out, its default
+        if not isinstance(kind, types.Integer | types.IntegerLiteral | int):
+            raise TypingError(f"{name} must be an int, got {kind}")
+    return lambda seed, chain=0, step=0, purpose=USER: _stream(seed, chain, step, purpose)
 
 
 @serial

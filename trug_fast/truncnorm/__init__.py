@@ -6,12 +6,16 @@ from here one by one as well.
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+from typing import Any
 
-from .draws import rvs
+from numpy.typing import ArrayLike, NDArray
+
+from ..randomness import RngLike
+from . import draws
 from .frozen import Frozen
 from .points import cdf, logcdf, logpdf, logsf, pdf, sf
 from .quantiles import interval, isf, median, ppf, support
+from .sources import Source, Sourced
 from .summaries import entropy, log_mass, mean, stats, std, var
 
 __all__ = [
@@ -39,7 +43,7 @@ __all__ = [
 ]
 
 
-class Family:
+class Family(Sourced):
     """Truncated normal distributions over arrays, with the arguments of ``scipy.stats.truncnorm``.
 
     ``from trug_fast import truncnorm`` in place of ``from scipy.stats import truncnorm`` is meant
@@ -71,7 +75,6 @@ class Family:
     median = staticmethod(median)
     pdf = staticmethod(pdf)
     ppf = staticmethod(ppf)
-    rvs = staticmethod(rvs)
     sf = staticmethod(sf)
     stats = staticmethod(stats)
     std = staticmethod(std)
@@ -84,8 +87,27 @@ class Family:
         """Return the distribution with these parameters; they are those of :func:`rvs`."""
         return Frozen(a, b, loc, scale)
 
+    def rvs(
+        self,
+        a: ArrayLike,
+        b: ArrayLike,
+        loc: ArrayLike = 0,
+        scale: ArrayLike = 1,
+        size: int | tuple[int, ...] | None = None,
+        random_state: Source = None,
+        *,
+        rng: RngLike = None,
+        out: NDArray[Any] | None = None,
+    ) -> Any:
+        """Draw random numbers."""
+        source = self.random_state if rng is None and random_state is None else random_state
+        return draws.rvs(a, b, loc, scale, size, source, rng=rng, out=out)
+
+    rvs.__doc__ = draws.rvs.__doc__
+
     def __repr__(self) -> str:
         return "trug_fast.truncnorm"
 
 
 truncnorm = Family()
+rvs = truncnorm.rvs

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
 from ..kernels import arrays
-from ..randomness import RngLike, seed_from
+from ..randomness import RngLike
 from .broadcasting import Columns, columns_of, spread
-
-Source = RngLike | np.random.RandomState
+from .sources import Source, key_of
 
 
 def rvs(
@@ -39,7 +38,9 @@ def rvs(
     random_state, rng : None, int or numpy.random.Generator, optional
         Two names for the source of randomness, of which one may be given; ``random_state`` takes a
         numpy.random.RandomState too.  An int gives the same draws in every call, on every machine,
-        for any number of threads.  A Generator is advanced by one number a call.
+        for any number of threads.  A Generator or RandomState is advanced by one number a call.
+        None stands for the attribute ``random_state`` of ``truncnorm``, or of the distribution
+        whose method this is; unless set, that is NumPy's global state, as in SciPy.
     out : numpy.ndarray, optional
         Where to put the draws: an array of the result's shape and float type.
 
@@ -59,8 +60,7 @@ def rvs(
     Notes
     -----
     Each draw inverts the distribution function at one number of a counter-based stream
-    (Philox4x32-10), so nothing is ever rejected.  scale = 0 gives loc.  Without ``rng`` every call
-    takes fresh entropy; ``numpy.random.seed`` has no effect.
+    (Philox4x32-10), so nothing is ever rejected.  scale = 0 gives loc.
 
     Examples
     --------
@@ -69,15 +69,13 @@ def rvs(
     >>> x.shape, bool((x >= 8).all()), bool((x[:, 0] <= 9).all())
     ((1000, 2), True, True)
     """
-    if rng is not None and random_state is not None:
-        raise ValueError("give rng or random_state, not both")
     if out is not None and not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a numpy.ndarray, got {type(out).__name__}")
     wanted = _wanted_shape(size, out)
     columns, shape, dtype = columns_of("a b loc scale", (a, b, loc, scale), wanted)
     _check_parameters(columns, dtype)
     given, filled = _places(out, shape, dtype, columns)
-    seed = _seed(random_state if rng is None else rng)
+    seed = key_of(random_state, rng)
 
     def kernel(first: int, *vectors: NDArray[Any]) -> None:
         arrays.rvs(seed, first, *vectors)
@@ -131,9 +129,3 @@ def _places(
         )
     apart = not any(np.may_share_memory(out, column) for column in columns)
     return out, out if apart and out.flags.c_contiguous else np.empty(shape, dtype)
-
-
-def _seed(source: Source) -> int:
-    if isinstance(source, np.random.RandomState):
-        source = int(source.randint(2**63, dtype=np.uint64))
-    return seed_from(source, "truncnorm.rvs")

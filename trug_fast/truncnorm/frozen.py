@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..randomness import RngLike
 from . import draws, points, quantiles, summaries
 from .broadcasting import columns_of, is_python_number
+from .sources import Source, Sourced
+
+_NAMES = ("a", "b", "loc", "scale")
 
 
-@dataclass(frozen=True, eq=False)
-class Frozen:
+@dataclass(eq=False)
+class Frozen(Sourced):
     """A truncated normal, or an array of them: every function of ``truncnorm`` without parameters.
 
     Parameters
@@ -45,10 +48,16 @@ class Frozen:
 
     def __post_init__(self) -> None:
         columns_of("a b loc scale", self._parameters)
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in _NAMES:
+            value = getattr(self, name)
             if not is_python_number(value):
-                object.__setattr__(self, field.name, np.array(value))
+                self.__dict__[name] = np.array(value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set ``random_state``, or a parameter once."""
+        if name != "random_state" and (name in self.__dict__ or name not in _NAMES):
+            raise AttributeError(f"{name} cannot be set: make another distribution")
+        super().__setattr__(name, value)
 
     @property
     def _parameters(self) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]:
@@ -57,13 +66,14 @@ class Frozen:
     def rvs(
         self,
         size: int | tuple[int, ...] | None = None,
-        random_state: draws.Source = None,
+        random_state: Source = None,
         *,
         rng: RngLike = None,
         out: NDArray[Any] | None = None,
     ) -> Any:
         """Draw random numbers; see :func:`trug_fast.truncnorm.rvs`."""
-        return draws.rvs(*self._parameters, size, random_state, rng=rng, out=out)
+        source = self.random_state if rng is None and random_state is None else random_state
+        return draws.rvs(*self._parameters, size, source, rng=rng, out=out)
 
     def pdf(self, x: ArrayLike) -> Any:
         """Density at x."""

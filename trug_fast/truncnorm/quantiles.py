@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import arrays
-from .broadcasting import elementwise, is_python_number
+from .broadcasting import elementwise, is_python_number, unmasked
 
 
 def ppf(q: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Any:
@@ -109,7 +109,9 @@ def interval(
     >>> print(f"{low:.9f} {high:.9f}")
     -1.959963985 1.959963985
     """
-    share: Any = confidence if is_python_number(confidence) else np.asarray(confidence)
+    share: Any = confidence
+    if not is_python_number(confidence):
+        share = unmasked("confidence", confidence)
     if np.any((share < 0) | (share > 1)):
         raise ValueError(f"confidence must lie in [0, 1], got {confidence!r}")
     tail = (1 - share) / 2
