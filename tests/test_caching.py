@@ -118,6 +118,14 @@ def test_a_file_that_was_cut_off_is_compiled_anew(folder, tmp_path, what, length
     assert once(folder, tmp_path) == (2.0, 1, "")
 
 
+def test_a_file_with_code_for_other_types_is_not_run(folder, tmp_path):
+    both = "import numpy as np\nfrom folder.kernel import fill\nfill(np.empty(3, np.float32))\n"
+    once(folder, tmp_path, both)
+    first, second = sorted(Path(folder, "__pycache__").glob("kernel.fill*.nbc"))
+    second.write_bytes(first.read_bytes())
+    assert once(folder, tmp_path, both)[0] == 2.0
+
+
 def test_a_full_disk_costs_the_cache_only(folder, tmp_path):
     full = """
 import errno

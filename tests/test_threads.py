@@ -264,6 +264,14 @@ def test_python_threads_compute_at_once_on_the_layer_that_bears_one():
     in_new_process(WORKQUEUE, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS="2")
 
 
+def test_the_threading_layer_is_there_before_a_kernel_is_loaded():
+    """Else a kernel from disk that only calls parallel ones is a segmentation fault."""
+    in_new_process(
+        "import numba; from trug_fast import threads\n"
+        "with threads.computing(1.0): print(numba.threading_layer())"
+    )
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GNU OpenMP")
 def test_a_fork_before_the_first_call_computes_one_after_it_is_refused():
     assert "processes must be spawned" in in_new_process(FORK, NUMBA_THREADING_LAYER="omp")

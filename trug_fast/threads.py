@@ -177,7 +177,9 @@ class computing:
                 "multiprocessing.get_context('spawn') or 'forkserver', or set "
                 "NUMBA_THREADING_LAYER=workqueue before the first import"
             )
-        threads = numba.get_num_threads()  # starts the threading layer, if nobody has
+        # This starts the threading layer, if nobody has.  Numba does so when it loads a parallel
+        # kernel from disk, but not one that only calls such kernels: that dies without it.
+        threads = numba.get_num_threads()
         self._lock = None if _layer() in ("omp", "tbb") else _turn
         if self._lock is not None:
             self._lock.acquire()

@@ -109,10 +109,12 @@ class KernelCache(FunctionCache):
         for file in self._files:
             try:
                 data = file.load(key)
-                if data is not None:
-                    return self._impl.rebuild(context, data)
+                found = None if data is None else self._impl.rebuild(context, data)
             except Exception:  # cut off, or not ours to read: as good as none
                 continue
+            # Two processes that compile a kernel for two types at once may take the same file.
+            if found is not None and tuple(found.signature.args) == tuple(sig):
+                return found
         if HOME is None:  # said before the wait, not after it
             _warn_once("none of " + ", ".join(map(str, PLACES)) + " can be written")
         return None
