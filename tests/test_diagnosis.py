@@ -49,7 +49,12 @@ class TestDivergence:
         ones = np.ones((50, 1), bool)  # its weights are -1e35, its score 0, the best there is
         with pytest.raises(FloatingPointError, match="weights are absurdly large"):
             tf.train_rbm(
-                ones, 2, **OLD | {"batch_size": 5}, epochs=2, learning_rate=1e38, score=None
+                ones,
+                2,
+                **OLD | {"batch_size": 5, "n_chains": 5},
+                epochs=2,
+                learning_rate=1e38,
+                score=None,
             )
 
     def test_a_score_that_fell(self, digits):
