@@ -16,6 +16,7 @@ from trug_fast.temporal_learner import TemporalLearner
 
 YACHT = tf.datasets.load_yacht().split(0)
 SMALL = {"n_hidden": 12, "epochs": 2, "batch_size": 20, "score": None, "rng": 0}
+OLD = {"batch_size": 100, "init_scale": 0.01, "rng": 0}
 IDLE = SMALL | {"epochs": 5, "learning_rate": 1e-4}  # a rate at which nothing is learned
 BOTH = tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 
@@ -41,19 +42,24 @@ class TestDivergence:
     def test_a_rate_of_100(self, digits):
         # The score of such a run is -4e8, its weights are 9e5.
         with pytest.raises(FloatingPointError, match=r"diverged in epoch 1: .*absurdly large") as e:
-            tf.train_rbm(digits, 30, epochs=3, learning_rate=100.0, rng=0)
+            tf.train_rbm(digits, 30, epochs=3, learning_rate=100.0, **OLD)
         assert "use a lower learning_rate (it began at 100)" in str(e.value)
 
     def test_finite_nonsense_without_a_score(self):
         ones = np.ones((50, 1), bool)  # its weights are -1e35, its score 0, the best there is
         with pytest.raises(FloatingPointError, match="weights are absurdly large"):
             tf.train_rbm(
-                ones, 2, epochs=2, batch_size=5, learning_rate=1e38, score=None, dtype="float32"
+                ones,
+                2,
+                **OLD | {"batch_size": 5, "n_chains": 5},
+                epochs=2,
+                learning_rate=1e38,
+                score=None,
             )
 
     def test_a_score_that_fell(self, digits):
         with pytest.raises(FloatingPointError, match="the score fell to .* from -24.6 before"):
-            tf.train_rbm(digits, 30, epochs=5, learning_rate=10.0, rng=0)
+            tf.train_rbm(digits, 30, epochs=5, learning_rate=10.0, **OLD)
 
     @pytest.mark.parametrize("truncation", ["relu", (0, 4)])
     @pytest.mark.parametrize("scale", [1e3, 1e6])
@@ -118,9 +124,8 @@ class TestParameters:
         "name", ["weights", "visible_bias", "hidden_bias", "precision", "lower", "upper"]
     )
     def test_rbm(self, name, digits, monkeypatch):
-        options = {"truncation": BOTH, "learn_precision": True, "epochs": 1, "score": None}
-        rows = digits[:20]
-        self.watch(monkeypatch, Learner, name, lambda: tf.train_rbm(rows, 5, **options, rng=0))
+        options = SMALL | {"truncation": BOTH, "learn_precision": True, "epochs": 1}
+        self.watch(monkeypatch, Learner, name, lambda: tf.train_rbm(digits[:20], **options))
 
     @pytest.mark.parametrize(
         "name",
@@ -164,13 +169,12 @@ class TestNothingLearned:
 
     def test_defaults_of_the_first_version(self, digits):
         # From -24.6 to -24.4, of the -12 that can be had.
-        old = {"batch_size": 100, "init_scale": 0.01, "learning_rate": (0.2, 0.01), "epochs": 10}
         with pytest.warns(tf.TrainingWarning, match="smaller batches or more epochs"):
-            tf.train_rbm(digits, 30, **old, rng=0)
+            tf.train_rbm(digits, 30, **OLD, learning_rate=(0.2, 0.01), epochs=10)
 
     def test_a_score_that_fell(self, digits):
         with pytest.warns(tf.TrainingWarning, match="use a lower learning_rate .it began at 3"):
-            tf.train_rbm(digits, 30, batch_size=100, learning_rate=3.0, epochs=5, rng=0)
+            tf.train_rbm(digits, 30, **OLD, learning_rate=3.0, epochs=5)
 
     def test_real_data(self):
         options = IDLE | {"visible": "gaussian"}
