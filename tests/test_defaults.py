@@ -3,12 +3,15 @@
 import inspect
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import trug_fast as tf
 from trug_fast.defaults import ByData
+from trug_fast.reproduce import table1
 
 WIDE = tf.Truncation(0.0, 4.0, learn="per_unit")
 
@@ -144,6 +147,22 @@ def test_choices_are_recorded_and_can_be_given(digits, tmp_path):
     )
     for name in chosen.model.names:
         np.testing.assert_array_equal(getattr(again.model, name), getattr(chosen.model, name))
+
+
+def test_the_first_example_of_the_docs_shows_learning():
+    page = Path(__file__).parents[1] / "docs" / "training.md"
+    names = {}
+    exec(re.search(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S).group(1), names)
+    for score, least in (("score", 7.0), ("validation_score", 6.0)):
+        start = {"score": -24.6, "validation_score": -27.1}[score]  # as the page says
+        assert names["fit"].history[score][-1] > start + least
+
+
+def test_the_shipped_protocol_leaves_nothing_to_the_data():
+    for quick in (False, True):
+        for cell in table1.TABLE.cells(None, (), quick=quick):
+            given = cell.options["train"].keys()
+            assert {"batch_size", "n_chains", "init_scale", "learning_rate"} <= given
 
 
 def test_the_estimator_has_the_same_defaults():
