@@ -1,5 +1,6 @@
 """What training chooses by the data: it must learn in the epochs that a first try takes."""
 
+import argparse
 import inspect
 import json
 import math
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from trug_fast.cli import train
 from trug_fast.defaults import ByData
 from trug_fast.reproduce import table1
 
@@ -172,3 +174,15 @@ def test_the_estimator_has_the_same_defaults():
     same = {"n_iter": "epochs"} | {name: name for name in ours if name in theirs}
     for name, other in same.items():
         assert ours[name].default == theirs[other].default, name
+
+
+def test_the_command_has_the_same_defaults():
+    parser = argparse.ArgumentParser()
+    train.add(parser.add_subparsers())
+    given = vars(parser.parse_args(["train", "rbm"]))
+    theirs = inspect.signature(tf.train_rbm).parameters
+    shared = (given.keys() & theirs.keys()) - {"hidden", "truncation", "checkpoint", "resume"}
+    assert {"batch_size", "epochs", "learning_rate", "weight_decay", "k", "average"} <= shared
+    for name in shared:
+        assert given[name] == theirs[name].default, name
+    assert train.truncation(argparse.Namespace(**given)) == WIDE
