@@ -1,14 +1,19 @@
 """What training chooses by the data: it must learn in the epochs that a first try takes."""
 
+import argparse
 import inspect
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import trug_fast as tf
+from trug_fast.cli import train
 from trug_fast.defaults import ByData
+from trug_fast.reproduce import table1
 
 WIDE = tf.Truncation(0.0, 4.0, learn="per_unit")
 
@@ -146,6 +151,22 @@ def test_choices_are_recorded_and_can_be_given(digits, tmp_path):
         np.testing.assert_array_equal(getattr(again.model, name), getattr(chosen.model, name))
 
 
+def test_the_first_example_of_the_docs_shows_learning():
+    page = Path(__file__).parents[1] / "docs" / "training.md"
+    names = {}
+    exec(re.search(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S).group(1), names)
+    for score, least in (("score", 7.0), ("validation_score", 6.0)):
+        start = {"score": -24.6, "validation_score": -27.1}[score]  # as the page says
+        assert names["fit"].history[score][-1] > start + least
+
+
+def test_the_shipped_protocol_leaves_nothing_to_the_data():
+    for quick in (False, True):
+        for cell in table1.TABLE.cells(None, (), quick=quick):
+            given = cell.options["train"].keys()
+            assert {"batch_size", "n_chains", "init_scale", "learning_rate"} <= given
+
+
 def test_the_estimator_has_the_same_defaults():
     estimators = pytest.importorskip("trug_fast.estimators")
     ours = inspect.signature(estimators.RBMTransformer).parameters
@@ -153,3 +174,15 @@ def test_the_estimator_has_the_same_defaults():
     same = {"n_iter": "epochs"} | {name: name for name in ours if name in theirs}
     for name, other in same.items():
         assert ours[name].default == theirs[other].default, name
+
+
+def test_the_command_has_the_same_defaults():
+    parser = argparse.ArgumentParser()
+    train.add(parser.add_subparsers())
+    given = vars(parser.parse_args(["train", "rbm"]))
+    theirs = inspect.signature(tf.train_rbm).parameters
+    shared = (given.keys() & theirs.keys()) - {"hidden", "truncation", "checkpoint", "resume"}
+    assert {"batch_size", "epochs", "learning_rate", "weight_decay", "k", "average"} <= shared
+    for name in shared:
+        assert given[name] == theirs[name].default, name
+    assert train.truncation(argparse.Namespace(**given)) == WIDE

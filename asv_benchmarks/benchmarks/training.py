@@ -104,6 +104,8 @@ class Digits:
         """Train."""
         options = {
             "batch_size": 20,
+            "n_chains": 20,
+            "init_scale": 0.01,
             "learning_rate": (0.1, 0.001),
             "score": None,
             "rng": 0,
