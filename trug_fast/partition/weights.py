@@ -98,9 +98,9 @@ def one_sided(log_weights: Floats, direction: str) -> tuple[float, float, float]
 
     The inverse weights of reverse chains are what has the mean 1/Z.  The error is the spread of the
     weights by the root of the effective number of chains, not of all: where few weights carry the
-    mean, their spread is larger than it looks.  On trained models whose log Z is known, errors
-    were 0.97 to 1.1 standard errors then (root mean square) for any effective number above a
-    third, where by the root of all they grew to 1.6.
+    mean, their spread is larger than it looks.  On trained models whose log Z is known, forward
+    errors without an alarm were 0.99, 0.92, 0.65 and 0.63 of it (root mean square) with at least
+    90, 70, 50 and 30 of 100 chains effective.
     """
     sign = 1.0 if direction == "forward" else -1.0
     relative = np.exp(sign * log_weights - (sign * log_weights).max())
