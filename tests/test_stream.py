@@ -85,8 +85,23 @@ def test_addresses_out_of_range_are_refused(bad):
         stream(1, **bad)
 
 
-def test_any_64_bits_are_a_seed():
-    assert stream(-1)[0] == stream(2**64 - 1)[0] == 2**64 - 1
+def test_any_64_bits_are_a_seed_and_nothing_else_is():
+    assert stream(2**64 - 1)[0] == stream(np.uint64(2**64 - 1))[0] == 2**64 - 1
+    for seed in (-1, 2**64, np.int64(-3)):
+        with pytest.raises(ValueError, match="seed must be in"):
+            stream(seed)
+    for bad in ({"seed": 1.5}, {"seed": True}, {"seed": 1, "chain": 2.0}, {"seed": 1, "step": "3"}):
+        with pytest.raises(TypeError, match="must be an int, got"):
+            stream(**bad)
+
+
+def test_compiled_code_refuses_the_same_seeds():
+    start = njit(lambda seed: stream(seed, step=2))
+    np.testing.assert_array_equal(start(5), stream(5, step=2))
+    with pytest.raises(ValueError, match="seed must be in"):
+        start(-1)
+    with pytest.raises(TypingError, match="seed must be an int, got float64"):
+        start(1.5)
 
 
 def test_what_is_no_stream_is_refused():

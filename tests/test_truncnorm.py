@@ -2,6 +2,7 @@
 
 import itertools
 
+import mpmath as mp
 import numba
 import numpy as np
 import oracle
@@ -269,3 +270,67 @@ def test_arguments_are_left_alone():
     a.flags.writeable = False
     truncnorm.mean(a, 2.0), truncnorm.ppf(a, 0.0, 1.0)
     np.testing.assert_array_equal(a, np.linspace(0, 1, 10))
+
+
+def test_masked_arrays_are_refused_unless_nothing_is_masked():
+    masked = np.ma.array([0.1, 5.0, 0.3], mask=[False, True, False])
+    for name in POINTS:
+        with pytest.raises(ValueError, match="x must not have masked elements, got 1 of 3"):
+            getattr(truncnorm, name)(masked, 0, 1)
+    for name in ("ppf", "isf"):
+        with pytest.raises(ValueError, match="q must not have masked elements"):
+            getattr(truncnorm, name)(masked, 0, 1)
+    for name in [*MOMENTS, "log_mass", "support", "stats", "rvs"]:
+        with pytest.raises(ValueError, match="b must not have masked elements"):
+            getattr(truncnorm, name)(0, masked)
+    for arguments in ((0, 1, masked), (0, 1, 0, masked)):
+        with pytest.raises(ValueError, match="(loc|scale) must not have masked elements"):
+            truncnorm(*arguments)
+    with pytest.raises(ValueError, match="confidence must not have masked elements"):
+        truncnorm.interval(masked, 0, 1)
+    whole = np.ma.array([0.1, 0.2])
+    got = truncnorm.cdf(whole, 0, 1)
+    assert type(got) is np.ndarray
+    np.testing.assert_array_equal(got, truncnorm.cdf(whole.data, 0, 1))
+
+
+def test_means_keep_the_resolution_of_their_distance_from_the_end():
+    # Exact: 1000 - (1/u - 2/u**3 + ...), u = 999000, in 60 digits.
+    assert truncnorm.mean(-1e6, -999000, loc=1e6) == pytest.approx(999.999998998999, abs=2e-13)
+    assert truncnorm.mean(999000, 1e6, loc=-1e6) == pytest.approx(-999.999998998999, abs=2e-13)
+    assert truncnorm.mean(1e8, INF, loc=-1e8) == pytest.approx(1e-8, rel=1e-14)
+    rng = np.random.default_rng(1)
+    a = 10 ** rng.uniform(0, 8, 500)
+    loc, scale = rng.normal(size=500), 10 ** rng.uniform(-2, 2, 500)
+    for b in (np.full(500, INF), a + rng.exponential(size=500)):
+        low, high = truncnorm.support(a, b, loc, scale)
+        mean = truncnorm.mean(a, b, loc, scale)
+        slack = 2 * np.spacing(np.maximum(abs(low), abs(np.where(np.isinf(high), 0, high))))
+        assert ((low - slack <= mean) & (mean <= high + slack)).all()
+
+
+def test_masses_near_one_and_of_subnormal_widths():
+    for a in (-37.43302752293578, -30.1, -12.7):
+        want = -oracle_tail(-a)
+        assert truncnorm.log_mass(a, INF) == pytest.approx(want, rel=1e-14)
+        assert truncnorm.log_mass(-INF, -a) == pytest.approx(want, rel=1e-14)
+    root = 0.5 * np.log(2 * np.pi)
+    for width in (1e-310, 5e-324):
+        assert truncnorm.log_mass(0, width) == pytest.approx(np.log(width) - root, rel=1e-15)
+        assert truncnorm.entropy(0, width) == pytest.approx(np.log(width), rel=1e-15)
+        assert truncnorm.logpdf(0, 0, width) == pytest.approx(-np.log(width), rel=1e-15)
+
+
+def oracle_tail(z):
+    """Mass of the standard normal beyond z."""
+    with mp.workdps(60):
+        return float(mp.erfc(mp.mpf(z) / mp.sqrt(2)) / 2)
+
+
+def test_quantiles_of_tiny_probabilities_far_out():
+    """The distance from the end is exponential: -log(q)/a."""
+    for a in (1e12, 1e60, 1e90):
+        for q in (0.3, 1e-30, 1e-300):
+            assert truncnorm.isf(q, a, INF) == truncnorm.ppf(q, -INF, -a) * -1
+            assert truncnorm.isf(q, a, INF) == pytest.approx(a, rel=1e-15)
+    assert truncnorm.isf(np.float32(1e-37), np.float32(1e6), np.float32(INF)) == np.float32(1e6)

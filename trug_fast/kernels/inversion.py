@@ -45,6 +45,8 @@ def polished(h, p, a, d, lower, upper, formulas):
             low, high = (low, h) if miss > 0.0 else (h, high)
             step = miss * exp(value - _log_density(h, a, d, lower, upper, formulas))
             moved = _stepped(h, step, low, high, lower)
+            if lower < low == moved or moved == high < upper:
+                return h  # beside it, on the other side of the quantile
         if moved == h:  # between two floats, one of which is as near as it gets
             if (risen and miss > 0.0) or (BELOW < value < ABOVE and miss > -1.0):
                 return h
@@ -62,12 +64,14 @@ def _stepped(h, step, low, high, lower):
     distance = h - lower
     share = step / distance
     moved = h - step if abs(share) < 1e-3 else lower + distance * exp(-share)
+    if moved == h or low < moved < high:
+        return moved
     if moved >= high:
         return h + 0.5 * (high - h)
-    if moved == h or moved > low or math.isinf(lower):
-        return moved
-    # In the flat middle of a unit with its mass at its ends: bisect, on a logarithmic scale.
     least = max(low - lower, 1e-17 * abs(lower), 1e-307)
+    if math.isinf(lower) or 2.0 * least > distance:
+        return moved if math.isinf(low) else low + 0.5 * (h - low)
+    # In the flat middle of a unit with its mass at its ends: bisect, on a logarithmic scale.
     return lower + math.sqrt(least) * math.sqrt(distance)
 
 

@@ -14,7 +14,7 @@ from .flat import reflect
 from .intrinsics import power_of_two, split_exponent
 from .unit import ROOT_TWO_PI
 
-LEAST, MOST, MOST_NET = 1e-60, 1e60, 1e100  # of widths and of d; of a
+LEAST, MOST, MOST_NET = 1e-30, 1e30, 1e60  # of widths, near ends and d; of a
 NEGLIGIBLE = 1e-100  # a d times the squared width that cannot be told from 0
 FARTHEST = 1e100  # standard deviations from the mode, as far as tails.py goes
 STRAIGHT = 1e50  # the same, and widths over the distance of decay, where an exponential is left
@@ -29,9 +29,9 @@ BENT, FLAT, NONE, POINT, FREE = range(5)
 
 @scalar
 def is_plain(a, d, lower, upper):
-    """Tell whether all numbers are within 60 decades of 1 and d > 0: unit.py, without a thought."""
-    near = lower < MOST and upper > -MOST and upper - lower > 1e-20
-    return LEAST < d < MOST and abs(a) < MOST and near
+    """Tell whether d > 0 and no number is extreme: a unit for unit.py as it is."""
+    near = lower < MOST and upper > -MOST and upper - lower > LEAST
+    return LEAST < d < MOST and abs(a) < MOST_NET and near
 
 
 @scalar
@@ -40,10 +40,9 @@ def exponent_of_length(a, d, lower, upper):
 
     A unit of d <= 0 is always measured in its own, which costs nothing beside its quadrature.
     """
-    half = 0.5 * upper - 0.5 * lower  # so that it cannot overflow
-    ordinary = 0.0 < d < MOST and abs(a) < MOST_NET and LEAST < half and (half < MOST or d > LEAST)
-    if ordinary and d * half * half > NEGLIGIBLE:
+    if is_plain(a, d, lower, upper):
         return 0.0
+    half = 0.5 * upper - 0.5 * lower  # so that it cannot overflow
     wide, bend = _exponent(half), _exponent(d)
     if d > 0.0 and not d * half * half <= NEGLIGIBLE:
         k = min(wide, -float(math.floor(0.5 * bend)))
