@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import damage
+import damage_targets as targets
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ import trug_fast as tf
 from trug_fast import archives, files
 from trug_fast.datasets import _files
 
-ROWS = damage.ROWS
+ROWS = targets.ROWS
 FEW = ("train_rbm", "idx.gz", "npz", "mat", "asf", "results")
 
 
@@ -39,7 +40,7 @@ def test_thousands_of_damaged_files():
 @pytest.fixture
 def path(tmp_path):
     target = tmp_path / "model.npz"
-    damage.model("rbm").save(target)
+    targets.model("rbm").save(target)
     return target
 
 
@@ -171,11 +172,11 @@ PLACES = [[5, 0, 0], [-1, 0, 0], [1, 4, 0], [1, 0, 2], [0, 0, 0], [2, 0, -1]]
 def test_places_that_no_run_comes_to(tmp_path, place):
     # From some of them, such as epoch 5 of 2, training would not end.
     path = tmp_path / "run.npz"
-    damage.stopped(damage.rbm)(path)
+    targets.stopped(targets.rbm)(path)
     assert files.read(path, "RBMTraining")["place"].tolist() == [1, 0, 0]
     rewritten(path, place=np.array(place))
     with pytest.raises(ValueError, match=r"run\.npz is damaged: it says epoch"):
-        damage.rbm(checkpoint=path, resume=True)
+        targets.rbm(checkpoint=path, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -195,21 +196,21 @@ def test_places_that_no_run_comes_to(tmp_path, place):
 )
 def test_tampered_checkpoints(tmp_path, name, value, words):
     path = tmp_path / "run.npz"
-    damage.stopped(damage.patient_rbm)(path)
+    targets.stopped(targets.patient_rbm)(path)
     rewritten(path, **{name: value})
     if name == "best.weights":
         rewritten(path, **{name: value[:1]})
     with pytest.raises(ValueError, match=rf"run\.npz .*damaged: .*{words}"):
-        damage.patient_rbm(checkpoint=path, resume=True)
+        targets.patient_rbm(checkpoint=path, resume=True)
 
 
 def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
     path = tmp_path / "run.npz"
-    damage.stopped(damage.rbm)(path)
+    targets.stopped(targets.rbm)(path)
     for bad in (np.array("1"), np.arange(2), np.array(-1), np.array(0.5)):
         rewritten(path, seed=bad)
         with pytest.raises(ValueError, match=r"run\.npz is damaged: seed should be"):
-            damage.rbm(checkpoint=path, resume=True, rng=None)
+            targets.rbm(checkpoint=path, resume=True, rng=None)
 
 
 @pytest.mark.parametrize(
@@ -225,10 +226,10 @@ def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
 )
 def test_tampered_checkpoints_of_regressions(tmp_path, name, value):
     path = tmp_path / "run.npz"
-    damage.tggm(checkpoint=path)
+    targets.tggm(checkpoint=path)
     rewritten(path, **{name: np.array(value)})
     with pytest.raises(ValueError, match=r"run\.npz is damaged: it"):
-        damage.tggm(checkpoint=path, resume=True)
+        targets.tggm(checkpoint=path, resume=True)
 
 
 def test_interrupted_after_the_last_epoch_a_run_has_none_left(tmp_path):
@@ -239,8 +240,8 @@ def test_interrupted_after_the_last_epoch_a_run_has_none_left(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.warns(UserWarning, match="interrupted"):
-        first = damage.rbm(checkpoint=path, callbacks=[stop])
-    again = damage.rbm(checkpoint=path, resume=True)
+        first = targets.rbm(checkpoint=path, callbacks=[stop])
+    again = targets.rbm(checkpoint=path, resume=True)
     assert again.history["epoch"].tolist() == [1, 2] and not again.interrupted
     np.testing.assert_array_equal(again.model.weights, first.model.weights)
 
@@ -258,7 +259,7 @@ def test_interrupted_after_the_last_epoch_a_run_has_none_left(tmp_path):
 )
 def test_tampered_checkpoints_of_estimates(tmp_path, name, value):
     path = tmp_path / "run.npz"
-    damage.log_partition(path)
+    targets.log_partition(path)
     rewritten(path, **{name: value})
     with pytest.raises(ValueError, match=r"run\.npz is damaged"):
-        damage.log_partition(path)
+        targets.log_partition(path)

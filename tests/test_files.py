@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-import damage
+import damage_targets as targets
 import numpy as np
 import pytest
 
@@ -84,14 +84,14 @@ def test_those_who_write_the_same_file_do_not_disturb_each_other(tmp_path):
 LIMITED = """
 import resource, sys, warnings
 sys.path.insert(0, sys.argv[2])
-import damage
+import damage_targets as targets
 path = sys.argv[1]
 def fill(event):
     if event.epoch == 1:  # no file may be larger than this: a disk without room
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    fit = damage.rbm(checkpoint=path, checkpoint_every=0, callbacks=[fill])
+    fit = targets.rbm(checkpoint=path, checkpoint_every=0, callbacks=[fill])
 assert fit.history["epoch"].tolist() == [1, 2] and not fit.interrupted
 assert any("training goes on" in str(each.message) for each in caught)
 """
@@ -100,16 +100,16 @@ assert any("training goes on" in str(each.message) for each in caught)
 @pytest.mark.skipif(os.name == "nt", reason="limits of a process")
 def test_a_disk_without_room_does_not_end_training(tmp_path):
     path = tmp_path / "run.npz"
-    command = [sys.executable, "-c", LIMITED, str(path), os.path.dirname(damage.__file__)]
+    command = [sys.executable, "-c", LIMITED, str(path), os.path.dirname(targets.__file__)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["run.npz"]
-    whole = damage.rbm()  # what could be written is the state of the first epoch
-    again = damage.rbm(checkpoint=path, resume=True)
+    whole = targets.rbm()  # what could be written is the state of the first epoch
+    again = targets.rbm(checkpoint=path, resume=True)
     np.testing.assert_array_equal(again.model.weights, whole.model.weights)
 
 
-MODEL = damage.model("rbm")
+MODEL = targets.model("rbm")
 PATHS = [
     ("", "must name a file, got ''"),
     (".", "must name a file, got '.'"),
@@ -125,10 +125,10 @@ def test_paths_that_name_no_file(path, words):
     calls = {"path": MODEL.save, "path ": tf.TruGRBM.load}
     if path is not None:
         calls |= {
-            "checkpoint": lambda p: damage.rbm(checkpoint=p),
-            "checkpoint ": lambda p: damage.tggm(checkpoint=p),
-            "checkpoint  ": lambda p: damage.trbm(checkpoint=p),
-            "checkpoint   ": lambda p: tf.log_partition(MODEL, checkpoint=p, **damage.ANNEAL),
+            "checkpoint": lambda p: targets.rbm(checkpoint=p),
+            "checkpoint ": lambda p: targets.tggm(checkpoint=p),
+            "checkpoint  ": lambda p: targets.trbm(checkpoint=p),
+            "checkpoint   ": lambda p: tf.log_partition(MODEL, checkpoint=p, **targets.ANNEAL),
         }
     for name, call in calls.items():
         with pytest.raises((TypeError, ValueError), match=f"^{name.strip()} {words}"):
