@@ -84,6 +84,14 @@ def test_a_pipe_and_a_locale_of_ascii(tmp_path):
     assert run.returncode == 0 and b"+-" in run.stdout
 
 
+def test_damaged_results_are_no_traceback(tmp_path, capsys):
+    file = tmp_path / "results.jsonl"
+    for line in ('{"table": "table4"}', '{"table": "table4", "cell": 3, "rmse": "x", "data": []}'):
+        file.write_text(line + "\n")
+        assert main(["reproduce", "table4", "--show", f"--results={file}"]) == 2
+        assert "results of table4 are damaged: " in capsys.readouterr().err
+
+
 def test_version(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--version"])

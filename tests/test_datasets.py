@@ -356,6 +356,8 @@ def test_missing_files_say_what_where_and_whence(tmp_path, load, file, home):
 
 @pytest.mark.parametrize("load", [row[0] for row in FROM_FILES])
 def test_directory_must_be_a_path(load):
+    with pytest.raises(ValueError, match="directory must name a folder, got ''"):
+        datasets.load_mnist("")
     with pytest.raises(TypeError, match="directory must be a path or None, got int"):
         load(3)
 

@@ -221,7 +221,7 @@ def refuse_foreign(folder: Path, program: str) -> None:
         return
     try:
         mark = json.loads((folder / "result.json").read_text("utf-8")).get("program")
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         mark = None
     if mark != program:
         raise ValueError(f"{folder} holds other files; choose another folder with --out")

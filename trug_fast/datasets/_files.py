@@ -35,6 +35,8 @@ class Folder:
     def __init__(self, directory: Directory, subfolders: Sequence[str], home: str) -> None:
         if directory is not None and not isinstance(directory, (str, os.PathLike)):
             raise TypeError(f"directory must be a path or None, got {type(directory).__name__}")
+        if directory == "":
+            raise ValueError("directory must name a folder, got ''")
         top = directory or os.environ.get(ENVIRONMENT_VARIABLE)
         self.places = [Path(top, sub) for sub in ("", *subfolders)] if top else []
         self.home = home

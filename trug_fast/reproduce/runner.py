@@ -134,9 +134,18 @@ def run(
 
 
 def show(table: Table, lines: Sequence[Line]) -> str:
-    """Return results as a table in Markdown, with its note."""
-    rows = [table.row(line) for line in lines if line.get("table") == table.name]
-    views = table.views(lines) if table.views is not None else ""
+    """Return results as a table in Markdown, with its note.
+
+    Raises
+    ------
+    ValueError
+        If a result lacks what a row of the table needs.
+    """
+    try:
+        rows = [table.row(line) for line in lines if line.get("table") == table.name]
+        views = table.views(lines) if table.views is not None else ""
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"results of {table.name} are damaged: {error!r}") from error
     return "\n\n".join(filter(None, (results.markdown(table.header, rows), table.note, views)))
 
 
