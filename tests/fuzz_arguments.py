@@ -123,7 +123,8 @@ def bad(rng, kind, good, folder):
     """Return a value that an argument of this kind should hardly have."""
     if kind == "model":
         return good
-    pool = BAD[kind] if rng.random() < 0.9 or kind == "float" else BAD["number"]
+    own = kind in ("float", "path")  # "1" is the name of a good file, and not in the folder
+    pool = BAD[kind] if own or rng.random() < 0.9 else BAD["number"]
     chosen = pool[rng.integers(len(pool))]
     if kind == "array" and callable(chosen):
         try:

@@ -251,7 +251,7 @@ BAD = {
 # None leaves out an optional argument, a number is a constant vector, NaN marks what is free, an
 # end may be infinite; betas may be a number of them; any shape can be binarized; X of one column.
 FINE = {
-    "nothing": {"validation", "start", "clamp", "base", "prefix"},
+    "nothing": {"validation", "start", "reverse", "clamp", "base", "prefix"},
     "a number": {"visible_bias", "lower"},
     "NaN": {"clamp"},
     "more dimensions": {"binarize", "resampler", "euler"},
