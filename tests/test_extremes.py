@@ -8,6 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import sixty
+from numba import vectorize
 
 from trug_fast import kernels
 
@@ -196,3 +197,20 @@ def test_draws_at_extreme_scales():
             assert ((unit[2] <= h) & (h <= unit[3])).all()
             scale = math.sqrt(variance)
             assert abs(h.mean() - mean) < 6 * scale / 20  # right draws: once in 1e9 times each
+
+
+def test_a_ufunc_of_infinite_ends_gives_no_warning():
+    """Of an operation that is not needed; pytest makes an error of it."""
+
+    @vectorize(["float64(float64, float64, float64, float64)"])
+    def everything(a, d, lower, upper):
+        return (
+            kernels.moments(a, d, lower, upper)[0]
+            + kernels.entropy(a, d, lower, upper)
+            + kernels.cdf(1.0, a, d, lower, upper)
+            + kernels.ppf(0.3, a, d, lower, upper)
+            + kernels.draw(kernels.stream(1), a, d, lower, upper)
+        )
+
+    for ends in ((0.0, inf), (-inf, 0.0), (-inf, inf), (0.0, 1.0), (2.0, 1e40)):
+        assert np.isfinite(everything([0.5, -40.0, 1e35], 1.0, *ends)).all()

@@ -173,10 +173,10 @@ def entropy(a, d, lower, upper):
     # Fused by hand: of a product that two sums could take, the compiler fuses one in a vectorised
     # loop and the other in its remainder, and the last bit would depend on the place in the loop.
     thin = fma(half * half * width * width, n2, -tau * n1)
-    centre = u < zero
-    wide = w0 + w2 if centre else fma(u + u, w1, w2)
-    energy = thin / n0 if is_narrow(width, tau) else wide / w0
-    integral = width * (half * n0) if is_narrow(width, tau) else w0
+    wide = w0 + w2 if u < zero else fma(u + u, w1, w2)
+    narrow = is_narrow(width, tau)
+    energy = (thin if narrow else wide) / (n0 if narrow else w0)
+    integral = width * (half * n0) if narrow else w0
     result = fma(half, energy, log_of_any(integral / s))
     return result if lower < upper else like(a, float("nan"))
 
@@ -232,7 +232,8 @@ def ppf(p, rest, a, d, lower, upper):
     _, inverse, u, _, _, _, reflected = whiten(a, d, lower, upper)
     beyond, within = (p, rest) if reflected else (rest, p)
     depth = -log_of_any(beyond) if beyond < within else -log1p(-within)
-    reach = depth / u * inverse
+    one = like(p, 1.0)
+    reach = depth / (u if u > one else one) * inverse
     straight = upper - reach if reflected else lower + reach
     h = _within(straight, lower, upper) if u > pick(u, 1e10, 1e5) else h
     h = _polish(h, p, rest, a, d, lower, upper)

@@ -1,7 +1,7 @@
 """Draws of one unit, to call from Python or to embed in compiled code of your own.
 
 As the functions in scalars.py they take any real d on a finite interval, d > 0 on an infinite one,
-and numbers of any kind; NaN where the unit has no density.
+and numbers of any kind and size; NaN where the unit has no density.
 """
 
 from numpy import float64

@@ -14,13 +14,14 @@ from .flat import reflect
 from .intrinsics import power_of_two, split_exponent
 from .unit import ROOT_TWO_PI
 
-LEAST, MOST, MOST_NET = 1e-30, 1e30, 1e60  # of widths, near ends and d; of a
+LEAST, MOST = 1e-30, 1e30  # of widths, near ends, d and a, within which nothing is extreme
 NEGLIGIBLE = 1e-100  # a d times the squared width that cannot be told from 0
 FARTHEST = 1e100  # standard deviations from the mode, as far as tails.py goes
 STRAIGHT = 1e50  # the same, and widths over the distance of decay, where an exponential is left
 BIGGEST = 1020.0  # exponent of a length: beyond, its inverse or a sum of two would overflow
 MAGIC = 6755399441055744.0  # 1.5 * 2**52
 LN2 = 0.6931471805599453
+INFINITE = float("inf")  # abs(x) < it: math.isfinite subtracts, and a ufunc warns of inf - inf
 
 # What a unit takes: the formulas of unit.py; those of flat.py; none, as it has no density or lies
 # farther out than they go; those of a point; those of a normal whose ends are out of sight.
@@ -31,17 +32,12 @@ BENT, FLAT, NONE, POINT, FREE = range(5)
 def is_plain(a, d, lower, upper):
     """Tell whether d > 0 and no number is extreme: a unit for unit.py as it is."""
     near = lower < MOST and upper > -MOST and upper - lower > LEAST
-    return LEAST < d < MOST and abs(a) < MOST_NET and near
+    return LEAST < d < MOST and abs(a) < MOST and near
 
 
 @scalar
 def exponent_of_length(a, d, lower, upper):
-    """Return k, where 2**k is the unit of length; 0 where unit.py takes the numbers as they are.
-
-    A unit of d <= 0 is always measured in its own, which costs nothing beside its quadrature.
-    """
-    if is_plain(a, d, lower, upper):
-        return 0.0
+    """Return k, where 2**k is the unit of length."""
     half = 0.5 * upper - 0.5 * lower  # so that it cannot overflow
     wide, bend = _exponent(half), _exponent(d)
     if d > 0.0 and not d * half * half <= NEGLIGIBLE:
@@ -62,12 +58,12 @@ def _exponent(x):
 @scalar
 def formulas_of(a, d, lower, upper):
     """Return which of the formulas above a unit takes, in its own unit of length."""
-    if not (lower <= upper and math.isfinite(a) and math.isfinite(d)):
+    if not (lower <= upper and abs(a) < INFINITE and abs(d) < INFINITE):
         return NONE
     if lower == upper:
-        return POINT if math.isfinite(lower) else NONE
+        return POINT if abs(lower) < INFINITE else NONE
     width = upper - lower
-    finite = math.isfinite(width)
+    finite = abs(width) < INFINITE
     if not d > 0.0:
         return FLAT if finite else NONE
     if finite and d * width * width <= NEGLIGIBLE:
@@ -83,7 +79,12 @@ def formulas_of(a, d, lower, upper):
 
 @scalar
 def measured(a, d, lower, upper):
-    """Return a unit in its own unit of length, the k of that, and its formulas."""
+    """Return a unit in its own unit of length, the k of that, and its formulas.
+
+    Where nothing is extreme and d > 0 it stays as it is.
+    """
+    if is_plain(a, d, lower, upper):
+        return a, d, lower, upper, 0.0, BENT
     k = exponent_of_length(a, d, lower, upper) if lower < upper else 0.0
     length, inverse = power_of_two(k + MAGIC), power_of_two(MAGIC - k)
     a, d = a * length, d * length * length
@@ -109,15 +110,18 @@ def free_normal(a, d, lower, upper):
         0.0,
         at_low,
         at_high,
-        low + high < 0.0,
+        low < -high,
     )
 
 
 @scalar
 def _decay(a, d, lower, upper):
     """Return rate of decay from the near end, drop, and whether that end is the upper one."""
-    if math.isfinite(upper - lower):
-        _, rate, _, drop, reflected = reflect(a, d, lower, upper)
+    finite = abs(upper - lower) < INFINITE
+    # The compiler may do both ways at once: no inf - inf, of which a ufunc would warn.
+    low, high = (lower, upper) if finite else (0.0, 1.0)
+    _, rate, _, drop, reflected = reflect(a, d, low, high)
+    if finite:
         return rate, drop, reflected
     reflected = math.isinf(lower)
     return a - d * upper if reflected else d * lower - a, float("inf"), reflected
@@ -127,9 +131,9 @@ def _decay(a, d, lower, upper):
 def is_exponential(a, d, lower, upper):
     """Tell whether all mass lies so near one end that nothing is left of bend and other end."""
     rate, drop, _ = _decay(a, d, lower, upper)
-    if not (math.isfinite(rate) and lower < upper):
+    if not (abs(rate) < INFINITE and lower < upper):
         return False
-    if math.isfinite(upper - lower):
+    if abs(upper - lower) < INFINITE:
         return drop > 1e3 and rate * (upper - lower) > STRAIGHT
     return d > 0.0 and rate > STRAIGHT * math.sqrt(d)
 

@@ -22,7 +22,8 @@ def mean(a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -
     Returns
     -------
     numpy.ndarray or NumPy float
-        Error below 3e-15 on the scale of the mean or the larger finite end.
+        Error below 3e-15 on the scale of the mean or of its distance from the near end, whichever
+        is larger: where loc cancels the end, that distance keeps its digits.
 
     Examples
     --------
