@@ -259,6 +259,7 @@ def test_mean_field_stays_below(kind):
         assert mean_field.bound(model, start) < tf.exact.log_partition(model)
 
 
+@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")  # of four temperatures
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_one_thread_equals_all(dtype):
     rng = np.random.default_rng(0)
