@@ -46,7 +46,7 @@ def test_few_estimates_are_wrong_without_an_alarm(tmp_path, capsys):
 def test_verdicts_on_trainings_are_counted():
     said = {"stopped": -np.inf, "warned": 0.1, "quiet": 2.0}
     outcomes = [
-        training.Outcome(f"{words} {gain}", words, gain, [], 0.0)
+        training.Outcome(f"{words} {gain}", words, gain, 9.0, [], "", 0.0)
         for words, gain in [*said.items(), ("warned", 9.0), ("quiet", 10.0), ("quiet", -3.0)]
     ]
     rows = training.Rows(np.zeros((50, 8)), np.zeros((0, 8)), 4)

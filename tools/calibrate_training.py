@@ -30,7 +30,7 @@ from compare_defaults import FORMER, FORMER_RATES, Rows, clusters, load, made, s
 from numpy.typing import NDArray
 
 import trug_fast as tf
-from trug_fast.diagnosis import spread
+from trug_fast.diagnosis import Columns, pull, spread
 from trug_fast.scoring import reconstruction
 
 Options = dict[str, Any]
@@ -52,7 +52,9 @@ class Outcome(NamedTuple):
     setting: str
     said: str
     gain: float  # over the means alone, in the score's units; -inf without a model
+    effect: float  # the largest of a parameter on a unit, in nats, which diagnosis.LIMIT bounds
     others: list[str]  # classes of warnings that are no verdict
+    error: str
     seconds: float
 
 
@@ -142,10 +144,24 @@ def score(model: tf.TruGRBM | tf.BernoulliRBM, rows: Rows) -> float:
     return float(np.mean(draws))
 
 
+def effect(model: tf.TruGRBM | tf.BernoulliRBM, rows: Rows) -> float:
+    """Return what the strongest parameter does to a unit, in nats, as training counts it."""
+    scored = spread(rows.train)
+    columns = Columns.of(scored, rows.real)
+    scale = columns.scale(np.ones(len(columns.mean)) if rows.real else np.empty(0))
+    width = np.ones(model.n_hidden)
+    if isinstance(model, tf.TruGRBM):
+        room = np.sqrt(np.maximum(model.precision, 1e-30))  # one standard deviation
+        width = np.minimum(model.upper - model.lower, 1 / room)
+    mean = model.hidden_moments(scored).mean.mean(axis=0)
+    net = model.visible_bias + model.weights @ mean - (columns.mean if rows.real else 0.0)
+    return float(max(pull(scale, model.weights, width).max(), np.abs(net * scale).max()))
+
+
 def outcome(rows: Rows, setting: str, options: Options, seed: int) -> Outcome:
     """Train with a setting, and see what is said and what was gained."""
     begun = time.perf_counter()
-    model = None
+    model, message = None, ""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -158,16 +174,20 @@ def outcome(rows: Rows, setting: str, options: Options, seed: int) -> Outcome:
                 rng=seed,
                 **options,
             ).model
-        except FloatingPointError:
-            said = "stopped"
+        except FloatingPointError as error:
+            said, message = "stopped", str(error)
         else:
             verdict = any(issubclass(w.category, tf.TrainingWarning) for w in caught)
             said = "warned" if verdict else "quiet"
     seconds = time.perf_counter() - begun
-    others = [w.category for w in caught if not issubclass(w.category, tf.TrainingWarning)]
-    with np.errstate(all="ignore"):  # of models that ran away
-        gain = -np.inf if model is None else score(model, rows) - score(means_only(rows), rows)
-    return Outcome(setting, said, gain, [category.__name__ for category in others], seconds)
+    gain, most = -np.inf, np.nan
+    if model is not None:
+        with np.errstate(all="ignore"):  # of models that ran away
+            gain = score(model, rows) - score(means_only(rows), rows)
+            most = effect(model, rows)
+    kinds = [w.category for w in caught if not issubclass(w.category, tf.TrainingWarning)]
+    others = [kind.__name__ for kind in kinds]
+    return Outcome(setting, said, gain, most, others, message, seconds)
 
 
 def learned(name: str, outcomes: list[Outcome]) -> list[bool]:
@@ -200,6 +220,12 @@ def exceptions(name: str, outcomes: list[Outcome]) -> list[str]:
     ]
 
 
+def line(each: Outcome) -> str:
+    """Return what is printed of one training."""
+    words = f"{each.setting:36}  {each.said:7}  {each.gain:+12.3f}  {each.effect:8.1f} nats"
+    return f"{words}  {each.seconds:6.1f} s  {' '.join(each.others)} {each.error}".rstrip()
+
+
 def main() -> None:
     """Train and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -210,6 +236,7 @@ def main() -> None:
     chosen = parser.parse_args()
     table: list[str] = []
     wrong: list[str] = []
+    effects: list[float] = []
     others: Counter[str] = Counter()
     begun = time.perf_counter()
     for name in chosen.data:
@@ -224,13 +251,19 @@ def main() -> None:
             outcomes.append(found)
             others.update(found.others)
             if chosen.runs:
-                words = f"{name:12}  {setting:36}  {found.said:7}  {found.gain:+12.3f}"
-                print(f"{words}  {found.seconds:6.1f} s  {' '.join(found.others)}", flush=True)
+                print(f"{name:12}  {line(found)}", flush=True)
+        well = learned(name, outcomes)
+        effects += [each.effect for each, good in zip(outcomes, well, strict=True) if good]
         table.append(row(name, rows, outcomes))
         wrong += exceptions(name, outcomes)
     print(f"\n| {' | '.join(HEAD)} |\n{'| --- ' * len(HEAD)}|")
     print("\n".join([*table, "", *wrong, ""]))
-    print(f"other warnings: {dict(others) or 'none'}; {time.perf_counter() - begun:.0f} s")
+    most, count = max(effects, default=0.0), len(effects)
+    share = np.mean(np.array(effects) < 20) if effects else 1.0
+    print(f"* largest effect on a unit in {count} trainings that learned: {most:.0f} nats")
+    print(f"* below 20 nats in {share:.0%} of them")
+    print(f"* other warnings: {dict(others) or 'none'}")
+    print(f"* {time.perf_counter() - begun:.0f} s")
 
 
 if __name__ == "__main__":
