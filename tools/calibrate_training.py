@@ -37,7 +37,7 @@ Options = dict[str, Any]
 
 SHARE = 0.2  # of the best gain on a set: what has that has learned
 DRAWS = 10  # of the pixels that a pseudo-log-likelihood is taken of
-WIDE = 500  # columns, from which runs are of fewer epochs
+WIDE = 500  # columns, from which the long runs are of fewer epochs
 STRUCTURELESS = "independent"
 SETS = "digits bars steps clusters clusters-100 clusters-50 mixture yachts concrete wine factors"
 SETS += " independent mnist-5000 silhouettes"
@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 def settings(rows: Rows) -> dict[str, Options]:
     """Return the options of each training; real numbers bear rates of a quarter."""
-    few, many = (3, 6) if rows.train.shape[1] >= WIDE else (10, 60)
+    few, many = 10, 20 if rows.train.shape[1] >= WIDE else 60
     start, end = FORMER_RATES[rows.real]
     base: Options = {"epochs": few, "learning_rate": (start, end), **FORMER}
     small = base | {"batch_size": 20, "n_chains": 20}
