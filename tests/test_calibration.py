@@ -1,12 +1,14 @@
-"""The command that calibrates estimates of log Z on trained models."""
+"""The commands that calibrate estimates of log Z, and verdicts on trainings."""
 
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import calibrate_partition as calibrate
+import calibrate_training as training
 from calibration_models import trained
 
 import trug_fast as tf
@@ -39,3 +41,31 @@ def test_few_estimates_are_wrong_without_an_alarm(tmp_path, capsys):
     assert sum(calibrate.bad(x) and not x["warnings"] for x in lines) <= 2
     model = trained(2, 2)
     assert model.log_z == tf.exact.log_partition(model.model)
+
+
+def test_verdicts_on_trainings_are_counted():
+    said = {"stopped": -np.inf, "warned": 0.1, "quiet": 2.0}
+    outcomes = [
+        training.Outcome(f"{words} {gain}", words, gain, 9.0, [], "", 0.0)
+        for words, gain in [*said.items(), ("warned", 9.0), ("quiet", 10.0), ("quiet", -3.0)]
+    ]
+    rows = training.Rows(np.zeros((50, 8)), np.zeros((0, 8)), 4)
+    text = training.row("stripes", rows, outcomes)  # 2.0 of 10.0 is a fifth, not more
+    assert text == "| stripes | 50 x 8 | 10.00 | 2 | 1 | 4 | 1 | 1 | 2 |"
+    assert [line.split(";")[0] for line in training.exceptions("stripes", outcomes)] == [
+        "* stripes, quiet 2.0: had not learned, unseen",
+        "* stripes, warned 9.0: learned, but warned",
+        "* stripes, quiet -3.0: had not learned, unseen",
+    ]
+    assert not any(training.learned(training.STRUCTURELESS, outcomes))
+
+
+def test_a_model_of_the_means_scores_as_independent_columns():
+    rng = np.random.default_rng(0)
+    bits = training.Rows(training.independent(500, rng), np.zeros((0, 20)), 4)
+    mean = (bits.train.sum(axis=0) + 0.5) / 501
+    exact = (bits.train * np.log(mean) + (1 - bits.train) * np.log1p(-mean)).sum(axis=1).mean()
+    assert training.score(training.means_only(bits), bits) == pytest.approx(exact, abs=0.6)
+    real = training.Rows(rng.normal(size=(500, 3)), np.zeros((0, 3)), 4, real=True)
+    exact = -(real.train**2).sum(axis=1).mean()
+    assert training.score(training.means_only(real), real) == pytest.approx(exact)
