@@ -71,7 +71,7 @@ def unmasked(name: str, value: object) -> None:
         hidden = int(np.count_nonzero(np.ma.getmaskarray(value)))
         if hidden:
             raise ValueError(
-                f"{name} must have no masked elements, got {hidden} of {value.size}; "
+                f"{name} must not have masked elements, got {hidden} of {value.size}; "
                 "fill them in or leave their rows out"
             )
     elif isinstance(value, list | tuple):

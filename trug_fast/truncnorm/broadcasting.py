@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import checks
 from ..kernels import arrays
 from ..threads import available
 
@@ -29,17 +30,6 @@ def _float_type(values: tuple[Any, ...]) -> Any:
     return np.float32 if typed and all(t == np.float32 for t in typed) else np.float64
 
 
-def unmasked(name: str, value: ArrayLike) -> NDArray[Any]:
-    """Return ``value`` as an array; an array with masked elements is refused, not filled."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
-        count = int(np.sum(np.ma.getmaskarray(value)))
-        raise ValueError(
-            f"{name} must not have masked elements, got {count} of {value.size} masked; pass "
-            f"{name}.compressed(), or {name}.filled(numpy.nan) for NaN there"
-        )
-    return np.asarray(value)
-
-
 def columns_of(
     names: str, values: tuple[ArrayLike, ...], shape: tuple[int, ...] | None = None
 ) -> tuple[Columns, tuple[int, ...], Any]:
@@ -47,7 +37,8 @@ def columns_of(
     dtype = _float_type(values)
     columns = []
     for name, value in zip(names.split(), values, strict=True):
-        array = unmasked(name, value)
+        checks.unmasked(name, value)
+        array = np.asarray(value)
         if array.dtype.kind not in "buif":
             raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
         columns.append(array.astype(dtype, copy=False))

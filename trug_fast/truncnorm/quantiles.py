@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import checks
 from ..kernels import arrays
-from .broadcasting import elementwise, is_python_number, unmasked
+from .broadcasting import elementwise, is_python_number
 
 
 def ppf(q: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Any:
@@ -111,7 +112,8 @@ def interval(
     """
     share: Any = confidence
     if not is_python_number(confidence):
-        share = unmasked("confidence", confidence)
+        checks.unmasked("confidence", confidence)
+        share = np.asarray(confidence)
     if np.any((share < 0) | (share > 1)):
         raise ValueError(f"confidence must lie in [0, 1], got {confidence!r}")
     tail = (1 - share) / 2
