@@ -4,8 +4,9 @@
 
 Units of any real d: a third ordinary with d > 0 (tails to 1e8 standard deviations, widths from
 1e-12 to infinity), a third with d <= 0, a third of any size (widths from 1e-100 to 1e100).  100,000
-arguments take about 15 minutes on one core; the results so far are printed after every tenth, and with
-``--keep`` a run that was stopped goes on where it was.  Probabilities asked for are 1e-200 or more.
+arguments take about 15 minutes on one core; the results so far are printed after every tenth, and
+with ``--keep`` a run that was stopped goes on where it was.  Probabilities asked for are 1e-200 or
+more.
 
 What is measured, so that 1e-16 is the best a float64 can do:
 
