@@ -47,6 +47,14 @@ def test_train_prints_a_table_and_writes_its_files(tmp_path, capsys):
     assert (folder / "summary.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_train_says_that_an_estimate_cannot_be_trusted(tmp_path, capsys):
+    options = [*SMALL, "--temperatures=2", "--no-baseline", f"--out={tmp_path / 'out'}"]
+    assert main(["train", "rbm", *options]) == 0
+    assert "do not trust the TruG-RBM's: weights collapsed" in capsys.readouterr().out
+    report = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert "weights collapsed" in report["results"]["trug"]["warnings"][0]
+
+
 def test_a_second_run_replaces_the_first_but_no_foreign_folder(trained, tmp_path, capsys):
     assert main(["train", "rbm", *SMALL, "--no-baseline", f"--out={trained}"]) == 0
     assert not (trained / "baseline.npz").exists()  # it would be the first run's

@@ -240,14 +240,13 @@ def _train_and_score(
     begun = time.perf_counter()
     estimate = options.anneal(arguments, fit.model, data)
     result = {
-        "test_log_probability": float(log_likelihood(fit.model, data.test, estimate.log_z).mean()),
-        "train_log_probability": float(
-            log_likelihood(fit.model, data.train, estimate.log_z).mean()
-        ),
+        "test_log_probability": float(log_likelihood(fit.model, data.test, estimate).mean()),
+        "train_log_probability": float(log_likelihood(fit.model, data.train, estimate).mean()),
         "std_error": estimate.std_error,
         "log_partition": estimate.log_z,
         "effective_chains": estimate.ess,
         "path": estimate.path,
+        "warnings": list(estimate.warnings),
         "training_seconds": float(fit.history["seconds"][-1]) if fit.history else 0.0,
         "annealing_seconds": time.perf_counter() - begun,
         "epochs": len(fit.history.get("epoch", ())),
@@ -289,6 +288,9 @@ def _print_table(results: dict[str, dict[str, Any]]) -> None:
             f"{result['train_log_probability']:17.2f}{result['training_seconds']:14.1f} s"
         )
     print("nats per image, by annealed importance sampling; +- is the standard error of log Z")
+    for kind, result in results.items():
+        for reason in result["warnings"]:
+            print(f"do not trust the {NAMES[kind]}'s: {reason}")
     if "trug" in results:
         ends = results["trug"]["truncation_points"]
         for name in ("lower", "upper"):
