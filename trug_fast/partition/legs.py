@@ -103,7 +103,7 @@ class Annealer:
 
         That is the effective number of the chains annealed to be drawn from.
         """
-        ends = self._file.state("starts")
+        ends = self._found("starts", self._leg("starts", self._path))
         return None if ends is None else weights.one_sided(ends.log_weight, "forward")[2]
 
     def _first_at_model(self, leg: Leg) -> State:
@@ -139,18 +139,25 @@ class Annealer:
         seed = seed_from(plan.seed, name)
         return Leg(plan.model.layers(), path, seed, plan.weights_on == "hidden")
 
+    def _found(self, name: str, leg: Leg) -> State | None:
+        """Return where the file has a leg's chains, if it does; refuse what no run leaves."""
+        found = self._file.state(name)
+        if found is not None:
+            units = leg.layers.weights.shape[1 if leg.on_hidden else 0]
+            chains, dtype = self._plan.n_chains, leg.layers.weights.dtype
+            possible = found.values.shape == (chains, units) and found.step <= leg.steps
+            possible &= found.values.dtype == dtype
+            possible &= found.log_weight.shape == (chains,) and found.log_weight.dtype == np.float64
+            possible = possible and bool(np.isfinite(found.log_weight).all())
+            self._file.require_possible(possible, f"chains of the leg {name}")
+        return found
+
     def _travel(self, name: str, leg: Leg, begin: Callable[[], State]) -> State:
         """Take a leg's chains from where the file has them, or from their begin, to its end."""
-        found = self._file.state(name)
+        found = self._found(name, leg)
         if found is None or found.step < leg.steps:
             self._file.start()
         state = begin() if found is None else found
-        units = leg.layers.weights.shape[1 if leg.on_hidden else 0]
-        possible = state.values.shape == (self._plan.n_chains, units) and state.step <= leg.steps
-        possible &= state.values.dtype == leg.layers.weights.dtype
-        possible &= state.log_weight.shape == (self._plan.n_chains,)
-        possible &= state.log_weight.dtype == np.float64
-        self._file.require_possible(possible, f"chains of the leg {name}")
         sign = -1.0 if name == "reverse" else 1.0
         with Progress(leg.steps, TITLES[name], self._progress) as bar:
 
