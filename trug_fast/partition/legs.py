@@ -87,10 +87,9 @@ class Annealer:
     def reverse(self) -> Floats:
         """Return each chain's estimate of log Z from the way back.
 
-        Where no draws are given, a run of its own anneals to them, and shares no chain with the
-        forward one; it costs what it saves in Gibbs sweeps.  Of 158 estimates of trained models,
-        with base, reverse chains were then wrong by over three standard errors in 5; in 12 from
-        data after as many Gibbs sweeps as temperatures, in 9 from the forward chains' ends.
+        Where no draws are given, a run of its own anneals to them.  That shares no chain with the
+        forward one and costs as much as the Gibbs sweeps it needs less; draws from data after Gibbs
+        sweeps, or from the forward chains' ends, were wrong more often (docs/partition.md).
         """
         mixing = self._leg("mixing", paths.at_model(self._plan.n_gibbs, self._bias))
         there = self._travel("mixing", mixing, lambda: self._first_at_model(mixing))
