@@ -181,7 +181,7 @@ def train_trbm(
     >>> videos = tf.datasets.bouncing_balls(8, 20, size=8, rng=0)
     >>> fit = tf.train_trbm(videos, 10, epochs=2, rng=0)
     >>> fit.model
-    TruGTRBM(n_visible=64, n_hidden=10, visible='binary', dtype=float32)
+    TruGTRBM(n_visible=64, n_hidden=10, visible='bernoulli', dtype=float32)
     """
     for name, given, allowed in (
         ("hidden", hidden, ("trug", "bernoulli")),
