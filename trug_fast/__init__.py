@@ -5,6 +5,7 @@ from importlib.metadata import version
 from types import ModuleType
 
 from . import datasets, kernels
+from ._common.checkpoints import Checkpoint
 from .distributions import truncnorm
 from .evaluation import exact
 from .evaluation.forecasts import forecast_errors
@@ -25,6 +26,7 @@ __version__ = version("trug-fast")
 __all__ = [
     "BernoulliRBM",
     "BernoulliTRBM",
+    "Checkpoint",
     "Fit",
     "LogPartition",
     "PartitionWarning",
