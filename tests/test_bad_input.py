@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from machines import machine
 
 import trug_fast as tf
+from tests.support.models import machine
 
 X = np.array([[0, 1, 1], [1, 0, 0]])
 NAN, INF = float("nan"), float("inf")
@@ -167,7 +167,7 @@ def test_truncation(changed, kind, message):
 
 
 def test_truncation_names_and_pairs():
-    from trug_fast.truncation import as_truncation
+    from trug_fast.models.truncation import as_truncation
 
     assert as_truncation("tanh") == tf.Truncation(-1.0, 1.0)
     assert as_truncation((0, INF)) == as_truncation("relu")

@@ -5,15 +5,15 @@ import json
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
-import damage
-import damage_targets as targets
 import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast import archives, files
+from tests.support import damage
+from tests.support import damage_targets as targets
+from tests.support.data import ROOT
+from trug_fast._common import archives, files
 from trug_fast.datasets import _files
 
 ROWS = targets.ROWS
@@ -29,8 +29,8 @@ def test_a_few_files_of_each_kind(name):
 @pytest.mark.slow
 def test_thousands_of_damaged_files():
     # In a process of its own, so that a crash, a hang or hunger for memory is seen.
-    program = [sys.executable, str(Path(damage.__file__)), "20", "1"]
-    run = subprocess.run(program, capture_output=True, text=True, timeout=3600)
+    program = [sys.executable, "-m", damage.__name__, "20", "1"]
+    run = subprocess.run(program, capture_output=True, text=True, timeout=3600, cwd=ROOT)
     assert run.returncode == 0, run.stderr[-2000:]
     report = json.loads(run.stdout)
     assert report["wrong"] == []

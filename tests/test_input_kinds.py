@@ -5,11 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from machines import machine
 
 import trug_fast as tf
-from trug_fast import motion, plots, plots_motion, plots_video
-from trug_fast.skeleton import Bone, Skeleton, euler
+from tests.support.models import machine
+from trug_fast.datasets import positions as motion
+from trug_fast.datasets.skeleton import Bone, Skeleton, euler
+from trug_fast.plots import basic as plots
+from trug_fast.plots import motion as plots_motion
+from trug_fast.plots import video as plots_video
 
 BINARY = np.random.default_rng(0).integers(0, 2, (8, 5)).astype(np.float32)
 HIDDEN = BINARY[:, :4] / 2

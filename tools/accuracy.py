@@ -1,6 +1,6 @@
 """Measure the scalar kernels on random arguments against 60 digits; print the worst by regime.
 
-    python tools/accuracy.py [--n 100000] [--seed SEED] [--processes 2] [--keep errors.jsonl]
+    python -m tools.accuracy [--n 100000] [--seed SEED] [--processes 2] [--keep errors.jsonl]
 
 Units of any real d: a third ordinary with d > 0 (tails to 1e8 standard deviations, widths from
 1e-12 to infinity), a third with d <= 0, a third of any size (widths from 1e-100 to 1e100).  100,000
@@ -35,12 +35,10 @@ from pathlib import Path
 import mpmath as mp
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-import sixty
-from units import random_extreme_units, random_flat_units, random_points, random_units
-
+from tests.support import sixty
+from tests.support.units import random_extreme_units, random_flat_units, random_points, random_units
 from trug_fast import kernels
-from trug_fast.kernels.unit import NARROW_TAU, NARROW_WIDTH
+from trug_fast.kernels.unit.normalizer import NARROW_TAU, NARROW_WIDTH
 
 CHUNK = 300
 REGIMES = ["narrow", "centre", "tail", "straight", "bent up", "extreme"]

@@ -1,6 +1,6 @@
 """Print Markdown tables of how far estimates of log Z are off, and whether they say so.
 
-    python tools/calibrate_partition.py FOLDER [--models 200] [--seed 0] [--table]
+    python -m tools.calibrate_partition FOLDER [--models 200] [--seed 0] [--table]
 
 Trained models (calibration_models.py) are enumerated and annealed: 100 chains; 300, 1,000 and
 (unless there are 784 pixels) 3,000 temperatures; with and without base; forward, reverse and both.
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calibration_models import trained
 
 import trug_fast as tf
+from tools.calibration_models import trained
 
 CHAINS, TEMPERATURES, MANY_PIXELS = 100, (300, 1000, 3000), 100
 ERRORS, ROUNDING = 3.0, 1e-3

@@ -1,6 +1,6 @@
 """Print a Markdown table of whether trainings that failed say so, and others are quiet.
 
-    python tools/calibrate_training.py [--data digits clusters-50 ...] [--seed 0] [--runs]
+    python -m tools.calibrate_training [--data digits clusters-50 ...] [--seed 0] [--runs]
         [--directory DIR]
 
 Each data set is trained on with the same two dozen settings, which name their batches, chains,
@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from compare_defaults import FORMER, FORMER_RATES, Rows, clusters, load, made, split
 from numpy.typing import NDArray
 
 import trug_fast as tf
-from trug_fast.diagnosis import Columns, pull, spread
-from trug_fast.scoring import reconstruction
+from tools.compare_defaults import FORMER, FORMER_RATES, Rows, clusters, load, made, split
+from trug_fast.training.diagnosis import Columns, pull, spread
+from trug_fast.training.rbm.scores import reconstruction
 
 Options = dict[str, Any]
 

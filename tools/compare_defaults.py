@@ -1,6 +1,6 @@
 """Print a Markdown table of what training reaches with former defaults and with today's.
 
-    python tools/compare_defaults.py [--data digits clusters ...] [--units trug relu ...]
+    python -m tools.compare_defaults [--data digits clusters ...] [--units trug relu ...]
         [--epochs 30] [--seeds 0 1] [--directory DIR] [--change n_chains=10 ...]
 
 Mean log-probability of held-out rows in nats, by forward annealing with 3,000 temperatures; (!)

@@ -1,6 +1,6 @@
 """Print a Markdown table of the time of an update of a temporal RBM beside torch and its products.
 
-    python tools/compare_temporal.py [--threads 1 2] [--rounds 4]
+    python -m tools.compare_temporal [--threads 1 2] [--rounds 4]
 
 Four videos of 100 frames, 900 visible and 400 hidden units, CD-3, Adam, float32; the full gradient.
 All rows in turns in one run; medians.  The floor is NumPy's matrix products alone.  torch's row,
@@ -11,12 +11,9 @@ work is left out.
 from __future__ import annotations
 
 import importlib.util
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "asv_benchmarks"))
-from benchmarks import temporal
-from compare_training import Rows, arguments, measure, show
+from asv_benchmarks.benchmarks import temporal
+from tools.compare_training import Rows, arguments, measure, show
 
 
 def rows(threads: int) -> Rows:

@@ -1,6 +1,6 @@
 """Print a Markdown table of the time of an update, a sweep and an annealing step beside others.
 
-    python tools/compare_training.py [--threads 1 2] [--rounds 6]
+    python -m tools.compare_training [--threads 1 2] [--rounds 6]
 
 Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians.
 The floor is NumPy's matrix products alone, five an update, two a sweep or annealing step.  Rows of
@@ -16,16 +16,14 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "asv_benchmarks"))
-from benchmarks import ais, gibbs, training
-from benchmarks.common import (
+from asv_benchmarks.benchmarks import ais, gibbs, training
+from asv_benchmarks.benchmarks.common import (
     CHAINS,
     HIDDEN,
     VISIBLE,

@@ -1,6 +1,6 @@
 """Print a Markdown table of ns per draw and per evaluation beside SciPy and numba-stats.
 
-    python tools/compare_truncnorm.py [--n 100000] [--seconds 0.6]
+    python -m tools.compare_truncnorm [--n 100000] [--seconds 0.6]
 
 One thread, parameters of their own for each element, six regimes, median of repetitions of process
 CPU time, all in one run, the rows in turns.  A struck-through time belongs to a
@@ -9,20 +9,15 @@ off by more than 1e-6 of themselves.  ``pip install numba-stats`` adds its row.
 """
 
 import argparse
-import sys
 import time
-from pathlib import Path
 
 import numba
 import numpy as np
 from scipy import stats
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "asv_benchmarks"))
-from benchmarks.peers import SAMPLERS, standard
-from units import regimes, transform
-
-from trug_fast import truncnorm
+from asv_benchmarks.benchmarks.peers import SAMPLERS, standard
+from tests.support.units import regimes, transform
+from trug_fast import distributions as truncnorm
 
 ROUNDS = 3
 MOMENTS = {

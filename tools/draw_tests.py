@@ -1,6 +1,6 @@
 """Test the samplers by their exact probability transform, overall and in 20 groups by distance.
 
-    python tools/draw_tests.py [--n 10000000] [--seed SEED] [--sampler rvs draw_robert draw_chopin]
+    python -m tools.draw_tests [--n 10000000] [--seed SEED] [--sampler rvs draw_robert draw_chopin]
 
 For each of the six regimes: Kolmogorov-Smirnov of all draws, the least p-value of 20 groups of
 draws ordered by how far out the interval lies, times 20, and the number of draws outside.  One
@@ -9,20 +9,16 @@ p-value below 1e-3 in a table of this size is chance, two or one below 1e-5 are 
 
 import argparse
 import secrets
-import sys
-from pathlib import Path
 
 import numpy as np
 from numba import njit
 from scipy import stats
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from units import regimes, transform
-
+from tests.support.units import regimes, transform
 from trug_fast import kernels
 from trug_fast.kernels.compiling import serial
-from trug_fast.kernels.philox import USER, uniform_row
-from trug_fast.kernels.quantile import quantile
+from trug_fast.kernels.random.philox import USER, uniform_row
+from trug_fast.kernels.unit.quantile import quantile
 
 PART = 1 << 20
 

@@ -1,6 +1,6 @@
 """Write trug_fast/datasets/digits.npz from scikit-learn's copy of the UCI digits.
 
-Run from anywhere with scikit-learn installed: ``python tools/make_digits.py [PATH]``.
+Run from anywhere with scikit-learn installed: ``python -m tools.make_digits [PATH]``.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Print Markdown tables of how much work pays for a second thread, alone and beside a busy process.
 
-    python tools/measure_threads.py [--rounds 15] [--seconds 0.03] [--only update ...]
+    python -m tools.measure_threads [--rounds 15] [--seconds 0.03] [--only update ...]
 
 For a ladder of sizes, of each kind of call: the time on one thread, the time on all threads over
 it, and the time as the library chooses over it; then the same while another process keeps one core
@@ -23,10 +23,10 @@ import numba
 import numpy as np
 
 import trug_fast as tf
-from trug_fast import threads
-from trug_fast.learner import Learner, Pace, Settings
-from trug_fast.partition import paths, runs
-from trug_fast.temporal_learner import TemporalLearner, TemporalSettings
+from trug_fast._common import threads
+from trug_fast.evaluation.partition import paths, runs
+from trug_fast.training.rbm.learner import Learner, Pace, Settings
+from trug_fast.training.trbm.learner import TemporalLearner, TemporalSettings
 
 Call = Callable[[], object]
 STEPS = 20  # sweeps, temperatures or frames in a call

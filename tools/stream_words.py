@@ -1,6 +1,6 @@
 """Write the words of the random streams to standard output, in the order Gibbs sweeps use them.
 
-    python tools/stream_words.py | dieharder -a -g 200
+    python -m tools.stream_words | dieharder -a -g 200
 
 Words come row by row: 64 units of one chain at one step, then the next chain, and after 100 chains
 the next step, so that the battery sees what neighbouring addresses have in common.
@@ -11,7 +11,7 @@ import sys
 import numpy as np
 from numba import njit
 
-from trug_fast.kernels.philox import HIDDEN, block
+from trug_fast.kernels.random.philox import HIDDEN, block
 
 CHAINS, BLOCKS = 100, 16
 

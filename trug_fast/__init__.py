@@ -4,20 +4,21 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
-from . import datasets, exact, kernels
-from .diagnosis import TrainingWarning
-from .forecasts import forecast_errors
-from .likelihood import log_likelihood, pseudo_log_likelihood
-from .partition import LogPartition, PartitionWarning, log_partition
-from .rbm import BernoulliRBM, TruGRBM
-from .temporal import BernoulliTRBM, TruGTRBM
-from .temporal_forecast import prediction_error
-from .temporal_training import TemporalFit, train_trbm
-from .tggm import TruGTGGM
-from .tggm_training import TGGMFit, train_tggm
-from .training import Fit, train_rbm
-from .truncation import Truncation
-from .truncnorm import truncnorm
+from . import datasets, kernels
+from .distributions import truncnorm
+from .evaluation import exact
+from .evaluation.forecasts import forecast_errors
+from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
+from .evaluation.partition import LogPartition, PartitionWarning, log_partition
+from .models.prediction import prediction_error
+from .models.rbm import BernoulliRBM, TruGRBM
+from .models.tggm import TruGTGGM
+from .models.trbm import BernoulliTRBM, TruGTRBM
+from .models.truncation import Truncation
+from .training.diagnosis import TrainingWarning
+from .training.rbm.train import Fit, train_rbm
+from .training.tggm.train import TGGMFit, train_tggm
+from .training.trbm.train import TemporalFit, train_trbm
 
 __version__ = version("trug-fast")
 

@@ -25,9 +25,9 @@ except ImportError:  # before scikit-learn 1.6
         return estimator._validate_data(*arrays, **options)
 
 
-from . import checks
-from .tggm_training import train_tggm
-from .training import train_rbm
+from ._common import checks
+from .training.rbm.train import train_rbm
+from .training.tggm.train import train_tggm
 
 FLOATS = (np.float64, np.float32)
 

@@ -4,17 +4,9 @@ import numba
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.partition import paths, runs
+from trug_fast.evaluation.partition import paths, runs
 
-from .common import (
-    CHAINS,
-    INTERVALS,
-    THREADS,
-    Products,
-    machine_of,
-    random_machine,
-    ratio,
-)
+from .common import CHAINS, INTERVALS, THREADS, Products, machine_of, random_machine, ratio
 
 TEMPERATURES = 5  # a call short enough that other work on the machine spares some
 

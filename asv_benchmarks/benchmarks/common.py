@@ -13,8 +13,7 @@ from threadpoolctl import threadpool_limits
 import trug_fast as tf
 
 # The tests' tables and their exact probability transform are used here too.
-TESTS = Path(__file__).resolve().parents[2] / "tests"
-sys.path.append(str(TESTS))
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 CHAINS, VISIBLE, HIDDEN = 100, 784, 500  # of the timed machines: binarized MNIST's usual size
 INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}

@@ -5,9 +5,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import trug_fast as tf
-from trug_fast.learner import Pace
-from trug_fast.sequences import as_sequences
-from trug_fast.temporal_learner import TemporalLearner, TemporalSettings
+from trug_fast.models.sequences import as_sequences
+from trug_fast.training.rbm.learner import Pace
+from trug_fast.training.trbm.learner import TemporalLearner, TemporalSettings
 
 from .common import THREADS, ratio
 

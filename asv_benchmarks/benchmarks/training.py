@@ -4,7 +4,7 @@ import numba
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.learner import Learner, Pace, Settings
+from trug_fast.training.rbm.learner import Learner, Pace, Settings
 
 from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio
 

@@ -1,19 +1,17 @@
 """Units and draws of whole arrays, one thread."""
 
-import json
-
 import numba
 import numpy as np
+from peers import SAMPLERS, standard
 from scipy import stats
 
 import trug_fast
 from trug_fast.kernels.compiling import serial
-from trug_fast.kernels.hidden import TRUG, HiddenUnits, draw_row, part_of
-from trug_fast.kernels.philox import USER, uniform_row
-from trug_fast.kernels.unit import evaluate
+from trug_fast.kernels.random.philox import USER, uniform_row
+from trug_fast.kernels.rbm.hidden import TRUG, HiddenUnits, draw_row, part_of
+from trug_fast.kernels.unit.normalizer import evaluate
 
-from .common import TESTS, fast_decile, seconds
-from .peers import SAMPLERS, standard
+from .common import fast_decile, seconds
 
 N = 100_000  # 1 ms is 10 ns an element
 BLOCK = 1024
@@ -67,15 +65,16 @@ OUTPUTS = {
 
 def regime(name, dtype):
     """Return a, d, lower, upper of one of the six regimes of the tests."""
-    from units import regimes
+    from tests.support.units import regimes
 
     return [x.astype(dtype) for x in regimes(N)[name]]
 
 
 def exact_cases(dtype):
     """Return arguments and exact variances, of units that the float type holds exactly."""
-    table = json.loads((TESTS / "exact_cases.json").read_text())["cases"]
-    rows = [row for case in table if case["kind"] == "unit" for row in case["rows"]]
+    from tests.support.data import exact_cases as cases
+
+    rows = [row for case in cases("unit") for row in case["rows"]]
     arguments = np.array([[float(r[k]) for k in ("a", "d", "xi1", "xi2")] for r in rows])
     variance = np.array([r["var"] for r in rows])
     kept = (arguments.astype(dtype) == arguments).all(axis=1) & (arguments[:, 1] > 0)
@@ -147,7 +146,7 @@ class DrawsQuality:
 
     def ks_statistic(self, regime_name, dtype):
         """Return the distance from uniform of the draws' exact probability transform."""
-        from units import transform
+        from tests.support.units import transform
 
         net, *interval = regime(regime_name, dtype)
         out = np.zeros(N, dtype)

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..diagnosis import TrainingWarning
+from trug_fast.training.diagnosis import TrainingWarning
+
 from .output import patient
 
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
@@ -86,7 +87,8 @@ def _threads(threads: int | None) -> Iterator[None]:
 def _parser() -> argparse.ArgumentParser:
     # Each command adds its options and names its function; none imports the kernels before it
     # runs, so that --help answers at once.
-    from .. import __version__
+    from trug_fast import __version__
+
     from . import evaluate, plot, reproduce, sample, train
 
     parser = argparse.ArgumentParser(

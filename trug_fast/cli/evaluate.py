@@ -36,8 +36,8 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Estimate log Z and print the mean log-probabilities."""
-    from ..likelihood import log_likelihood
-    from ..partition import PAPER
+    from trug_fast.evaluation.likelihood import log_likelihood
+    from trug_fast.evaluation.partition import PAPER
 
     if arguments.paper:
         arguments.chains, arguments.temperatures = PAPER["n_chains"], PAPER["n_temperatures"]

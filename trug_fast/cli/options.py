@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from ..datasets import ImageData
-    from ..partition import LogPartition
-    from ..rbm import BernoulliRBM, TruGRBM
-    from ..temporal import TRBM
+    from trug_fast.datasets import ImageData
+    from trug_fast.evaluation.partition import LogPartition
+    from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+    from trug_fast.models.trbm import TRBM
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
 # The least that options of whole numbers may be, whichever command has them.
@@ -37,7 +37,7 @@ LEAST = {
 
 def check(arguments: argparse.Namespace) -> None:
     """Refuse numbers that are too small and names that are empty, by the names of their options."""
-    from .. import checks
+    from trug_fast._common import checks
 
     for name, value in vars(arguments).items():
         option = f"--{name.replace('_', '-')}" if len(name) > 1 else f"-{name}"
@@ -97,7 +97,7 @@ def checkpoint_of(arguments: argparse.Namespace, kind: str) -> Path | None:
     """Return the file that keeps the training of one kind of units."""
     if arguments.checkpoint is None:
         return None
-    from .. import checks
+    from trug_fast._common import checks
 
     path = checks.file_path("--checkpoint", arguments.checkpoint)
     return path if kind == arguments.unit else path.with_name(f"{path.stem}-baseline{path.suffix}")
@@ -119,7 +119,7 @@ def check_checkpoint(arguments: argparse.Namespace, path: Path | None) -> None:
 
 def load_data(arguments: argparse.Namespace) -> ImageData:
     """Return the images that the options name; grey ones binarized once for testing."""
-    from .. import datasets
+    from trug_fast import datasets
 
     method: Literal["threshold", "sample"]
     method = "threshold" if arguments.binarize == "threshold" else "sample"
@@ -134,7 +134,7 @@ def load_data(arguments: argparse.Namespace) -> ImageData:
 
 def training_images(arguments: argparse.Namespace, data: ImageData) -> Any:
     """Return what to train on: binary images, or grey ones that are drawn anew each epoch."""
-    from .. import datasets
+    from trug_fast import datasets
 
     if arguments.binarize != "epoch" or arguments.data not in ("digits", "mnist"):
         return data.train
@@ -148,8 +148,8 @@ def training_images(arguments: argparse.Namespace, data: ImageData) -> Any:
 
 def load_model(path: str) -> TruGRBM | BernoulliRBM:
     """Return the machine in a file, of whichever kind."""
-    from .. import files
-    from ..rbm import BernoulliRBM, TruGRBM
+    from trug_fast._common import files
+    from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 
     kinds: dict[str, type[TruGRBM] | type[BernoulliRBM]]
     kinds = {"TruGRBM": TruGRBM, "BernoulliRBM": BernoulliRBM}
@@ -161,8 +161,8 @@ def load_model(path: str) -> TruGRBM | BernoulliRBM:
 
 def load_temporal(path: str) -> TRBM | None:
     """Return the temporal machine in a file; None if it holds another kind."""
-    from .. import files
-    from ..temporal import BernoulliTRBM, TruGTRBM
+    from trug_fast._common import files
+    from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 
     kind = files.read_kind(path)
     kinds: dict[str, type[TruGTRBM] | type[BernoulliTRBM]]
@@ -196,7 +196,7 @@ def anneal(
     arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, data: ImageData, **more: Any
 ) -> LogPartition:
     """Estimate log Z as the options, and what is given beside them, say."""
-    from ..partition import log_partition
+    from trug_fast.evaluation.partition import log_partition
 
     return log_partition(
         model,

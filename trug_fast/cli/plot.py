@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from . import options
 
 if TYPE_CHECKING:
-    from ..checks import FloatArray
-    from ..datasets import MotionData
-    from ..temporal import TRBM
+    from trug_fast._common.checks import FloatArray
+    from trug_fast.datasets import MotionData
+    from trug_fast.models.trbm import TRBM
 
 
 def add(commands: Any) -> None:
@@ -66,7 +66,7 @@ def _add_motion(figures: Any) -> argparse.ArgumentParser:
 
 def draw_family(arguments: argparse.Namespace) -> None:
     """Draw the nonlinearities that fixed intervals give."""
-    from .. import plots
+    from trug_fast.plots import basic as plots
 
     plots.family().savefig(arguments.out)
     print(f"written to {arguments.out}")
@@ -74,7 +74,7 @@ def draw_family(arguments: argparse.Namespace) -> None:
 
 def draw_units(arguments: argparse.Namespace) -> None:
     """Draw what a model's units have become."""
-    from .. import plots
+    from trug_fast.plots import basic as plots
 
     model = options.load_temporal(arguments.model) or options.load_model(arguments.model)
     plots.save(plots.nonlinearities(model), arguments.out)
@@ -83,7 +83,8 @@ def draw_units(arguments: argparse.Namespace) -> None:
 
 def draw_history(arguments: argparse.Namespace) -> None:
     """Draw how a training went."""
-    from .. import files, plots_training
+    from trug_fast._common import files
+    from trug_fast.plots import training as plots_training
 
     record = files.read(arguments.history, "history")
     plots_training.training(record).savefig(arguments.out)
@@ -92,7 +93,7 @@ def draw_history(arguments: argparse.Namespace) -> None:
 
 def draw_weights(arguments: argparse.Namespace) -> None:
     """Draw what a temporal model's units see of a frame, and of the one before."""
-    from .. import plots_video
+    from trug_fast.plots import video as plots_video
 
     model = _temporal(arguments)
     side = options.square_side(model)
@@ -102,7 +103,8 @@ def draw_weights(arguments: argparse.Namespace) -> None:
 
 def draw_video(arguments: argparse.Namespace) -> None:
     """Draw a new video of bouncing balls, forecasts of it, and how a model goes on."""
-    from .. import datasets, plots_video
+    from trug_fast import datasets
+    from trug_fast.plots import video as plots_video
 
     model = _temporal(arguments)
     side, frames = options.square_side(model), arguments.seen + arguments.frames
@@ -120,8 +122,9 @@ def draw_video(arguments: argparse.Namespace) -> None:
 
 def draw_motion(arguments: argparse.Namespace) -> None:
     """Draw a recorded motion, forecasts of it, and how a model goes on."""
-    from .. import datasets, plots_motion
-    from ..motion import positions
+    from trug_fast import datasets
+    from trug_fast.datasets.positions import positions
+    from trug_fast.plots import motion as plots_motion
 
     model = _temporal(arguments)
     motion = datasets.load_cmu_motion(arguments.data_dir)

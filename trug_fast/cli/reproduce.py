@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import options
 
 if TYPE_CHECKING:
-    from ..reproduce.runner import Table
+    from trug_fast.reproduce.runner import Table
 
 TABLES = {
     "table1": "test log-probability of RBMs on MNIST and CalTech 101 Silhouettes",
@@ -70,7 +70,7 @@ def folder(arguments: argparse.Namespace, table: str) -> Path:
 
 def run(arguments: argparse.Namespace) -> None:
     """Compute what is missing of a table and print it."""
-    from ..reproduce import protocol, results, runner
+    from trug_fast.reproduce import protocol, results, runner
 
     name = arguments.table
     if arguments.print_config:
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def run_figures(arguments: argparse.Namespace) -> None:
     """Draw what the finished machines of Table 1 give."""
-    from ..reproduce import figures, protocol, runner
+    from trug_fast.reproduce import figures, protocol, runner
 
     if arguments.print_config:
         print(protocol.text(FIGURES, arguments.config), end="")
@@ -116,7 +116,7 @@ def run_figures(arguments: argparse.Namespace) -> None:
 
 def run_nonlinearities(arguments: argparse.Namespace) -> None:
     """Draw the nonlinearities that the finished regressions of Table 4 have learned in common."""
-    from ..reproduce import runner, table4_views
+    from trug_fast.reproduce import runner, table4_views
 
     session = runner.Session(Path(arguments.out), arguments.seed, None, options.progress(arguments))
     print(f"written to {table4_views.draw(session)}")

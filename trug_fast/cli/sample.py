@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import options
 
 if TYPE_CHECKING:
-    from ..temporal import TRBM
+    from trug_fast.models.trbm import TRBM
 
 
 def add(commands: Any) -> None:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     if target.suffix == ".npz":
         np.savez_compressed(target, samples=draws)
     else:
-        from .. import plots
+        from trug_fast.plots import basic as plots
 
         side = options.square_side(model)
         plots.save(plots.images(draws, (side, side)), target)
@@ -70,7 +70,7 @@ def _sample_video(arguments: argparse.Namespace, model: TRBM, target: Path) -> N
     if target.suffix == ".npz":
         np.savez_compressed(target, frames=frames)
     else:
-        from .. import plots_video
+        from trug_fast.plots import video as plots_video
 
         side = options.square_side(model)
         if target.suffix == ".gif":

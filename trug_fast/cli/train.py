@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from . import options, train_tggm, train_trbm
 
 if TYPE_CHECKING:
-    from ..datasets import ImageData
-    from ..training import Fit
-    from ..truncation import Truncation
+    from trug_fast.datasets import ImageData
+    from trug_fast.models.truncation import Truncation
+    from trug_fast.training.rbm.train import Fit
 
 PROGRAM = "trug-fast train rbm"  # by this mark in result.json a folder is known as ours
 FILES = ("model.npz", "model-history.npz", "baseline.npz", "baseline-history.npz", "summary.png")
@@ -98,7 +98,7 @@ def truncation(arguments: argparse.Namespace) -> Truncation:
     """Return the truncation that --truncation and --learn describe."""
     from dataclasses import replace
 
-    from ..truncation import NAMED, Learn, Truncation, as_truncation
+    from trug_fast.models.truncation import NAMED, Learn, Truncation, as_truncation
 
     text = arguments.truncation
     if text in NAMED:
@@ -146,7 +146,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _report(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> None:
-    from .. import __version__
+    from trug_fast import __version__
 
     report = {
         "program": PROGRAM,
@@ -160,8 +160,8 @@ def _report(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]
 
 def _compile(arguments: argparse.Namespace, data: ImageData, chosen: Truncation | None) -> None:
     """Run everything once on two images: compiles kernels, and finds what is wrong with options."""
-    from ..likelihood import log_likelihood
-    from ..partition import log_partition
+    from trug_fast.evaluation.likelihood import log_likelihood
+    from trug_fast.evaluation.partition import log_partition
 
     if not arguments.quiet:
         print("compiling (up to a minute, once on each machine) ...", end=" ", flush=True)
@@ -185,7 +185,7 @@ def _train(
     progress: bool | None,
     checkpoint: Path | None = None,
 ) -> Fit:
-    from ..training import train_rbm
+    from trug_fast.training.rbm.train import train_rbm
 
     return train_rbm(
         rows,
@@ -220,7 +220,7 @@ def _train_and_score(
     chosen: Truncation | None,
     folder: Path,
 ) -> tuple[Fit, dict[str, Any]]:
-    from ..likelihood import log_likelihood
+    from trug_fast.evaluation.likelihood import log_likelihood
 
     print(f"training {'a TruG' if kind == 'trug' else 'an ordinary'} RBM ...", flush=True)
     fit = _train(
@@ -272,7 +272,7 @@ def _brief(model: Any) -> dict[str, list[float | str]]:
 
 
 def _save(folder: Path, kind: str, main: bool, fit: Fit) -> None:
-    from .. import files
+    from trug_fast._common import files
 
     name = "model" if main else "baseline"
     fit.model.save(folder / f"{name}.npz")
@@ -317,7 +317,7 @@ def _draw(
         for kind, result in results.items()
     ]
     try:
-        from .. import plots
+        from trug_fast.plots import basic as plots
 
         samples = fit.model.sample(start=rows, n_gibbs=500, rng=arguments.seed, return_mean=True)
         figure = plots.summary(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from . import options
 
 if TYPE_CHECKING:
-    from ..datasets import RegressionData
-    from ..datasets._regression import Split
-    from ..truncation import Truncation
+    from trug_fast.datasets import RegressionData
+    from trug_fast.datasets._regression import Split
+    from trug_fast.models.truncation import Truncation
 
 PROGRAM = "trug-fast train tggm"  # by this mark in result.json a folder is known as ours
 FILES = ("model.npz", "model-history.npz")
@@ -75,7 +75,7 @@ def truncation(text: str, learn: str | None) -> Truncation:
     import math
     from dataclasses import replace
 
-    from ..truncation import NAMED, Learn, Truncation
+    from trug_fast.models.truncation import NAMED, Learn, Truncation
 
     if text in NAMED:
         chosen = NAMED[text]
@@ -95,7 +95,7 @@ def truncation(text: str, learn: str | None) -> Truncation:
 
 def load(name: str, directory: str | None) -> RegressionData:
     """Return the data set of this name."""
-    from .. import datasets
+    from trug_fast import datasets
 
     return datasets.load_yacht() if name == "yacht" else datasets.load_uci(name, directory)
 
@@ -117,8 +117,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Train, evaluate, print and write."""
     import numpy as np
 
-    from .. import checks, files
-    from ..tggm_training import train_tggm
+    from trug_fast._common import checks, files
+    from trug_fast.training.tggm.train import train_tggm
 
     chosen = truncation(arguments.truncation, arguments.learn)
     path = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import options
 
 if TYPE_CHECKING:
-    from ..temporal_training import TemporalFit
+    from trug_fast.training.trbm.train import TemporalFit
 
 PROGRAM = "trug-fast train trbm"  # by this mark in result.json a folder is known as ours
 NAMES = {"trug": "TruG-TRBM", "bernoulli": "ordinary TRBM"}
@@ -82,8 +82,10 @@ def add(models: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, compare, print and write."""
-    from .. import __version__, files
-    from ..forecasts import forecast_errors
+    from trug_fast import __version__
+    from trug_fast._common import files
+    from trug_fast.evaluation.forecasts import forecast_errors
+
     from .train import truncation
 
     for name, value in DEFAULTS[arguments.data].items():
@@ -130,7 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _data(arguments: argparse.Namespace) -> tuple[Any, Any]:
-    from .. import datasets
+    from trug_fast import datasets
 
     if arguments.data == "motion":
         motion = datasets.load_cmu_motion(arguments.data_dir)
@@ -142,7 +144,7 @@ def _data(arguments: argparse.Namespace) -> tuple[Any, Any]:
 def _train(
     arguments: argparse.Namespace, kind: str, chosen: Any, train: Any, test: Any
 ) -> TemporalFit:
-    from ..temporal_training import train_trbm
+    from trug_fast.training.trbm.train import train_trbm
 
     print(f"training {'a TruG' if kind == 'trug' else 'an ordinary'} TRBM ...", flush=True)
     begun = time.perf_counter()
@@ -172,7 +174,7 @@ def _train(
 
 
 def _error(arguments: argparse.Namespace, fit: TemporalFit, test: Any) -> float:
-    from ..temporal_forecast import prediction_error
+    from trug_fast.models.prediction import prediction_error
 
     return float(prediction_error(fit.model, test, rng=arguments.seed).mean())
 
@@ -184,7 +186,8 @@ def _write(folder: Path, report: dict[str, Any]) -> None:
 def _draw(arguments: argparse.Namespace, folder: Path, fit: TemporalFit, test: Any) -> None:
     """Draw the training; a test video, its forecasts, and how the model goes on from ten frames."""
     try:
-        from .. import plots_training, plots_video
+        from trug_fast.plots import training as plots_training
+        from trug_fast.plots import video as plots_video
 
         plots_training.training(fit.history).savefig(folder / "training.png")
         if arguments.data != "balls":

@@ -4,17 +4,17 @@ The handwritten 8x8 digits and the yachts are part of the package. The others ar
 that you have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once.
 """
 
-from trug_fast.datasets._binary import Resampler, binarize, resampler
-from trug_fast.datasets._loaders import (
+from ._binary import Resampler, binarize, resampler
+from ._loaders import (
     ImageData,
     load_binarized_mnist,
     load_caltech101_silhouettes,
     load_digits,
     load_mnist,
 )
-from trug_fast.datasets._motion import MotionData, load_cmu_motion, load_cmu_skeleton
-from trug_fast.datasets._regression import RegressionData, load_uci, load_yacht
-from trug_fast.datasets._videos import bouncing_balls
+from ._motion import MotionData, load_cmu_motion, load_cmu_skeleton
+from ._regression import RegressionData, load_uci, load_yacht
+from ._videos import bouncing_balls
 
 __all__ = [
     "ImageData",

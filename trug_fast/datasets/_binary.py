@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast import checks
-from trug_fast.randomness import RngLike, checked_rng
+from trug_fast._common import checks
+from trug_fast._common.randomness import RngLike, checked_rng
 
 Method = Literal["threshold", "sample"]
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast import archives
+from trug_fast._common import archives
 
 PACKED = 15  # a part of a MATLAB file that is compressed
 INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast.datasets import _binary
-from trug_fast.datasets._binary import Method
-from trug_fast.datasets._files import Directory, Folder, read_amat, read_idx, read_mat, read_npz
-from trug_fast.randomness import RngLike, checked_rng
+from trug_fast._common.randomness import RngLike, checked_rng
+
+from . import _binary
+from ._binary import Method
+from ._files import Directory, Folder, read_amat, read_idx, read_mat, read_npz
 
 MOST_IMAGES = 240_000  # in a file: of the sets that come in the format of MNIST, EMNIST's digits
 BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}

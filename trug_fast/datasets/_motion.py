@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast import checks
-from trug_fast.datasets._files import Directory, Folder, read_mat, read_npz
+from trug_fast._common import checks
+
+from ._files import Directory, Folder, read_mat, read_npz
 
 if TYPE_CHECKING:
-    from trug_fast.skeleton import Skeleton
+    from .skeleton import Skeleton
 
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"
 SKELETON = "35.asf"
@@ -128,7 +129,7 @@ def load_cmu_skeleton(directory: Directory = None) -> Skeleton:
     >>> positions(skeleton, walk, motion.channel_names).shape  # doctest: +SKIP
     (125, 31, 3)
     """
-    from trug_fast.skeleton import read_asf  # here, because few need it and importing takes time
+    from .skeleton import read_asf  # here, because few need it and importing takes time
 
     return read_asf(_folder(directory).need(SKELETON))
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast import checks
-from trug_fast.datasets._files import Directory, Folder, read_npz
+from trug_fast._common import checks
+
+from ._files import Directory, Folder, read_npz
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast import checks
+from trug_fast._common import checks
+from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.threads import computing, work
 from trug_fast.kernels import balls
-from trug_fast.randomness import RngLike, seed_from
-from trug_fast.threads import computing, work
 
 BOX, SPEED = 10.0, 0.5
 

@@ -4,9 +4,10 @@
 if __name__ == "kernels":
     raise ImportError("import trug_fast.kernels")
 
-from .draws import draw, draw_chopin, draw_robert
-from .probability import cdf, entropy, isf, logcdf, logpdf, logsf, ppf, sf
-from .scalars import (
+from .random.draws import draw, draw_chopin, draw_robert
+from .random.stream import stream, uniform
+from .unit.probability import cdf, entropy, isf, logcdf, logpdf, logsf, ppf, sf
+from .unit.scalars import (
     log_end_densities,
     log_normalizer,
     mean_variance,
@@ -15,7 +16,6 @@ from .scalars import (
     second_moment,
     third_moment,
 )
-from .stream import stream, uniform
 
 __all__ = [
     "cdf",

@@ -13,13 +13,13 @@ import math
 
 import numpy as np
 
-from . import distribution
 from .compiling import pattern, scalar, serial
-from .elementary import exp, log
 from .intrinsics import fma, like, pick
-from .philox import DISTRIBUTION, uniform_row
-from .quantile import quantile
-from .unit import evaluate
+from .random.philox import DISTRIBUTION, uniform_row
+from .special.elementary import exp, log
+from .unit import distribution
+from .unit.normalizer import evaluate
+from .unit.quantile import quantile
 
 BLOCK = 1024
 # Standard deviations from the mode, as far as tails.py goes.  Beyond it intervals give NaN.

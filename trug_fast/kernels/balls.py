@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from .compiling import parallel, serial
-from .stream import stream, uniform
+from .random.stream import stream, uniform
 
 REACH = 1.6  # radii from its centre beyond which a ball is darker than float32 can show: exp(-43)
 TRIES = 10_000  # positions drawn before giving up: the balls do not fit

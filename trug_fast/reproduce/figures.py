@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checks, files, plots, plots_training
-from ..rbm import BernoulliRBM, TruGRBM
+from trug_fast._common import checks, files
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.plots import basic as plots
+from trug_fast.plots import training as plots_training
+
 from . import results, table1
 from .protocol import Cell, Options, read_sections, select
 from .results import Line

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks, files
-from ..forecasts import forecast_errors
-from ..temporal_forecast import Method, prediction_error
-from ..temporal_training import TemporalFit, train_trbm
-from ..truncation import Truncation
+from trug_fast._common import checks, files
+from trug_fast.evaluation.forecasts import forecast_errors
+from trug_fast.models.prediction import Method, prediction_error
+from trug_fast.models.truncation import Truncation
+from trug_fast.training.trbm.train import TemporalFit, train_trbm
+
 from . import sequences
 from .log import Log
 from .protocol import Cell, Options

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checks, datasets
-from ..datasets import Resampler
+from trug_fast import datasets
+from trug_fast._common import checks
+from trug_fast.datasets import Resampler
 
 SETS = ("digits", "mnist", "caltech")
 OPTIONS = ("set", "binarize", "hold_out")

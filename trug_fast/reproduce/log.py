@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 
-from ..loop import EpochEnd
+from trug_fast.training.loop import EpochEnd
+
 from .runner import Session
 
 LOG_SECONDS = 60.0  # between two lines about the training

@@ -55,7 +55,7 @@ def read(path: Path) -> list[Line]:
 
 def source() -> str:
     """Return the commit of this package if it lies in a checkout, else its version."""
-    from .. import __version__
+    from trug_fast import __version__
 
     folder = Path(__file__).parent
 

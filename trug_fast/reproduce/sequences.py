@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .. import checks, datasets
+from trug_fast import datasets
+from trug_fast._common import checks
 
 OPTIONS = ("set", "videos", "test_videos", "validation", "hold_out")
 SETS = ("balls", "motion")

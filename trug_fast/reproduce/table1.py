@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks, files
-from ..likelihood import log_likelihood
-from ..partition import LogPartition, PartitionWarning, log_partition
-from ..rbm import BernoulliRBM, TruGRBM
-from ..training import Fit, train_rbm
-from ..truncation import Truncation
+from trug_fast._common import checks, files
+from trug_fast.evaluation.likelihood import log_likelihood
+from trug_fast.evaluation.partition import LogPartition, PartitionWarning, log_partition
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.truncation import Truncation
+from trug_fast.training.rbm.train import Fit, train_rbm
+
 from . import images
 from .log import Log
 from .protocol import Cell, Options

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks, datasets
-from ..cli.train_tggm import figures
-from ..datasets import RegressionData
-from ..tggm_training import train_tggm
-from ..truncation import Truncation
+from trug_fast import datasets
+from trug_fast._common import checks
+from trug_fast.cli.train_tggm import figures
+from trug_fast.datasets import RegressionData
+from trug_fast.models.truncation import Truncation
+from trug_fast.training.tggm.train import train_tggm
+
 from . import results, table4_views
 from .protocol import Cell
 from .results import Line

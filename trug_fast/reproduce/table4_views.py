@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import plots
-from ..tggm import TruGTGGM
+from trug_fast.models.tggm import TruGTGGM
+from trug_fast.plots import basic as plots
+
 from . import results
 from .results import Line
 from .runner import RESULTS, Session

@@ -1,0 +1,233 @@
+"""Threads, forks and threading layers: every parallel kernel is called in one context."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numba
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import trug_fast as tf
+from tests.support.calls import (
+    CALLS,
+    REAL,
+)
+from tests.support.data import ROOT
+from trug_fast._common import threads
+from trug_fast.kernels import balls
+from trug_fast.kernels.rbm import annealing, gibbs, learning, tempering
+from trug_fast.kernels.tggm import mean_field
+from trug_fast.kernels.trbm import filter
+from trug_fast.kernels.trbm import frames as temporal
+
+MODULES = (annealing, balls, filter, gibbs, learning, mean_field, tempering, temporal)
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+several = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+
+
+@pytest.fixture
+def forked(monkeypatch):
+    """As in a process that was forked from one that had computed."""
+    monkeypatch.setattr(threads, "_forked", True)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_after_a_fork_every_parallel_call_says_what_to_do(name, forked):
+    with pytest.raises(RuntimeError, match="processes must be spawned"):
+        CALLS[name]()
+
+
+def test_after_a_fork_calls_on_one_thread_go_on(forked):
+    tf.train_tggm(REAL, REAL[:, 0], n_hidden=3, epochs=1, calibrate=False, rng=0)
+    tf.truncnorm.rvs(0.0, 1.0, size=100_000, random_state=np.random.default_rng(0))
+
+
+def parallel_kernels():
+    """Return module, name and kernel of all that run or call a parallel loop."""
+    every = [(m, n, v) for m in MODULES for n, v in vars(m).items() if isinstance(v, Dispatcher)]
+    found = set()
+    while True:
+        more = {kernel for _, _, kernel in every if runs_in_parallel(kernel, found)}
+        if more == found:
+            return [entry for entry in every if entry[2] in found]
+        found = more
+
+
+def runs_in_parallel(kernel, known):
+    """Tell whether a kernel has a parallel loop or calls one that is known to."""
+    function = kernel.py_func
+    called = (function.__globals__.get(name) for name in function.__code__.co_names)
+    return bool(kernel.targetoptions.get("parallel")) or any(
+        isinstance(each, Dispatcher) and each in known for each in called
+    )
+
+
+def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
+    for call in CALLS.values():
+        call()  # compiled now: what follows replaces names that a compilation would look up
+    seen = set()
+
+    def watched(name, kernel):
+        def call(*args):
+            assert threads._ONE_THREAD._inside and numba.get_num_threads() == 1, name
+            seen.add(name)
+            return kernel(*args)
+
+        return call
+
+    kernels = parallel_kernels()
+    for module, name, kernel in kernels:
+        monkeypatch.setattr(module, name, watched(name, kernel))
+    monkeypatch.setattr("trug_fast.models.filter.gather", watched("gather", learning.gather))
+    for call in CALLS.values():
+        call()
+    inner = {"pack_means", "hidden_half_step", "visible_half_step", "net_inputs", "exchange"}
+    assert {name for _, name, _ in kernels} - seen <= inner | {"step_hidden"}
+
+
+@several
+def test_little_work_takes_one_thread_and_leaves_the_number_as_it_was(monkeypatch):
+    monkeypatch.setattr(threads, "_watch", threads._Watch())
+    numba.set_num_threads(2)
+    try:
+        with pytest.raises(KeyError), threads.computing(threads.WORTH_THREADS / 2):
+            assert numba.get_num_threads() == 1
+            with threads.computing(threads.WORTH_THREADS):
+                assert numba.get_num_threads() == 1  # inside a call that has chosen
+            raise KeyError
+        with threads.computing(threads.WORTH_THREADS):
+            assert numba.get_num_threads() == 2
+            with threads.computing(0.0):
+                assert numba.get_num_threads() == 1
+            assert numba.get_num_threads() == 2
+        assert numba.get_num_threads() == 2
+    finally:
+        numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+
+
+@several
+def test_threads_that_get_no_processors_make_room_for_one(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(threads.time, "perf_counter", lambda: now[0])
+    watch = threads._Watch()
+
+    def compute(seconds, share):
+        for _ in range(round(seconds / 0.01)):
+            now[0] += 0.01
+            watch.note(0.01, 0.01 * share)
+
+    compute(10.0, 1.6)
+    assert not watch.crowded()
+    compute(2 * threads.TRIAL + threads.SETTLE, 0.7)
+    assert watch.crowded()
+    now[0] += threads.PAUSE + threads.SHARE * 2 * threads.TRIAL
+    assert not watch.crowded()  # another trial
+    compute(threads.SETTLE, 0.7)  # waking up is no sign
+    compute(10.0, 1.6)
+    assert not watch.crowded()
+    pauses = []
+    for _ in range(8):
+        while not watch.crowded():
+            compute(0.01, 0.7)
+        pauses.append(watch._until - now[0])
+        now[0] = watch._until
+    assert sorted(pauses) == pauses and pauses[-1] == threads.PAUSES
+
+
+def test_callers_take_turns_where_the_layer_bears_one(monkeypatch):
+    monkeypatch.setattr(threads, "_layer", lambda: "workqueue")
+    inside = []
+
+    def enter():
+        with threads.computing(1.0), threads.computing(1.0):  # one thread may enter again
+            inside.append(1)
+            assert sum(inside) == 1
+            time.sleep(0.01)
+            inside.pop()
+
+    callers = [threading.Thread(target=enter) for _ in range(5)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not inside
+
+
+WORKQUEUE = """
+import sys, threading, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, {root!r})
+import numba
+from tests.support.calls import CALLS
+done = []
+def run(name):
+    for _ in range(20):
+        CALLS[name]()
+    done.append(name)
+names = ["train_rbm", "log_partition", "sample", "free_energy"]
+callers = [threading.Thread(target=run, args=(name,)) for name in names]
+for caller in callers: caller.start()
+for caller in callers: caller.join()
+assert len(done) == 4 and numba.threading_layer() == "workqueue", done
+"""
+FORK = """
+import multiprocessing, sys, warnings
+sys.path.insert(0, {root!r})
+import numpy as np
+from tests.support.calls import CALLS
+def work(name):
+    return CALLS[name]()
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    fork = multiprocessing.get_context("fork")
+    with fork.Pool(2) as pool:  # before this process computes
+        early = pool.map(work, ["free_energy", "sample"])
+    here = [work("free_energy"), work("sample")]
+    assert all(map(np.array_equal, early, here))
+    with fork.Pool(1) as pool:
+        try:
+            late = pool.map(work, ["free_energy", "sample"])
+        except RuntimeError as error:
+            print(error)
+        else:
+            assert all(map(np.array_equal, late, here))
+            print("went on")
+"""
+
+
+def in_new_process(script, **variables):
+    """Run a script in a process of its own; return what it prints."""
+    code = script.format(root=str(ROOT))
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_python_threads_compute_at_once_on_the_layer_that_bears_one():
+    in_new_process(WORKQUEUE, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS="2")
+
+
+def test_the_threading_layer_is_there_before_a_kernel_is_loaded():
+    """Else a kernel from disk that only calls parallel ones is a segmentation fault."""
+    in_new_process(
+        "import numba; from trug_fast import threads\n"
+        "with threads.computing(1.0): print(numba.threading_layer())"
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GNU OpenMP")
+def test_a_fork_before_the_first_call_computes_one_after_it_is_refused():
+    assert "processes must be spawned" in in_new_process(FORK, NUMBA_THREADING_LAYER="omp")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks")
+def test_a_fork_goes_on_where_the_layer_bears_it():
+    assert in_new_process(FORK, NUMBA_THREADING_LAYER="workqueue") == "went on\n"

@@ -1,0 +1,377 @@
+"""Data sets: facts of the real files where they lie at hand, small files made here otherwise."""
+
+import doctest
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from tests.support.data import DATA as REAL
+from tests.support.data import ROOT
+from trug_fast import datasets
+from trug_fast.datasets import _loaders
+
+needs_real_files = pytest.mark.skipif(
+    not (REAL / "mnist").is_dir(), reason="the original files are not at hand"
+)
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch):
+    monkeypatch.delenv("TRUG_FAST_DATA", raising=False)
+
+
+def write_idx(path, values, magic=None):
+    header = np.array([magic or 0x800 + values.ndim, *values.shape], ">u4").tobytes()
+    content = header + values.astype(np.uint8).tobytes()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+@pytest.fixture
+def mnist_folder(tmp_path):
+    rng = np.random.default_rng(0)
+    for part, n, ending in (("train", 5, ".gz"), ("t10k", 3, "")):
+        write_idx(tmp_path / f"{part}-images-idx3-ubyte{ending}", rng.integers(0, 256, (n, 28, 28)))
+        write_idx(tmp_path / f"{part}-labels-idx1-ubyte{ending}", np.arange(n))
+    return tmp_path
+
+
+@pytest.fixture
+def small_binarized(monkeypatch):
+    rows = {"train": 4, "valid": 3, "test": 2}
+    monkeypatch.setattr(_loaders, "BINARIZED_MNIST_ROWS", rows)
+    rng = np.random.default_rng(0)
+    return {part: rng.integers(0, 2, (n, 784), np.uint8) for part, n in rows.items()}
+
+
+def silhouette_arrays():
+    rng = np.random.default_rng(0)
+    arrays = {}
+    for part, n in (("train", 4), ("val", 3), ("test", 2)):
+        arrays[f"{part}_data"] = rng.integers(0, 2, (n, 784)).astype(np.uint8)
+        arrays[f"{part}_labels"] = np.arange(1, n + 1, dtype=np.uint8)[:, None]
+    return arrays
+
+
+SILHOUETTES = "caltech101_silhouettes_28_split1.mat"
+
+
+# The real files.
+
+
+@needs_real_files
+def test_mnist_is_the_original():
+    mnist = datasets.load_mnist(REAL, binarize="threshold")
+    assert mnist.train.shape == (60_000, 784) and mnist.test.shape == (10_000, 784)
+    assert mnist.train.sum() == 6_221_431 and mnist.test.sum() == 1_052_359
+    assert mnist.train_labels[:5].tolist() == [5, 0, 4, 1, 9]
+    assert mnist.test_labels[:5].tolist() == [7, 2, 1, 0, 4]
+    counts = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+    assert np.bincount(mnist.train_labels).tolist() == counts
+
+
+@needs_real_files
+def test_mnist_intensities_are_the_bytes_over_255(monkeypatch):
+    monkeypatch.setenv("TRUG_FAST_DATA", str(REAL / "mnist"))
+    mnist = datasets.load_mnist()
+    assert mnist.train.dtype == np.float32
+    for images, total in ((mnist.train, 1_567_298_545), (mnist.test, 264_923_200)):
+        assert np.rint(images * 255).sum(dtype=np.int64) == total
+
+
+@needs_real_files
+def test_binarized_mnist_is_the_fixed_one():
+    data = datasets.load_binarized_mnist(REAL)
+    parts = data.train, data.valid, data.test
+    assert [part.shape for part in parts] == [(50_000, 784), (10_000, 784), (10_000, 784)]
+    assert [int(part.sum()) for part in parts] == [5_118_041, 1_028_036, 1_038_896]
+    assert [int(part[0].sum()) for part in parts] == [123, 90, 147]
+    assert all(part.dtype == np.uint8 and part.flags.c_contiguous for part in parts)
+    assert data.merge_valid().train.shape == (60_000, 784)
+
+
+@needs_real_files
+def test_binarized_mnist_test_images_are_mnist_by_class():
+    grey = datasets.load_mnist(REAL)
+    images = grey.test[np.argsort(grey.test_labels, kind="stable")]
+    binary = datasets.load_binarized_mnist(REAL).test
+    assert not binary[images == 0].any() and binary[images == 1].all()
+
+
+@needs_real_files
+def test_silhouettes_are_the_original():
+    data = datasets.load_caltech101_silhouettes(REAL)
+    parts = data.train, data.valid, data.test
+    assert [part.shape for part in parts] == [(4100, 784), (2264, 784), (2307, 784)]
+    assert [int(part.sum()) for part in parts] == [1_771_310, 951_315, 974_910]
+    assert [int(part[0].sum()) for part in parts] == [362, 512, 411]
+    labels = data.train_labels, data.valid_labels, data.test_labels
+    assert [x[:3].tolist() for x in labels] == [[57, 26, 48], [45, 5, 5], [3, 21, 5]]
+    assert [int((x == 1).sum()) for x in labels] == [100, 349, 349]
+    merged = data.merge_valid()
+    assert merged.train.shape == (6364, 784) and merged.train_labels.shape == (6364,)
+    assert merged.valid is None and merged.valid_labels is None
+
+
+# The digits, shipped.
+
+
+def test_digits():
+    digits = datasets.load_digits()
+    assert digits.train.shape == (1437, 64) and digits.test.shape == (360, 64)
+    assert digits.train.dtype == np.float32 and digits.train.max() == 1
+    assert set(np.unique(digits.train * 16)) == set(range(17))
+    assert digits.train_labels[:10].tolist() == list(range(10))
+    assert digits.valid is None and digits.merge_valid() is digits
+
+
+def test_digits_file_is_what_the_script_writes(tmp_path):
+    pytest.importorskip("sklearn")
+    path = tmp_path / "digits.npz"
+    subprocess.run([sys.executable, str(ROOT / "tools" / "make_digits.py"), str(path)], check=True)
+    with np.load(path) as made, np.load(ROOT / "trug_fast/datasets/digits.npz") as shipped:
+        assert sorted(made) == sorted(shipped)
+        for key in made:
+            np.testing.assert_array_equal(made[key], shipped[key])
+
+
+def test_sampled_digits_follow_rng():
+    first, again = (datasets.load_digits(binarize="sample", rng=4) for _ in range(2))
+    other = datasets.load_digits(binarize="sample", rng=5)
+    np.testing.assert_array_equal(first.train, again.train)
+    np.testing.assert_array_equal(first.test, again.test)
+    assert (first.train != other.train).any()
+    grey = datasets.load_digits()
+    # 0.01 is six standard errors of the mean of 92,000 pixels
+    assert first.train.mean() == pytest.approx(grey.train.mean(), abs=0.01)
+
+
+# MNIST from small idx files.
+
+
+def test_mnist_reads_packed_and_unpacked_files(mnist_folder):
+    mnist = datasets.load_mnist(mnist_folder)
+    assert mnist.train.shape == (5, 784) and mnist.test.shape == (3, 784)
+    assert mnist.train_labels.tolist() == [0, 1, 2, 3, 4]
+    assert mnist.train_labels.dtype == np.int64
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 28, 28))
+    np.testing.assert_array_equal(np.rint(mnist.train * 255), pixels.reshape(5, 784))
+
+
+@pytest.mark.parametrize("subfolder", ["mnist", "MNIST/raw"])
+def test_folder_comes_from_the_environment(mnist_folder, tmp_path_factory, monkeypatch, subfolder):
+    top = tmp_path_factory.mktemp("data")
+    (top / subfolder).parent.mkdir(exist_ok=True)
+    (top / subfolder).symlink_to(mnist_folder, target_is_directory=True)
+    monkeypatch.setenv("TRUG_FAST_DATA", str(top))
+    assert len(datasets.load_mnist().train) == 5
+
+
+def test_names_with_a_dot_are_found(mnist_folder):
+    for path in mnist_folder.iterdir():
+        path.rename(path.with_name(path.name.replace("-idx", ".idx")))
+    assert len(datasets.load_mnist(mnist_folder).train) == 5
+
+
+@pytest.mark.parametrize("kept", [0, 5, 40, -1])
+def test_short_packed_file_is_named(mnist_folder, kept):
+    path = mnist_folder / "train-images-idx3-ubyte.gz"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(ValueError, match=r"train-images-idx3-ubyte\.gz is"):
+        datasets.load_mnist(mnist_folder)
+
+
+def test_short_unpacked_file_is_named(mnist_folder):
+    path = mnist_folder / "t10k-images-idx3-ubyte"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"t10k.*cut short: expected 2352 bytes.*got 2351"):
+        datasets.load_mnist(mnist_folder)
+
+
+def test_wrong_magic_number(mnist_folder):
+    write_idx(mnist_folder / "train-images-idx3-ubyte.gz", np.zeros((5, 28, 28)), magic=2049)
+    with pytest.raises(ValueError, match="expected the magic number 2051, got 2049"):
+        datasets.load_mnist(mnist_folder)
+
+
+def test_images_of_another_size(mnist_folder):
+    write_idx(mnist_folder / "train-images-idx3-ubyte.gz", np.zeros((5, 8, 8)))
+    with pytest.raises(ValueError, match=r"must hold images of 28x28, .* got shape \(5, 8, 8\)"):
+        datasets.load_mnist(mnist_folder)
+
+
+def test_labels_that_do_not_fit_the_images(mnist_folder):
+    write_idx(mnist_folder / "train-labels-idx1-ubyte.gz", np.zeros(4))
+    with pytest.raises(ValueError, match="each of the 5 images .* got 4"):
+        datasets.load_mnist(mnist_folder)
+
+
+# Binarized MNIST.
+
+
+def assert_binarized(data, arrays):
+    for part, array in arrays.items():
+        np.testing.assert_array_equal(getattr(data, part), array)
+        assert getattr(data, part).dtype == np.uint8
+
+
+def test_binarized_mnist_from_npz(tmp_path, small_binarized):
+    (tmp_path / "mnist_binarized").mkdir()
+    np.savez(tmp_path / "mnist_binarized" / "binarized_mnist_fixed.npz", **small_binarized)
+    assert_binarized(datasets.load_binarized_mnist(tmp_path), small_binarized)
+
+
+def test_binarized_mnist_from_texts(tmp_path, small_binarized):
+    for part, array in small_binarized.items():
+        np.savetxt(tmp_path / f"binarized_mnist_{part}.amat", array, fmt="%d")
+    assert_binarized(datasets.load_binarized_mnist(tmp_path), small_binarized)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"0 1 1", "cut short: expected 784 digits in each of its 1 lines, got 3"),
+        (b"", "cut short"),
+        (b"0.5 1", "not a text of the digits 0 and 1"),
+    ],
+)
+def test_damaged_text(tmp_path, small_binarized, text, message):
+    for part, array in small_binarized.items():
+        np.savetxt(tmp_path / f"binarized_mnist_{part}.amat", array, fmt="%d")
+    (tmp_path / "binarized_mnist_valid.amat").write_bytes(text)
+    with pytest.raises(ValueError, match=rf"binarized_mnist_valid\.amat is .*{message}"):
+        datasets.load_binarized_mnist(tmp_path)
+
+
+def test_text_without_its_last_line(tmp_path, small_binarized):
+    for part, array in small_binarized.items():
+        np.savetxt(tmp_path / f"binarized_mnist_{part}.amat", array[:3], fmt="%d")
+    with pytest.raises(ValueError, match=r"mnist_train\.amat must hold 4 train images, got 3"):
+        datasets.load_binarized_mnist(tmp_path)
+
+
+def test_one_text_alone_asks_for_the_others(tmp_path):
+    (tmp_path / "binarized_mnist_train.amat").write_bytes(b"0")
+    with pytest.raises(FileNotFoundError, match=r"no file binarized_mnist_valid\.amat"):
+        datasets.load_binarized_mnist(tmp_path)
+
+
+@pytest.mark.parametrize("kept", [0, 100, -10])
+def test_short_npz_is_named(tmp_path, small_binarized, kept):
+    path = tmp_path / "binarized_mnist_fixed.npz"
+    np.savez_compressed(path, **small_binarized)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(ValueError, match=r"binarized_mnist_fixed\.npz is damaged"):
+        datasets.load_binarized_mnist(tmp_path)
+
+
+def test_npz_with_a_flipped_byte_is_named(tmp_path, small_binarized):
+    path = tmp_path / "binarized_mnist_fixed.npz"
+    np.savez(path, **small_binarized)
+    content = bytearray(path.read_bytes())
+    content[2000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"binarized_mnist_fixed\.npz is damaged"):
+        datasets.load_binarized_mnist(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"train": np.zeros((4, 783))}, "rows of 784 pixels"),
+        ({"train": np.full((4, 784), 2)}, "pixels 0 and 1 only"),
+        ({"train": np.zeros((3, 784))}, "must hold 4 train images, got 3"),
+    ],
+)
+def test_npz_of_something_else(tmp_path, small_binarized, change, message):
+    np.savez(tmp_path / "binarized_mnist_fixed.npz", **(small_binarized | change))
+    with pytest.raises(ValueError, match=message):
+        datasets.load_binarized_mnist(tmp_path)
+
+
+def test_npz_without_an_array(tmp_path, small_binarized):
+    del small_binarized["valid"]
+    np.savez(tmp_path / "binarized_mnist_fixed.npz", **small_binarized)
+    with pytest.raises(ValueError, match=r"binarized_mnist_fixed\.npz lacks the arrays valid"):
+        datasets.load_binarized_mnist(tmp_path)
+
+
+# CalTech 101 Silhouettes.
+
+
+def test_silhouettes_are_turned_upright(tmp_path):
+    arrays = silhouette_arrays()
+    savemat(tmp_path / SILHOUETTES, arrays)
+    data = datasets.load_caltech101_silhouettes(tmp_path)
+    for name, stored in (("train", "train"), ("valid", "val"), ("test", "test")):
+        images = getattr(data, name)
+        assert images.dtype == np.uint8 and images.flags.c_contiguous
+        for row, column_major in zip(images, arrays[f"{stored}_data"], strict=True):
+            np.testing.assert_array_equal(row.reshape(28, 28), column_major.reshape(28, 28).T)
+        labels = getattr(data, f"{name}_labels")
+        assert labels.tolist() == list(range(1, len(images) + 1))
+    inverted = datasets.load_caltech101_silhouettes(tmp_path, invert=True)
+    np.testing.assert_array_equal(inverted.test, 1 - data.test)
+
+
+@pytest.mark.parametrize("kept", [0, 60, 200, -3])
+def test_short_mat_file_is_named(tmp_path, kept):
+    path = tmp_path / SILHOUETTES
+    savemat(path, silhouette_arrays(), do_compression=True)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(ValueError, match=SILHOUETTES):
+        datasets.load_caltech101_silhouettes(tmp_path)
+
+
+def test_mat_file_with_too_few_labels(tmp_path):
+    savemat(tmp_path / SILHOUETTES, silhouette_arrays() | {"val_labels": np.ones((2, 1))})
+    with pytest.raises(ValueError, match="each of its 3 images, got 2"):
+        datasets.load_caltech101_silhouettes(tmp_path)
+
+
+# What is asked of the caller.
+
+FROM_FILES = [
+    (datasets.load_mnist, "train-images-idx3-ubyte.gz", "Yann LeCun"),
+    (datasets.load_binarized_mnist, "binarized_mnist_fixed.npz", "Hugo Larochelle"),
+    (datasets.load_caltech101_silhouettes, SILHOUETTES, "Benjamin Marlin"),
+]
+
+
+@pytest.mark.parametrize(("load", "file", "home"), FROM_FILES)
+def test_missing_files_say_what_where_and_whence(tmp_path, load, file, home):
+    with pytest.raises(FileNotFoundError) as caught:
+        load(tmp_path)
+    for word in (file, str(tmp_path), home, "TRUG_FAST_DATA"):
+        assert word in str(caught.value)
+    with pytest.raises(FileNotFoundError, match="looked nowhere.*TRUG_FAST_DATA"):
+        load()
+
+
+@pytest.mark.parametrize("load", [row[0] for row in FROM_FILES])
+def test_directory_must_be_a_path(load):
+    with pytest.raises(ValueError, match="directory must name a folder, got ''"):
+        datasets.load_mnist("")
+    with pytest.raises(TypeError, match="directory must be a path or None, got int"):
+        load(3)
+
+
+@pytest.mark.parametrize("load", [datasets.load_digits, datasets.load_mnist])
+def test_loaders_check_how_images_are_wanted_before_they_read(load):
+    with pytest.raises(ValueError, match="binarize must be None, 'threshold' or 'sample', got 'x'"):
+        load(binarize="x")
+    with pytest.raises(TypeError, match="rng must be .* got str"):
+        load(rng="x")
+
+
+def test_data_cannot_be_reassigned():
+    with pytest.raises(AttributeError):
+        datasets.load_digits().train = None
+
+
+def test_examples_run():
+    failed, tried = doctest.testmod(_loaders)
+    assert tried and not failed

@@ -1,0 +1,158 @@
+"""``truncnorm`` as an object: called, imported in every way, beside SciPy's."""
+
+import importlib
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import trug_fast.truncnorm
+from scipy import stats
+
+from trug_fast import distributions as truncnorm
+from trug_fast.distributions import Frozen, rvs
+
+FUNCTIONS = [n for n in dir(truncnorm) if n[0] != "_" and n != "random_state"]
+OURS_ALONE = {"log_mass"}
+# What SciPy's have besides; its generic fits and general moments are not offered.
+NOT_OFFERED = {"args", "dist", "expect", "kwds", "moment"}
+
+
+def test_every_way_of_importing_gives_the_same_functions():
+    assert trug_fast.truncnorm is truncnorm
+    assert rvs == truncnorm.rvs
+    module = importlib.import_module("trug_fast.distributions")
+    assert module.truncnorm is truncnorm
+    for name in FUNCTIONS:
+        assert getattr(module, name) == getattr(truncnorm, name) and name in module.__all__
+
+
+def test_help_shows_signatures_and_examples():
+    for name in FUNCTIONS:
+        function = getattr(truncnorm, name)
+        assert ">>> " in inspect.getdoc(function)
+        assert {"a", "b", "loc", "scale"} <= inspect.signature(function).parameters.keys()
+        assert inspect.getdoc(getattr(Frozen, name))
+
+
+def test_what_scipy_has_is_here():
+    theirs = {name for name in dir(stats.truncnorm(0, 1)) if not name.startswith("_")}
+    ours = {name for name in dir(truncnorm(0, 1)) if not name.startswith("_")}
+    assert theirs - ours == NOT_OFFERED
+    assert ours - theirs == OURS_ALONE | {"loc", "scale"}
+    assert set(FUNCTIONS) - {n for n in dir(stats.truncnorm) if n[0] != "_"} == OURS_ALONE
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [(-1, 2), (0.5, np.inf, 3.0, 2.0), (np.array([[-1.0], [0.5]]), [1.0, 2.0, 3.0], 1.0)],
+    ids=str,
+)
+def test_a_frozen_distribution_does_what_scipys_does(parameters):
+    ours, theirs = truncnorm(*parameters), stats.truncnorm(*parameters)
+    arguments = dict.fromkeys(["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"], (1.25,))
+    arguments |= dict.fromkeys(["mean", "var", "std", "median", "support", "stats"], ())
+    arguments |= {"ppf": (0.3,), "isf": (0.3,), "interval": (0.9,)}
+    if np.isfinite(parameters[1]).all():
+        arguments["entropy"] = ()  # SciPy has it with finite ends only
+    for name, values in arguments.items():
+        got, want = getattr(ours, name)(*values), getattr(theirs, name)(*values)
+        if name != "support":  # SciPy leaves the shapes of a and b
+            assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, np.broadcast_to(want, np.shape(got)), rtol=1e-9)
+        np.testing.assert_array_equal(got, getattr(truncnorm, name)(*values, *parameters))
+    np.testing.assert_array_equal(ours.log_mass(), truncnorm.log_mass(*parameters))
+    assert ours.stats("v") == pytest.approx(ours.var())
+
+
+def test_draws_of_a_frozen_distribution():
+    frozen = truncnorm([0.0, 8.0], np.inf, loc=1.0, scale=2.0)
+    want = truncnorm.rvs([0.0, 8.0], np.inf, 1.0, 2.0, size=(5, 2), rng=3)
+    np.testing.assert_array_equal(frozen.rvs((5, 2), 3), want)
+    np.testing.assert_array_equal(frozen.rvs(size=(5, 2), random_state=3), want)
+    np.testing.assert_array_equal(frozen.rvs(size=(5, 2), rng=3), want)
+    out = np.empty((5, 2))
+    assert frozen.rvs(rng=3, out=out) is out and (out == want).all()
+    assert frozen.rvs().shape == (2,)
+
+
+def test_parameters_are_copied_and_checked():
+    a = np.zeros(3)
+    frozen = truncnorm(a, 1.0)
+    a[:] = 0.5
+    assert (frozen.support()[0] == 0).all()
+    for name in ("a", "scale", "_random_state", "randomstate"):
+        with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+            setattr(frozen, name, 1.0)
+    with pytest.raises(TypeError, match="scale must hold real numbers"):
+        truncnorm(0, 1, scale="wide")
+    with pytest.raises(ValueError, match="shapes must broadcast"):
+        truncnorm([0, 0], [1, 1, 1])
+    assert np.isnan(truncnorm(1, 0).mean())
+    with pytest.raises(ValueError, match="a must be below b"):
+        truncnorm(1, 0).rvs()
+
+
+def test_float_types_survive_freezing():
+    single = truncnorm(np.float32(0), np.float32(1), 2)
+    assert single.mean().dtype == np.float32 and single.rvs(3).dtype == np.float32
+    assert single.cdf(0.5).dtype == np.float32
+    assert truncnorm(0, 1).mean().dtype == np.float64
+
+
+def test_a_frozen_distribution_can_be_shown_and_sent():
+    assert repr(truncnorm(0, 1.5, scale=2)) == "Frozen(a=0, b=1.5, loc=0, scale=2)"
+    frozen = truncnorm([0.0, 1.0], 3.0)
+    again = pickle.loads(pickle.dumps(frozen))
+    np.testing.assert_array_equal(again.mean(), frozen.mean())
+
+
+@pytest.fixture
+def restored():
+    before, truncnorm.random_state = truncnorm.random_state, None
+    yield
+    truncnorm.random_state = before if before is not np.random.mtrand._rand else None
+
+
+@pytest.mark.usefixtures("restored")
+def test_seeded_scipy_code_is_reproducible():
+    np.random.seed(1234)  # noqa: NPY002
+    first = [truncnorm.rvs(0, 1, size=4) for _ in range(2)]
+    assert (first[0] != first[1]).all()
+    np.random.seed(1234)  # noqa: NPY002
+    np.testing.assert_array_equal([truncnorm(0, 1).rvs(4) for _ in range(2)], first)
+    for holder, parameters in ((truncnorm, (0, 1)), (truncnorm(0, 1), ())):
+        for source in (1234, np.random.RandomState(1234)):  # noqa: NPY002
+            holder.random_state = source
+            got = [holder.rvs(*parameters, size=4) for _ in range(2)]
+            np.testing.assert_array_equal(got, first)
+        holder.random_state = np.random.default_rng(3)
+        again = holder.rvs(*parameters, size=4)
+        holder.random_state = np.random.default_rng(3)
+        np.testing.assert_array_equal(holder.rvs(*parameters, size=4), again)
+        # A source of the call's own leaves the attribute alone.
+        state = np.random.default_rng(3).bit_generator.state
+        holder.random_state = np.random.default_rng(3)
+        holder.rvs(*parameters, size=4, rng=1)
+        assert holder.random_state.bit_generator.state == state
+        for wrong, kind in ((1.5, TypeError), ("yes", TypeError), (-1, ValueError)):
+            with pytest.raises(kind, match="random_state"):
+                holder.random_state = wrong
+
+
+@pytest.mark.usefixtures("restored")
+def test_scipys_own_tests_of_random_state_and_pickling():
+    common = pytest.importorskip("scipy.stats.tests.common_tests")
+    for parameters in ((-1.0, 2.0), (10.0, 12.0)):
+        common.check_random_state_property(truncnorm, parameters)
+        common.check_pickling(truncnorm, parameters)
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_pickle_goes_on_with_the_same_draws():
+    truncnorm.random_state = 5
+    again = pickle.loads(pickle.dumps(truncnorm))
+    np.testing.assert_array_equal(again.rvs(0, 1, size=5), truncnorm.rvs(0, 1, size=5))
+    frozen = truncnorm([0.0, 1.0], 3.0)
+    again = pickle.loads(pickle.dumps(frozen))
+    np.testing.assert_array_equal(again.rvs(), frozen.rvs())

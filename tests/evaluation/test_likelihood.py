@@ -1,0 +1,99 @@
+"""Evaluation refuses what is not the model's: another model's log Z, and data out of range."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from tests.support.models import KINDS, exact_draws, machine
+
+FEW = {"n_chains": 20, "n_temperatures": 20, "rng": 0, "progress": False}
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_log_z_belongs_to_its_model(kind, dtype, tmp_path):
+    model, X = machine(kind, dtype), exact_draws(machine(kind), 3, seed=0)
+    both = tf.log_partition(model, direction="both", **FEW)
+    model.save(tmp_path / "model.npz")
+    again = type(model).load(tmp_path / "model.npz")
+    wide = type(model)(**{n: getattr(model, n).astype(np.float64) for n in model.names})
+    for same in (again, wide):  # the same numbers, wherever they are kept
+        for estimate in (both, both.forward, both.reverse):
+            found = tf.log_likelihood(same, X, estimate)
+            np.testing.assert_array_equal(found, tf.log_likelihood(same, X, estimate.log_z))
+    for name in model.names:
+        moved = np.nextafter(getattr(model, name), -np.inf)
+        fields = {n: getattr(model, n) for n in model.names} | {name: moved}
+        with pytest.raises(ValueError, match=r"log_z must be of this model, \w+RBM .*, got one of"):
+            tf.log_likelihood(type(model)(**fields), X, both)
+
+
+def test_a_model_with_other_visible_units_is_another():
+    ordinary = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)
+    real = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0, visible_precision=1.0)
+    with pytest.raises(ValueError, match="log_z must be of this model"):
+        tf.log_likelihood(real, np.zeros((1, 3)), tf.log_partition(ordinary, **FEW))
+
+
+EVALUATIONS = {
+    "free_energy": lambda m, X: m.free_energy(X),
+    "hidden_moments": lambda m, X: m.hidden_moments(X),
+    "sample_hidden": lambda m, X: m.sample_hidden(X, rng=0),
+    "log_likelihood": lambda m, X: tf.log_likelihood(m, X, 0.0),
+    "exact.log_likelihood": lambda m, X: tf.exact.log_likelihood(m, X),
+    "exact.gradient": lambda m, X: tf.exact.gradient(m, X),
+    "pseudo_log_likelihood": lambda m, X: tf.pseudo_log_likelihood(m, X, rng=0),
+}
+
+
+@pytest.mark.parametrize("evaluate", EVALUATIONS.values(), ids=EVALUATIONS)
+def test_data_must_be_what_visible_units_are(evaluate):
+    model, X = machine("[0,4]"), np.array([[0, 1, 0, 1, 1]])
+    for wrong, words in (
+        (X * 255, r"X must lie in \[0, 1\], got 255 at row 0, column 1"),
+        (X - 0.5, r"X must lie in \[0, 1\], got -0.5 at row 0, column 0"),
+        (X * np.nan, "X must be finite"),
+        (X[:, :4], "X must have 5 columns, got 4"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            evaluate(model, wrong)
+    evaluate(model, X)
+    evaluate(model, X * 0.3)  # probabilities
+    if evaluate is not EVALUATIONS["pseudo_log_likelihood"]:
+        real = tf.TruGRBM(np.full((5, 1), 0.1), 0, 0, 1, 0, 4, visible_precision=1.0)
+        evaluate(real, X * 255)
+        with pytest.raises(ValueError, match="X must be finite, got inf"):
+            evaluate(real, np.full((1, 5), np.inf))
+
+
+def test_swapped_arguments_are_named():
+    model, X = machine("bernoulli"), np.zeros((2, 5))
+    for call, words in (
+        (
+            lambda: tf.log_likelihood(X, model, 0.0),
+            r"log_likelihood\(model, X, log_z\): model must",
+        ),
+        (lambda: tf.pseudo_log_likelihood(X, model), r"pseudo_log_likelihood\(model, X\): model"),
+        (lambda: tf.exact.log_likelihood(X, model), r"exact.log_likelihood\(model, X\): model"),
+        (lambda: tf.exact.gradient(X, model), r"exact.gradient\(model, X\): model must be"),
+        (lambda: tf.exact.log_partition(X), "model must be a TruGRBM or BernoulliRBM, got ndarray"),
+        (lambda: tf.log_partition(X), r"log_partition\(model\): model must be .*, got ndarray"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_few_hidden_units_are_enumerated_where_pixels_are_many():
+    rng = np.random.default_rng(0)
+    model = tf.BernoulliRBM(
+        rng.normal(size=(40, 5)).astype(np.float32), rng.normal(size=40), rng.normal(size=5)
+    )
+    w, b, c = (getattr(model, n).astype(float) for n in model.names)
+    states = tf.exact.states(5)
+    terms = states @ c + np.logaddexp(0, states @ w.T + b).sum(axis=1)
+    assert tf.exact.log_partition(model) == pytest.approx(np.logaddexp.reduce(terms), rel=1e-14)
+    X = model.sample(4, n_gibbs=5, rng=0)
+    np.testing.assert_allclose(
+        tf.exact.log_likelihood(model, X), -model.free_energy(X) - np.logaddexp.reduce(terms)
+    )

@@ -1,0 +1,193 @@
+"""The machines as users meet them: exact values, dtypes, files."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from tests.support.data import exact_cases
+from tests.support.models import KINDS, machine
+from trug_fast._common import files
+
+CASES = exact_cases()
+RBM_CASES = [case for case in CASES if case["kind"] == "rbm"]
+FIELDS = {
+    "W": "weights",
+    "b": "visible_bias",
+    "c": "hidden_bias",
+    "d": "precision",
+    "xi1": "lower",
+    "xi2": "upper",
+}
+
+
+def of_case(case):
+    """Return the machine of an exact case."""
+    return tf.TruGRBM(*(np.array(case["params"][k], dtype=float) for k in FIELDS))
+
+
+def numbers(value):
+    """Return nested lists as an array, None as 0: a derivative that does not exist."""
+    return np.array(
+        [0.0 if v is None else v for v in np.ravel(np.array(value, dtype=object))], dtype=float
+    ).reshape(np.shape(np.array(value, dtype=object)))
+
+
+@pytest.mark.parametrize("case", RBM_CASES, ids=lambda case: case["name"])
+class TestExactCases:
+    def test_likelihoods(self, case):
+        model, expected = of_case(case), case["expected"]
+        states = tf.exact.states(model.n_visible)
+        np.testing.assert_allclose(-model.free_energy(states), expected["log_pstar"], atol=1e-12)
+        log_z = tf.exact.log_partition(model)
+        assert log_z == pytest.approx(expected["logZ"], abs=1e-12)
+        for value in (
+            tf.exact.log_likelihood(model, case["data"]),
+            tf.log_likelihood(model, case["data"], log_z),
+        ):
+            np.testing.assert_allclose(value, expected["loglik"], atol=1e-12)
+
+    def test_gradients(self, case):
+        gradient = tf.exact.gradient(of_case(case), case["data"])
+        for key, name in FIELDS.items():
+            np.testing.assert_allclose(
+                gradient[name], numbers(case["expected"]["grad"][key]), atol=1e-11, err_msg=name
+            )
+
+    def test_conditional_moments(self, case):
+        model = of_case(case)
+        moments = model.hidden_moments(case["data"])
+        for row, expected in enumerate(case["expected"]["cond"]):
+            np.testing.assert_allclose(moments.mean[row], expected["h_mean"], rtol=1e-13)
+            np.testing.assert_allclose(moments.variance[row], expected["h_var"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_exact_gradient_is_the_slope_of_the_exact_likelihood(kind):
+    model = machine(kind)
+    data = tf.exact.states(model.n_visible)[[3, 7, 20]]
+    gradient = tf.exact.gradient(model, data)
+    step = 1e-5
+    rng = np.random.default_rng(0)
+    for name in model.names:
+        value = getattr(model, name)
+        direction = np.where(np.isinf(value), 0.0, rng.normal(size=value.shape))
+        ends = []
+        for sign in (1, -1):
+            fields = {n: getattr(model, n) for n in model.names}
+            fields[name] = value + sign * step * direction
+            ends.append(tf.exact.log_likelihood(type(model)(**fields), data).mean())
+        slope = (ends[0] - ends[1]) / (2 * step)
+        assert slope == pytest.approx((gradient[name] * direction).sum(), abs=2e-8), name
+
+
+def test_shift_and_scale_leave_probabilities_alone():
+    # math.md 2.4: only sqrt(d) (upper - lower) matters; [-1, 1] is [0, 2].
+    m = machine("mixed")
+    delta, alpha = np.array([0.3, -0.2, 0.7, 0.1]), np.array([0.5, 2.0, 1.3, 0.8])
+    shifted = tf.TruGRBM(
+        m.weights,
+        m.visible_bias + m.weights @ delta,
+        m.hidden_bias - m.precision * delta,
+        m.precision,
+        m.lower - delta,
+        m.upper - delta,
+    )
+    scaled = tf.TruGRBM(
+        m.weights * alpha,
+        m.visible_bias,
+        m.hidden_bias * alpha,
+        m.precision * alpha**2,
+        m.lower / alpha,
+        m.upper / alpha,
+    )
+    states = tf.exact.states(m.n_visible)
+    for other in (shifted, scaled):
+        np.testing.assert_allclose(
+            tf.exact.log_likelihood(other, states), tf.exact.log_likelihood(m, states), atol=1e-12
+        )
+
+
+def test_very_negative_precision_is_the_ordinary_machine():
+    # math.md 1.4: on [0, 1] with d -> -inf and hidden bias c - |d|/2 units become binary.
+    ordinary = machine("bernoulli")
+    d = 1e9
+    limit = tf.TruGRBM(
+        ordinary.weights, ordinary.visible_bias, ordinary.hidden_bias - d / 2, -d, 0.0, 1.0
+    )
+    states = tf.exact.states(ordinary.n_visible)
+    np.testing.assert_allclose(
+        tf.exact.log_likelihood(limit, states),
+        tf.exact.log_likelihood(ordinary, states),
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
+def test_files_return_the_same_machine(kind, dtype, tmp_path):
+    model = machine(kind, dtype)
+    model.save(tmp_path / "model.npz")
+    again = type(model).load(tmp_path / "model.npz")
+    for name in model.names:
+        assert getattr(again, name).dtype == dtype
+        assert np.array_equal(getattr(again, name), getattr(model, name))
+    assert [p.name for p in tmp_path.iterdir()] == ["model.npz"]
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "model.npz"
+    machine("mixed").save(path)
+    with pytest.raises(ValueError, match=r"holds a TruGRBM, expected a BernoulliRBM"):
+        tf.BernoulliRBM.load(path)
+    whole = path.read_bytes()
+    for cut in (0, 10, len(whole) // 2, len(whole) - 5):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ValueError, match=r"model\.npz is no trug_fast file or is damaged"):
+            tf.TruGRBM.load(path)
+    np.savez(path, a=1)
+    with pytest.raises(ValueError, match="does not say what it holds"):
+        tf.TruGRBM.load(path)
+    np.savez(path, format_version=99, kind="TruGRBM")
+    with pytest.raises(ValueError, match="format version 99"):
+        tf.TruGRBM.load(path)
+    files.write(path, "TruGRBM", {"weights": np.ones((2, 2))})
+    with pytest.raises(ValueError, match="lacks visible_bias"):
+        tf.TruGRBM.load(path)
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        tf.TruGRBM.load(tmp_path / "none.npz")
+
+
+def test_machines_copy_and_freeze_their_arrays():
+    weights = np.ones((3, 2))
+    model = tf.TruGRBM(weights, 0.0, 0.0, 1.0, 0.0, 1.0)
+    weights[:] = 5
+    assert (model.weights == 1).all()
+    with pytest.raises(ValueError, match="read-only"):
+        model.weights[0, 0] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        model.upper[0] = 2
+
+
+def test_float32_and_integers_are_kept_or_raised():
+    assert tf.TruGRBM(np.ones((3, 2), np.float32), 0, 0, 1, 0, 1).upper.dtype == np.float32
+    assert tf.TruGRBM(np.ones((3, 2), int), 0, 0, 1, 0, 1).upper.dtype == np.float64
+    assert tf.TruGRBM(np.ones((3, 2), np.float32), 0, 0, 1, 0, 1).free_energy(
+        np.ones((4, 3))
+    ).dtype == np.dtype(np.float64)
+
+
+def test_free_energy_takes_any_number_of_rows():
+    model = machine("mixed")
+    rows = np.random.default_rng(0).integers(0, 2, (9000, 5))
+    whole = model.free_energy(rows)
+    np.testing.assert_array_equal(whole[:100], model.free_energy(rows[:100]))
+    assert whole.shape == (9000,)
+
+
+def test_pseudo_likelihood_averages_to_its_definition():
+    model = machine("mixed")
+    x = np.array([[1.0, 0, 1, 1, 0]])
+    flips = np.abs(x - np.eye(5))
+    exact = -np.logaddexp(0, model.free_energy(x) - model.free_energy(flips)).sum()
+    many = tf.pseudo_log_likelihood(model, np.repeat(x, 40_000, axis=0), rng=0)
+    assert abs(many.mean() - exact) < 5 * many.std() / 200

@@ -1,0 +1,400 @@
+"""The public functions, and good arguments for each."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import trug_fast as tf
+from tests.support.fuzz_arguments import (
+    DTYPE,
+    ENDS,
+    FLAG,
+    MORE,
+    NUMBER,
+    OFF,
+    OPTIMIZER,
+    PATH,
+    PIXELS,
+    RATE,
+    RNG,
+    SCALAR,
+    SEQUENCES,
+    SHARE,
+    SOME,
+    STEPS,
+    UNIT,
+    VIDEOS,
+    Arg,
+    N,
+    W,
+    X,
+    Y,
+    data,
+    needed,
+    word,
+)
+from trug_fast import kernels
+from trug_fast.datasets import positions as motion
+from trug_fast.datasets.skeleton import Bone, Skeleton, euler
+
+ZERO = np.zeros
+RBMS = [
+    tf.TruGRBM(W, 0, 0, 1, 0, [1, 2, 3, np.inf]),
+    tf.TruGRBM(W.astype(np.float32), 0.5, 0, [-1, 0, 1, 2], -1, 1),
+    tf.BernoulliRBM(W, 0, 0.5),
+    tf.BernoulliRBM(W, 0, 0.5, visible_precision=2.0),
+    tf.TruGRBM(W[:, :2], 0, 0, 1, 0, 1, visible_precision=[1, 2, 3, 4, 5]),
+]
+BINARY = RBMS[:3]
+TRBMS = [
+    tf.TruGTRBM(W, ZERO((4, 5)), np.eye(5), ZERO((4, 4)), 0, 0, 0, 0, 1, 0, 1),
+    tf.BernoulliTRBM(W.astype("f4"), ZERO((4, 5)), np.eye(5), ZERO((4, 4)), 0, 0, 0, 0, 2.0),
+]
+TGGMS = [
+    tf.TruGTGGM(W, 0, np.ones((1, 5)), 0, 0.2, -1, 1),
+    tf.TruGTGGM(W, 0, np.ones((2, 5)), 0, [0.2, 0.3], 0, np.inf, hidden_variance=0.5),
+]
+LEG = Skeleton([Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")])
+CHANNELS = [*(f"root.{name}" for name in ("TX", "TY", "TZ", "RX", "RY", "RZ")), "shin.rx"]
+
+
+COMMON = {
+    "epochs": STEPS,
+    "batch_size": N,
+    "optimizer": OPTIMIZER,
+    "momentum": SHARE,
+    "weight_decay": SHARE,
+    "dtype": DTYPE,
+    "truncation": ENDS,
+    "checkpoint": PATH,
+    "checkpoint_every": NUMBER,
+    "resume": Arg("flag", (True, False, "auto")),
+    "progress": OFF,
+    "rng": RNG,
+}
+CHAINS = {
+    "n_hidden": needed("count", 1, 2, 3),
+    "hidden": UNIT,
+    "precision": NUMBER,
+    "learn_precision": FLAG,
+    "visible_precision": NUMBER,
+    "k": Arg("rate", (1, 2, (1, 2))),
+    "learning_rate": RATE,
+    "truncation_rate": RATE,
+    "precision_rate": RATE,
+    "centred": FLAG,
+    "init_scale": NUMBER,
+    "average": SHARE,
+    "score_every": N,
+    "patience": N,
+    "callbacks": Arg("functions", ((), [lambda event: None], [lambda event: True])),
+}
+UNITS = {
+    "precision": data(1.0, np.ones(4)),
+    "lower": data(0.0, np.zeros(4), -np.inf),
+    "upper": data(1.0, np.ones(4), np.inf),
+}
+RBM = {
+    "weights": data(W, W.astype(np.float32)),
+    "visible_bias": data(0.0, np.ones(5)),
+    "hidden_bias": data(0.0, np.ones(4)),
+    "visible_precision": data(1.0, np.ones(5), optional=True),
+}
+PAST = {
+    "visible_to_hidden": data(W.T),
+    "visible_to_visible": data(np.eye(5)),
+    "hidden_to_hidden": data(np.eye(4)),
+    "initial_visible_bias": data(0.0, np.ones(5)),
+    "initial_hidden_bias": data(0.0, np.ones(4)),
+}
+
+
+TRUNCNORM = {
+    "a": data(-1.0, 0, -np.inf, np.zeros(5)),
+    "b": data(3.0, np.inf, np.full(5, 4.0)),
+    "loc": data(0.0, 2.0, optional=True),
+    "scale": data(1.0, 0.5, optional=True),
+}
+
+
+class Call(NamedTuple):
+    """A function, or the name of a method of the objects in its argument ``model``."""
+
+    function: Any
+    arguments: dict[str, Arg]
+
+
+def model(*models):
+    return {"model": Arg("model", models, False)}
+
+
+CALLS = {
+    "TruGRBM": Call(tf.TruGRBM, RBM | UNITS),
+    "BernoulliRBM": Call(tf.BernoulliRBM, RBM),
+    "TruGTRBM": Call(tf.TruGTRBM, RBM | PAST | UNITS),
+    "BernoulliTRBM": Call(tf.BernoulliTRBM, RBM | PAST),
+    "TruGTGGM": Call(
+        tf.TruGTGGM,
+        {
+            "input_weights": data(W),
+            "input_bias": data(0.0, np.ones(5)),
+            "output_weights": data(np.ones((2, 5)), np.ones((1, 5))),
+            "output_bias": data(0.0),
+            "noise_variance": data(0.5, 1.0),
+            "lower": data(0.0, -np.inf, np.zeros(5)),
+            "upper": data(1.0, np.inf, np.ones(5)),
+            "hidden_variance": NUMBER,
+        },
+    ),
+    "Truncation": Call(
+        tf.Truncation,
+        {
+            "lower": Arg("number", (0, -1.0)),
+            "upper": Arg("number", (2, 3.0, float("inf"))),
+            "learn": word("shared", "per_unit"),
+            "learn_lower": FLAG,
+            "learn_upper": FLAG,
+        },
+    ),
+    "train_rbm": Call(
+        tf.train_rbm,
+        CHAINS
+        | COMMON
+        | {
+            "X": X,
+            "visible": word("bernoulli", "gaussian"),
+            "method": word("pcd", "cd", "pt"),
+            "betas": Arg("array", (3, [0, 0.5, 1], np.array([0.2, 1.0]))),
+            "n_chains": N,
+            "soft": FLAG,
+            "validation": SOME,
+            "score": word("auto", "pseudo", "reconstruction"),
+        },
+    ),
+    "train_trbm": Call(
+        tf.train_trbm,
+        CHAINS
+        | COMMON
+        | {
+            "sequences": SEQUENCES,
+            "visible": word("binary", "real"),
+            "learn_visible_precision": FLAG,
+            "gradient": word("paper", "full"),
+            "filtering": word("mean", "sample"),
+            "chains": word("both", "data", "past"),
+            "start_order": Arg("count", (1, 2)),
+            "noise": SHARE,
+            "validation": MORE,
+            "score": FLAG,
+        },
+    ),
+    "train_tggm": Call(
+        tf.train_tggm,
+        COMMON
+        | {
+            "X": X,
+            "y": Y,
+            "n_hidden": needed("count", 1, 2, 3),
+            "method": word("ml", "moments", "bp"),
+            "n_cycles": N,
+            "tolerance": SHARE,
+            "noise": word("shared", "separate"),
+            "learn_noise": FLAG,
+            "noise_variance": NUMBER,
+            "hidden_variance": NUMBER,
+            "learning_rate": Arg("rate", (0.1, [0.1, 0.01], np.array([0.1]))),
+            "decay": NUMBER,
+            "truncation_rate": NUMBER,
+            "validation_fraction": SHARE,
+            "score": word("rmse", "log_likelihood"),
+            "patience": N,
+            "refit": FLAG,
+            "calibrate": FLAG,
+            "start": Arg("model", (TGGMS[0],)),
+        },
+    ),
+    "free_energy": Call("free_energy", model(*RBMS) | {"X": X}),
+    "hidden_moments": Call("hidden_moments", model(*RBMS) | {"X": X}),
+    "sample_hidden": Call("sample_hidden", model(*RBMS) | {"X": X, "rng": RNG}),
+    "sample_visible": Call(
+        "sample_visible", model(*BINARY) | {"H": data(PIXELS[:, :4]), "rng": RNG}
+    ),
+    "sample": Call(
+        "sample",
+        model(*RBMS)
+        | {
+            "n": N,
+            "n_gibbs": STEPS,
+            "rng": RNG,
+            "start": data(PIXELS[:1], PIXELS[:2], optional=True),
+            "clamp": data(np.array([0, 1, np.nan, np.nan, 1]), optional=True),
+            "return_mean": FLAG,
+        },
+    ),
+    "save": Call("save", model(*RBMS, *TRBMS, *TGGMS) | {"path": needed("path", "FOLDER/m.npz")}),
+    "load": Call(tf.TruGRBM.load, {"path": needed("path", "FOLDER/good.npz")}),
+    "log_partition": Call(
+        tf.log_partition,
+        model(*RBMS)
+        | {
+            "n_chains": needed("count", 2, 3),
+            "n_temperatures": STEPS,
+            "path": word("auto", "quad", "quad2", "paper"),
+            "base": SOME,
+            "direction": word("forward", "reverse", "both"),
+            "schedule": word("uniform", "adaptive"),
+            "weights_on": word("visible", "hidden"),
+            "start": SOME,
+            "n_gibbs": Arg("count", (0, 1, 2)),
+            "executor": Arg("object", (None,)),
+            "checkpoint": PATH,
+            "rng": RNG,
+            "progress": OFF,
+        },
+    ),
+    "log_likelihood": Call(
+        tf.log_likelihood, model(*RBMS) | {"X": X, "log_z": needed("number", 1.5, 2)}
+    ),
+    "pseudo_log_likelihood": Call(tf.pseudo_log_likelihood, model(*BINARY) | {"X": X, "rng": RNG}),
+    "exact.log_partition": Call(tf.exact.log_partition, model(*RBMS)),
+    "exact.log_likelihood": Call(tf.exact.log_likelihood, model(*RBMS) | {"X": X}),
+    "exact.gradient": Call(tf.exact.gradient, model(*RBMS) | {"X": X}),
+    "exact temporal gradient": Call(
+        tf.exact.gradient,
+        model(TRBMS[0]) | {"X": data(VIDEOS[:1]), "rule": word("full", "paper")},
+    ),
+    "filter": Call("filter", model(*TRBMS) | {"sequence": data(VIDEOS[0])}),
+    "predict": Call(
+        "predict",
+        model(*TRBMS)
+        | {
+            "sequence": data(VIDEOS[0]),
+            "method": word("gibbs", "mean_field", "last"),
+            "n_sweeps": STEPS,
+            "rng": RNG,
+        },
+    ),
+    "generate": Call(
+        "generate",
+        model(*TRBMS)
+        | {
+            "n_frames": STEPS,
+            "prefix": data(VIDEOS[0], optional=True),
+            "n_gibbs": STEPS,
+            "return_mean": FLAG,
+            "rng": RNG,
+        },
+    ),
+    "prediction_error": Call(
+        tf.prediction_error,
+        model(*TRBMS)
+        | {
+            "sequences": SEQUENCES,
+            "method": word("gibbs", "mean_field", "last"),
+            "n_sweeps": STEPS,
+            "rng": RNG,
+        },
+    ),
+    "forecast_errors": Call(
+        tf.forecast_errors,
+        {
+            "train": SEQUENCES,
+            "test": SEQUENCES,
+            "orders": Arg("object", ((1,), (1, 2), ())),
+            "ridge": NUMBER,
+        },
+    ),
+    "tggm.predict": Call("predict", model(*TGGMS) | {"X": data(PIXELS[:, :4]), "return_std": FLAG}),
+    "predictive_covariance": Call(
+        "predictive_covariance", model(*TGGMS) | {"X": data(PIXELS[:, :4])}
+    ),
+    "posterior": Call(
+        "posterior", model(*TGGMS) | {"X": data(PIXELS[:, :4]), "y": Y, "n_cycles": N}
+    ),
+    "elbo": Call("elbo", model(*TGGMS) | {"X": data(PIXELS[:, :4]), "y": Y, "n_cycles": N}),
+    "tggm.log_likelihood": Call(
+        "log_likelihood",
+        model(*TGGMS)
+        | {
+            "X": data(PIXELS[:, :4]),
+            "y": Y,
+            "n_samples": needed("count", 2, 3),
+            "n_cycles": N,
+            "rng": RNG,
+        },
+    ),
+    "tggm.sample": Call("sample", model(*TGGMS) | {"X": data(PIXELS[:, :4]), "rng": RNG}),
+    "binarize": Call(
+        tf.datasets.binarize,
+        {
+            "images": data(PIXELS, PIXELS / 2),
+            "method": word("threshold", "sample"),
+            "threshold": SHARE,
+            "max_value": NUMBER,
+            "rng": RNG,
+        },
+    ),
+    "resampler": Call(
+        lambda **given: tf.datasets.resampler(**given).epoch(2),
+        {"images": data(PIXELS, PIXELS / 2), "rng": RNG, "max_value": NUMBER},
+    ),
+    "bouncing_balls": Call(
+        tf.datasets.bouncing_balls,
+        {
+            "n": STEPS,
+            "n_frames": needed("count", 2, 3),
+            "size": needed("count", 3, 4),
+            "n_balls": N,
+            "radius": NUMBER,
+            "rng": RNG,
+        },
+    ),
+    "load_digits": Call(
+        lambda **given: tf.datasets.load_digits(**given).train[:5],
+        {"binarize": word("threshold", "sample"), "rng": RNG},
+    ),
+    **{
+        function.__name__: Call(function, {"directory": needed("path", "FOLDER/none")})
+        for function in (
+            tf.datasets.load_mnist,
+            tf.datasets.load_binarized_mnist,
+            tf.datasets.load_caltech101_silhouettes,
+            tf.datasets.load_cmu_motion,
+            tf.datasets.load_cmu_skeleton,
+        )
+    },
+    "load_uci": Call(
+        tf.datasets.load_uci,
+        {"name": needed("word", "boston", "year"), "directory": needed("path", "FOLDER/none")},
+    ),
+    "positions": Call(
+        lambda frames: motion.positions(LEG, frames, CHANNELS),
+        {"frames": data(np.zeros((2, 7)), np.ones((1, 7)))},
+    ),
+    "euler": Call(
+        lambda angles: euler(angles, "xy", degrees=True), {"angles": data(np.ones((3, 2)))}
+    ),
+    **{
+        f"truncnorm.{name}": Call(getattr(tf.truncnorm, name), first | TRUNCNORM)
+        for first, names in (
+            ({"x": SCALAR}, "pdf logpdf cdf sf logcdf logsf"),
+            ({"q": SCALAR}, "ppf isf"),
+            ({}, "mean var std entropy median"),
+        )
+        for name in names.split()
+    },
+    **{
+        f"kernels.{name}": Call(
+            (lambda function: lambda **given: function(*given.values()))(getattr(kernels, name)),
+            dict.fromkeys(names, Arg("float", (0.0, 0.5, -2.0, 3.0), False)),
+        )
+        for name, names in (
+            ("log_normalizer", ("a", "d", "lower", "upper")),
+            ("mean_variance", ("a", "d", "lower", "upper")),
+            ("log_end_densities", ("a", "d", "lower", "upper")),
+            ("entropy", ("a", "d", "lower", "upper")),
+            ("cdf", ("x", "a", "d", "lower", "upper")),
+            ("ppf", ("q", "a", "d", "lower", "upper")),
+        )
+    },
+}

@@ -1,0 +1,55 @@
+"""Small regressions with known answers: of the exact cases, and random ones of every kind."""
+
+import numpy as np
+
+import trug_fast as tf
+from tests.support.data import exact_cases
+
+CASES = exact_cases()
+TGGM_CASES = [case for case in CASES if case["kind"] == "tggm"]
+FIELDS = {  # of the cases' parameters, in the order of the constructor
+    "W0": "input_weights",
+    "b0": "input_bias",
+    "W1": "output_weights",
+    "b1": "output_bias",
+    "sigma2": "noise_variance",
+    "xi1": "lower",
+    "xi2": "upper",
+}
+KINDS = ("[0,1]", "[0,inf)", "mixed", "separate")
+
+
+def of_case(case):
+    """Return the model of an exact case, its inputs and its targets, one row each."""
+    model = tf.TruGTGGM(*(np.array(case["params"][key], float) for key in FIELDS))
+    return model, np.array([case["x"]]), np.array([case["y"]])
+
+
+def regression(kind, dtype=np.float64, inputs=3, hidden=5, outputs=2, seed=0):
+    """Return a model of this kind with random weights."""
+    rng = np.random.default_rng(seed)
+    lower, upper, noise, own = 0.0, 1.0, 0.3, None
+    if kind == "[0,inf)":
+        upper = np.inf
+    if kind == "mixed":
+        lower = np.resize([0.0, -0.5, -1.0, -2.0], hidden)
+        upper = np.resize([1.0, np.inf, 1.0, 4.0], hidden)
+    if kind == "separate":
+        lower, upper, own = -1.0, 2.0, 0.5
+        noise = np.resize([0.05, 0.4], outputs)
+    return tf.TruGTGGM(
+        rng.normal(0, 0.8, (hidden, inputs)).astype(dtype),
+        rng.normal(0, 0.3, hidden),
+        rng.normal(0, 0.6, (outputs, hidden)),
+        rng.normal(0, 0.3, outputs),
+        noise,
+        lower,
+        upper,
+        hidden_variance=own,
+    )
+
+
+def rows(model, n, seed=1):
+    """Return inputs and targets drawn from the model."""
+    X = np.random.default_rng(seed).normal(size=(n, model.n_inputs))
+    return X, model.sample(X, rng=seed).reshape(n, -1)

@@ -1,0 +1,1 @@
+"""Commands of the repository: measurements, calibration, tables of coefficients."""

@@ -1,0 +1,1 @@
+"""What every room uses: checks, files, numbers, randomness, threads; knows no model."""

@@ -1,0 +1,132 @@
+"""Random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.randomness import RngLike
+from trug_fast.kernels import arrays
+
+from .broadcasting import Columns, columns_of, spread
+from .sources import Source, key_of
+
+
+def rvs(
+    a: ArrayLike,
+    b: ArrayLike,
+    loc: ArrayLike = 0,
+    scale: ArrayLike = 1,
+    size: int | tuple[int, ...] | None = None,
+    random_state: Source = None,
+    *,
+    rng: RngLike = None,
+    out: NDArray[Any] | None = None,
+) -> Any:
+    """Draw random numbers.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Ends of the interval, in standard deviations from loc; infinite ends are allowed.
+    loc, scale : array_like, optional
+        Mean and standard deviation of the normal before truncation.
+    size : int or tuple of int, optional
+        Shape of the result, to which the parameters must broadcast; by default their own shape.
+    random_state, rng : None, int or numpy.random.Generator, optional
+        Two names for the source of randomness, of which one may be given; ``random_state`` takes a
+        numpy.random.RandomState too.  An int gives the same draws in every call, on every machine,
+        for any number of threads.  A Generator or RandomState is advanced by one number a call.
+        None stands for the attribute ``random_state`` of ``truncnorm``, or of the distribution
+        whose method this is; unless set, that is NumPy's global state, as in SciPy.
+    out : numpy.ndarray, optional
+        Where to put the draws: an array of the result's shape and float type.
+
+    Returns
+    -------
+    numpy.ndarray or NumPy float
+        Draws in ``[a*scale + loc, b*scale + loc]``; float32 if the parameters are float32 arrays
+        alone, or with Python numbers, else float64.  Element i in C order depends on the seed, on i
+        and on its own parameters alone: a shorter call gives the first draws of a longer one.
+
+    Raises
+    ------
+    ValueError
+        If a < b or scale >= 0 fails somewhere, if an interval begins over 1e100 (float32: 1e12)
+        standard deviations out, if shapes do not fit, or ``out`` has another shape or dtype.
+
+    Notes
+    -----
+    Each draw inverts the distribution function at one number of a counter-based stream
+    (Philox4x32-10), so nothing is ever rejected.  scale = 0 gives loc.
+
+    Examples
+    --------
+    >>> from trug_fast import truncnorm
+    >>> x = truncnorm.rvs(8.0, [9.0, float("inf")], size=(1000, 2), rng=1)
+    >>> x.shape, bool((x >= 8).all()), bool((x[:, 0] <= 9).all())
+    ((1000, 2), True, True)
+    """
+    if out is not None and not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a numpy.ndarray, got {type(out).__name__}")
+    wanted = _wanted_shape(size, out)
+    columns, shape, dtype = columns_of("a b loc scale", (a, b, loc, scale), wanted)
+    _check_parameters(columns, dtype)
+    given, filled = _places(out, shape, dtype, columns)
+    seed = key_of(random_state, rng)
+
+    def kernel(first: int, *vectors: NDArray[Any]) -> None:
+        arrays.rvs(seed, first, *vectors)
+
+    spread(kernel, columns, filled.reshape(-1))
+    if not columns[3].all():
+        at_loc = np.broadcast_to(columns[3] == 0, filled.size).reshape(shape)
+        np.copyto(filled, np.broadcast_to(columns[2], filled.size).reshape(shape), where=at_loc)
+    if filled is not given:
+        given[...] = filled
+    return given if out is not None or given.ndim else given[()]
+
+
+def _wanted_shape(
+    size: int | tuple[int, ...] | None, out: NDArray[Any] | None
+) -> tuple[int, ...] | None:
+    if size is None:
+        return None if out is None else out.shape
+    return tuple(checks.count("size", n, 0) for n in np.atleast_1d(size).tolist())
+
+
+def _check_parameters(columns: Columns, dtype: Any) -> None:
+    a, b, _, scale = columns
+    farthest = arrays.FARTHEST_32 if dtype == np.float32 else arrays.FARTHEST_64
+    good = (a < b) & (scale >= 0) & (a <= farthest) & (b >= -farthest)
+    if good.all():
+        return
+    i = int(np.argmin(good))
+    low, high, width = (column[i % column.size] for column in (a, b, scale))
+    if not low < high:
+        wanted = "a must be below b"
+    elif not width >= 0:
+        wanted = "scale must not be negative"
+    else:
+        wanted = f"a must be at most {farthest:g} and b at least {-farthest:g}"
+    raise ValueError(f"{wanted}, got a={low}, b={high}, scale={width} in element {i}")
+
+
+def _places(
+    out: NDArray[Any] | None, shape: tuple[int, ...], dtype: Any, columns: Columns
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the array to give back, and the one to fill, which may be the same."""
+    if out is None:
+        new = np.empty(shape, dtype)
+        return new, new
+    if out.shape != shape or out.dtype != dtype or not out.flags.writeable:
+        kind = "" if out.flags.writeable else ", read-only"
+        raise ValueError(
+            f"out must be a writeable array of shape {shape} and dtype {np.dtype(dtype)}, "
+            f"got shape {out.shape} and dtype {out.dtype}{kind}"
+        )
+    apart = not any(np.may_share_memory(out, column) for column in columns)
+    return out, out if apart and out.flags.c_contiguous else np.empty(shape, dtype)

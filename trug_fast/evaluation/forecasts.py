@@ -1,0 +1,112 @@
+"""Simple forecasts of the next frame, beside which a model of sequences should be seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common import checks
+from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
+
+Errors = dict[str, NDArray[np.float64]]
+
+
+def forecast_errors(
+    train: SequencesLike,
+    test: SequencesLike,
+    *,
+    orders: tuple[int, ...] = (1, 2),
+    ridge: float = 1.0,
+) -> Errors:
+    """Squared errors of simple forecasts, as :func:`trug_fast.prediction_error` measures them.
+
+    Parameters
+    ----------
+    train, test : array_like, shape (n, T, n_visible), or lists of (T_i, n_visible)
+    orders : tuple of int
+        Linear autoregressions: from how many frames before.
+    ridge : float
+        Penalty on their squared coefficients; the constant is free.
+
+    Returns
+    -------
+    dict of arrays, shape (sequences in test,)
+        "copy last" repeats the frame before, "mean frame" the mean of the training frames;
+        "linear, order p" is fitted to them.  Frames with less than p before them are forecast by
+        the regression of as many as there are.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> videos = tf.datasets.bouncing_balls(6, 20, size=8, rng=0)
+    >>> sorted(tf.forecast_errors(videos[:4], videos[4:], orders=(1,)))
+    ['copy last', 'linear, order 1', 'mean frame']
+    """
+    ours = as_sequences("train", train, real=True)
+    theirs = as_sequences("test", test, ours.shape[1], real=True)
+    penalty = checks.number("ridge", ridge, least=0.0)
+    if not isinstance(orders, tuple | list):
+        raise TypeError(f"orders must be a tuple of ints, got {orders!r}")
+    orders = tuple(checks.count("orders", order) for order in orders)
+    if theirs.lengths.min() < 2:
+        raise ValueError("test must hold sequences of two frames or more, got one of one frame")
+    parts = theirs.split(theirs.frames.astype(np.float64))
+    mean = ours.frames.mean(axis=0, dtype=np.float64)
+    result = {
+        "copy last": _errors(parts, [x[:-1] for x in parts]),
+        "mean frame": _errors(parts, [np.broadcast_to(mean, x[1:].shape) for x in parts]),
+    }
+    fits = {p: linear_fit(ours, p, penalty)[0] for p in range(1, max(orders, default=0) + 1)}
+    for order in orders:
+        result[f"linear, order {order}"] = _errors(parts, [_run(fits, order, x) for x in parts])
+    return result
+
+
+def _errors(parts: list[NDArray[Any]], forecasts: list[NDArray[Any]]) -> NDArray[np.float64]:
+    return np.array(
+        [((f - x[1:]) ** 2).sum(axis=1).mean() for x, f in zip(parts, forecasts, strict=True)]
+    )
+
+
+def _past(x: NDArray[Any], order: int) -> NDArray[np.float64]:
+    """Return, for each frame from number ``order`` on, a one and the frames before it."""
+    columns = [x[order - lag : len(x) - lag] for lag in range(1, order + 1)]
+    return np.concatenate([np.ones((max(0, len(x) - order), 1)), *columns], axis=1)
+
+
+def linear_fit(
+    sequences: Sequences, order: int, ridge: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return coefficients (1 + order * n_visible, n_visible), the constants first, and residuals.
+
+    The residuals are mean squares, one for each visible unit.
+    """
+    size, n_visible = 1 + order * sequences.shape[1], sequences.shape[1]
+    square, product = np.zeros((size, size)), np.zeros((size, n_visible))
+    total, count = np.zeros(n_visible), 0
+    for x in sequences.split(sequences.frames):
+        if len(x) > order:
+            past, present = _past(x.astype(np.float64), order), x[order:].astype(np.float64)
+            square += past.T @ past
+            product += past.T @ present
+            total += (present**2).sum(axis=0)
+            count += len(present)
+    if count == 0:
+        raise ValueError(f"no sequence is longer than {order} frames")
+    penalty = np.full(size, ridge)
+    penalty[0] = 0.0
+    regular = square + np.diag(penalty) + 1e-12 * np.trace(square) / size * np.eye(size)
+    fit = np.linalg.solve(regular, product)
+    left = total - 2 * (fit * product).sum(axis=0) + (fit * (square @ fit)).sum(axis=0)
+    return fit, np.maximum(left, 0.0) / count
+
+
+def _run(
+    fits: dict[int, NDArray[np.float64]], order: int, x: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    orders = range(1, min(order, len(x) - 1))
+    first = [_past(x[: p + 1], p) @ fits[p] for p in orders]
+    order = min(order, len(x) - 1)
+    return np.concatenate([*first, _past(x, order) @ fits[order]])

@@ -1,0 +1,76 @@
+"""How probable data are: log-likelihood given log Z, and pseudo-likelihood without it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast.models.rbm import RBM, require_rbm
+
+from .partition import LogPartition
+from .partition.fingerprint import fingerprint
+
+
+def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDArray[np.float64]:
+    """Log p(x) = log p*(x) - log Z of each row.
+
+    Parameters
+    ----------
+    model : TruGRBM or BernoulliRBM
+    X : array_like, shape (rows, n_visible)
+    log_z : float or LogPartition
+        The log-partition function, from :func:`log_partition` or :func:`exact.log_partition`.  Of
+        an estimate in both directions, ``forward`` and ``reverse`` bound the result.
+
+    Returns
+    -------
+    ndarray, shape (rows,), float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``log_z`` is an estimate for another model, or X does not hold what the visible units
+        are: numbers in [0, 1], or any finite ones where they are Gaussian.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> machine = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)
+    >>> tf.log_likelihood(machine, [[0, 1, 1]], tf.exact.log_partition(machine)).round(4)
+    array([-2.0794])
+    """
+    require_rbm("log_likelihood(model, X, log_z)", model)
+    array = model.visible_units.checked("X", X, model.n_visible)
+    if isinstance(log_z, LogPartition):
+        if log_z.fingerprint != fingerprint(model):
+            raise ValueError(
+                f"log_z must be of this model, {fingerprint(model)}, got one of "
+                f"{log_z.fingerprint}; pass log_partition of this model"
+            )
+        log_z = log_z.log_z
+    value = checks.number("log_z", log_z)
+    return -model.free_energy(array) - value
+
+
+def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> NDArray[np.float64]:
+    """Stochastic pseudo-log-likelihood of each row: one random pixel stands for all.
+
+    n_visible times the log-probability of one pixel given the others; needs no log Z.  Its mean
+    over rows follows training at the cost of two free energies; it is no log-likelihood.  For
+    Bernoulli visible units only: the probability of one of them needs no integral.
+    """
+    require_rbm("pseudo_log_likelihood(model, X)", model)
+    if model.visible_precision is not None:
+        raise ValueError(
+            "the pseudo-log-likelihood is for Bernoulli visible units; with Gaussian ones estimate "
+            "the log-likelihood by log_partition and log_likelihood"
+        )
+    array = np.array(checks.visible("X", X, model.n_visible, soft=True), dtype=np.float64)
+    generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))
+    pixel = generator.integers(0, model.n_visible, array.shape[0])
+    rows = np.arange(array.shape[0])
+    energy = model.free_energy(array)
+    array[rows, pixel] = 1.0 - array[rows, pixel]
+    return -model.n_visible * np.logaddexp(0.0, energy - model.free_energy(array))

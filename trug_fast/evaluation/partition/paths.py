@@ -1,0 +1,119 @@
+"""Paths from the base distribution to the model, and the temperatures along them (math.md 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.numerics import read_only
+from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.models.rbm import RBM, TruGRBM
+
+Floats = NDArray[np.float64]
+
+PATHS = ("auto", "quad", "quad2", "paper")
+WIDE = 3.0  # whitened width from which quad2 is the better path (math.md 3.3)
+EVEN = 0.2  # share of adaptive temperatures that stay equally spaced, against a pilot's noise
+
+
+def automatic(model: RBM) -> str:
+    """Return "quad" for units no wider than 3 standard deviations, else "quad2"."""
+    if not isinstance(model, TruGRBM):
+        return "quad"
+    width = np.sqrt(np.maximum(model.precision, 0)) * (model.upper - model.lower)
+    return "quad" if np.median(width) <= WIDE else "quad2"
+
+
+def base_bias(model: RBM, data: NDArray[np.generic] | None) -> Floats:
+    """Return visible biases without hidden units: those of the means of data (math.md 3.2).
+
+    Without data those of uniform zeros and ones, or the model's own if visible units are Gaussian.
+    """
+    if data is not None:
+        mean = data.mean(axis=0, dtype=np.float64)
+        return np.asarray(model.visible_units.bias(mean), dtype=np.float64)
+    if model.visible_precision is None:
+        return np.zeros(model.n_visible)
+    return model.visible_bias.astype(np.float64)
+
+
+def uniform(temperatures: int) -> Floats:
+    """Return equally spaced temperatures from 0 to 1."""
+    return np.linspace(0.0, 1.0, temperatures + 1)
+
+
+def adapted(edges: Floats, spread: Floats, temperatures: int) -> Floats:
+    """Return temperatures from 0 to 1, dense where the weights spread.
+
+    Parameters
+    ----------
+    edges : (bins + 1,)
+        Temperatures of a pilot run.
+    spread : (bins,)
+        Standard deviation over its chains of what each bin added to the log-weight.  Steps of
+        equal spread make the least total for a given number, where chains mix (math.md 3.3).
+    """
+    share = spread / spread.sum() if spread.sum() > 0 else np.diff(edges)
+    share = (1 - EVEN) * share + EVEN * np.diff(edges)
+    position = np.concatenate([[0.0], np.cumsum(share)])
+    # Ends exact whatever rounding does in between.
+    wanted = np.linspace(0.0, position[-1], temperatures + 1)
+    result: Floats = np.interp(wanted, position, edges)
+    return result
+
+
+def along(name: str, temperatures: Floats, bias: Floats) -> annealing.Path:
+    """Return the path of this name at these temperatures."""
+    bias_scale = temperatures**2 if name == "quad2" else temperatures
+    precision_scale = temperatures if name == "paper" else np.ones_like(temperatures)
+    return annealing.Path(temperatures, bias_scale, precision_scale, bias)
+
+
+def turned_round(path: annealing.Path) -> annealing.Path:
+    """Return the way back, from the model to the base."""
+    t, s, q = (np.ascontiguousarray(scale[::-1]) for scale in path[:3])
+    return annealing.Path(t, s, q, path.base_bias)
+
+
+def at_model(sweeps: int, bias: Floats) -> annealing.Path:
+    """Return the path that stays at the model: plain Gibbs sampling, weights unmoved."""
+    ones = np.ones(sweeps + 1)
+    return annealing.Path(ones, ones, ones, bias)
+
+
+def base_log_partition(model: RBM, name: str, bias: Floats) -> float:
+    """Log Z of the path's first distribution, without the end factors that the paper drops."""
+    visible = float(model.visible_units.log_norm(bias))
+    if name == "paper":
+        return visible
+    # The hidden units at net input 0 are those of a machine without weights and hidden biases.
+    layers = model.layers(np.float64)._replace(
+        weights=np.zeros((1, model.n_hidden)), hidden_bias=np.zeros((1, model.n_hidden))
+    )
+    parts = np.zeros((1, gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
+    with computing(work(1, 1, model.n_hidden)):
+        annealing.log_norm_rows(layers, np.zeros((1, 1)), np.zeros((1, model.n_hidden)), parts)
+    return visible + float(parts.sum())
+
+
+def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> Floats:
+    """Return log p_k*(x) of each row, up to the constant that the paper's path drops."""
+    rows = np.array(checks.matrix("X", X, model.n_visible), dtype=np.float64)
+    t, s, q = path.hidden_scale[k], path.bias_scale[k], path.precision_scale[k]
+    layers = model.layers(np.float64)
+    linear: Floats = rows @ ((1 - s) * path.base_bias + s * layers.visible_bias[0])
+    linear -= model.visible_units.energy(rows)
+    if t == 0.0 and q == 0.0:
+        return linear
+    scaled = layers._replace(
+        weights=read_only(t * layers.weights),
+        hidden_bias=t * layers.hidden_bias,
+        precision=q * layers.precision,
+    )
+    parts = np.zeros((len(rows), gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
+    with computing(work(len(rows), model.n_visible, model.n_hidden)):
+        annealing.log_norm_rows(scaled, rows, np.zeros((len(rows), model.n_hidden)), parts)
+    total: Floats = linear + parts.sum(axis=1)
+    return total

@@ -1,0 +1,168 @@
+"""Running chains along a path: in this thread, or in blocks that an executor hands out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.numerics import read_only
+from trug_fast._common.threads import computing, one_blas_thread, work
+from trug_fast.kernels.rbm import annealing, gibbs
+
+# Chains that share a matrix product, and that an executor hands out together.  BLAS rounds by the
+# shape of a product, so a chain's numbers depend on this, and on nothing else that may differ
+# between two ways to split the same run.  With 50 a product takes 1.25 times as long.
+BLOCK = 100
+STRETCH = 50  # temperatures between two looks at the clock and at Ctrl-C
+ROUND_SECONDS = 2.0  # the same for work that travels to other processes
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One way along a path: all that a block of chains needs to know, wherever it runs."""
+
+    layers: gibbs.Layers
+    path: annealing.Path
+    seed: int
+    on_hidden: bool  # weigh the hidden layer, else the visible one
+
+    @property
+    def steps(self) -> int:
+        """Transitions from the first temperature to the last."""
+        return int(self.path.hidden_scale.size) - 1
+
+
+class State(NamedTuple):
+    """Where chains are."""
+
+    step: int  # transitions behind them
+    values: FloatArray  # (chains, units) of the layer that is weighed
+    log_weight: NDArray[np.float64]  # (chains,)
+
+
+def begin(leg: Leg, chains: int, visible: NDArray[Any] | None = None) -> State:
+    """Draw the states at the path's first temperature, given visible vectors if there are any."""
+    walkers = _walkers(leg, chains)
+    if visible is not None:
+        walkers.visible[:] = visible
+    layers, path = _as_compiled(leg)
+    with computing(work(chains, *layers.weights.shape)):
+        run = annealing.Run(leg.seed, 0, BLOCK, leg.on_hidden)
+        annealing.begin(layers, walkers, path, run, visible is not None)
+    return State(0, walkers.hidden if leg.on_hidden else walkers.visible, walkers.log_weight)
+
+
+def go_on(values: FloatArray) -> State:
+    """Return the first state of a leg whose chains are where another leg has left them."""
+    return State(0, values, np.zeros(len(values)))
+
+
+def advance(leg: Leg, state: State, first_chain: int, stop: int) -> State:
+    """Return the state of a block of chains after ``stop`` transitions."""
+    walkers = _walkers(leg, len(state.values))
+    values = walkers.hidden if leg.on_hidden else walkers.visible
+    values[:] = state.values
+    walkers.log_weight[:] = state.log_weight
+    layers, path = _as_compiled(leg)
+    with computing(work(len(values), *layers.weights.shape)):
+        run = annealing.Run(leg.seed, first_chain, BLOCK, leg.on_hidden)
+        annealing.anneal(layers, walkers, path, state.step + 1, stop + 1, run)
+    return State(stop, values, walkers.log_weight)
+
+
+def travel(
+    leg: Leg,
+    state: State,
+    end: int,
+    executor: Executor | None = None,
+    look: Callable[[State], None] = lambda state: None,
+) -> State:
+    """Take all chains to step ``end`` of a leg; ``look`` sees them every now and then."""
+    stretch = STRETCH
+    # Held here as well, so that workers that are threads never see it end before their own.
+    with one_blas_thread():
+        while state.step < end:
+            begun = time.perf_counter()
+            stop = min(state.step + stretch, end)
+            if executor is None:
+                state = advance(leg, state, 0, stop)
+            else:
+                state = _advance_blocks(leg, state, stop, executor)
+                taken = max(time.perf_counter() - begun, 1e-3)
+                stretch = max(1, min(int(stretch * ROUND_SECONDS / taken), 10 * stretch))
+            look(state)
+    return state
+
+
+def _advance_blocks(leg: Leg, state: State, stop: int, executor: Executor) -> State:
+    """Advance each block of chains in a worker."""
+    futures: list[Future[State]] = []
+    try:
+        for first in range(0, len(state.values), BLOCK):
+            part = slice(first, first + BLOCK)
+            block = State(state.step, state.values[part], state.log_weight[part])
+            futures.append(executor.submit(_on_one_thread, leg, block, first, stop))
+        blocks = [future.result() for future in futures]
+    except BrokenExecutor as error:
+        raise RuntimeError(
+            "a worker process of the executor died; in a script, what starts processes must stand "
+            "under `if __name__ == '__main__'`"
+        ) from error
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+    return State(
+        stop,
+        np.concatenate([block.values for block in blocks]),
+        np.concatenate([block.log_weight for block in blocks]),
+    )
+
+
+def _on_one_thread(leg: Leg, state: State, first_chain: int, stop: int) -> State:
+    """Advance a block in a worker, of which there may be many: one thread for each."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        return advance(leg, state, first_chain, stop)
+    finally:
+        numba.set_num_threads(before)
+
+
+def _as_compiled(leg: Leg) -> tuple[gibbs.Layers, annealing.Path]:
+    """Return layers and path with weights that are read-only and other arrays that are not.
+
+    To Numba these are types.  Travelling between processes changes them, and a worker would compile
+    all kernels again, for a minute.
+    """
+    names = ("visible_bias", "hidden_bias", "precision", "lower", "upper", "visible_precision")
+    small: dict[str, Any] = {name: _writeable(getattr(leg.layers, name)) for name in names}
+    layers = leg.layers._replace(weights=read_only(leg.layers.weights), **small)
+    return layers, annealing.Path(*map(_writeable, leg.path))
+
+
+def _writeable(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, or a copy if it is read-only."""
+    return array if array.flags.writeable else array.copy()
+
+
+def _walkers(leg: Leg, chains: int) -> annealing.Walkers:
+    dtype = leg.layers.weights.dtype
+    visible, hidden = leg.layers.weights.shape
+    return annealing.Walkers(
+        visible=np.zeros((chains, visible), dtype),
+        visible_net=np.zeros((chains, visible), dtype),
+        hidden=np.zeros((chains, hidden), dtype),
+        hidden_net=np.zeros((chains, hidden), dtype),
+        hidden_part=np.zeros((chains, gibbs.tile_count(1, hidden, gibbs.HIDDEN))),
+        visible_part=np.zeros((chains, gibbs.tile_count(1, visible, gibbs.VISIBLE))),
+        log_weight=np.zeros(chains),
+    )

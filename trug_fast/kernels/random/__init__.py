@@ -1,0 +1,1 @@
+"""Random numbers by address, and draws of one unit."""

@@ -1,0 +1,1 @@
+"""Layers of the RBM: half steps, gradients, annealing, exchange of replicas."""

@@ -1,0 +1,330 @@
+"""Annealed importance sampling (math.md 3), with weights on the visible or on the hidden layer.
+
+Path, after summing out one layer:
+
+    log p_k*(x) = x.((1-s_k) base + s_k b) + sum_j L(t_k a_j(x), q_k d_j)
+    log p_k*(h) = t_k c.h - h'dh/2 + sum_i softplus((1-s_k) base_i + s_k b_i + t_k [Wh]_i)
+
+where q_k = 1 on the paths that keep the quadratic term, the only ones that h can be weighed on, and
+q_k = t_k on the paper's.  A chain's weight gains log p_k* - log p_(k-1)* at its state before the
+transition that leaves p_k invariant.  The transition (a half step to the other layer and one back)
+is reversible, so the same code with all schedules turned round is the exact mirror image: started
+from draws of the model, its path has the forward path's density times Z/Z_0 exp(-gain).
+
+With Gaussian visible units of precision a, log p_k*(x) has the same term -x'diag(a)x/2 at all
+temperatures, and net^2 / (2 a) takes the place of softplus(net), up to a constant.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from trug_fast.kernels.blas import gemm
+from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padded, uniform_row
+from trug_fast.kernels.special.elementary import sigmoid, softplus
+
+from .gibbs import HIDDEN, VISIBLE, draw_visible_row, hidden_net, tile, tile_count
+from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
+
+# A small gain is integrated from its derivative by the temperature, in the model's float type:
+# a difference of two log-normalisers of order ten would need float64 and twice the evaluations.
+# One point while the squared moves of a tile sum to ONE_POINT, two up to TWO_POINTS, else the
+# difference.  Measured on whole runs: see tests/test_annealing.py.
+ONE_POINT, TWO_POINTS = 0.01, 0.1
+GAUSS = 0.5 / 3.0**0.5
+STRANDS = 16
+
+
+class Path(NamedTuple):
+    """The schedule of a run, float64."""
+
+    hidden_scale: np.ndarray  # (temperatures,) t_k
+    bias_scale: np.ndarray  # (temperatures,) s_k
+    precision_scale: np.ndarray  # (temperatures,) q_k; 0 marks the omitted factor at t = 0
+    base_bias: np.ndarray  # (visible,)
+
+
+class Walkers(NamedTuple):
+    """The state of all chains and their working arrays."""
+
+    visible: np.ndarray  # (chains, visible)
+    visible_net: np.ndarray  # (chains, visible)
+    hidden: np.ndarray  # (chains, hidden)
+    hidden_net: np.ndarray  # (chains, hidden)
+    hidden_part: np.ndarray  # (chains, hidden tiles) float64
+    visible_part: np.ndarray  # (chains, visible tiles) float64
+    log_weight: np.ndarray  # (chains,) float64
+
+
+class Run(NamedTuple):
+    """What all steps of a run share."""
+
+    seed: int
+    first_chain: int  # row r is chain first_chain + r
+    block: int  # rows of one matrix product; BLAS rounds by shape, so this is part of the result
+    on_hidden: bool  # weigh h, else x
+
+
+@serial
+def block_tile(index, rows, units, width, block):
+    """Return the bounds (row, row_stop, unit, unit_stop) of tile ``index``."""
+    across = -(-units // width)
+    row, unit = (index // across) * block, (across - 1 - index % across) * width
+    return row, min(row + block, rows), unit, min(unit + width, units)
+
+
+@serial
+def block_tiles(rows, units, width, block):
+    """Return how many tiles of this width a layer of this size has."""
+    return -(-rows // block) * -(-units // width)
+
+
+@serial
+def scaled_log_norm(net, units, scale, precision_scale, values):
+    """Return the row's sum of L, or 0 where the path omits the factor."""
+    if scale == 0.0 and precision_scale == 0.0:
+        return 0.0
+    return log_norm_row(net, units, scale, precision_scale, values)
+
+
+@serial
+def inner(left, right):
+    """Return the sum of products in a fixed order, without waiting for each addition."""
+    strands = np.zeros(STRANDS, left.dtype)
+    whole = left.size - left.size % STRANDS
+    for start in range(0, whole, STRANDS):
+        for lane in range(STRANDS):
+            strands[lane] += left[start + lane] * right[start + lane]
+    total = np.float64(0.0)
+    for lane in range(STRANDS):
+        total += strands[lane]
+    for j in range(whole, left.size):
+        total += left[j] * right[j]
+    return total
+
+
+@serial
+def points_for(squares):
+    """Return how many points integrate the gain over such moves; 0: take the difference."""
+    return 1 if squares < ONE_POINT else (2 if squares < TWO_POINTS else 0)
+
+
+@serial
+def hidden_gain(net, units, old, new, scaled, mean, values):
+    """Return a row's sum of L(t a, q d) at ``new`` minus at ``old``, both pairs (t, q)."""
+    step = new[0] - old[0]
+    points = points_for(step * step * inner(net, net))
+    if points == 0 or old[1] != new[1]:
+        gain = scaled_log_norm(net, units, new[0], new[1], values)
+        return gain - scaled_log_norm(net, units, old[0], old[1], values)
+    tempered = scale_precision(units, new[1])
+    gain = 0.0
+    for point in range(points):
+        # dL(t a)/dt = a E[h]
+        t = old[0] + step * (0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
+        for j in range(net.size):
+            scaled[j] = like(net[j], t) * net[j]
+        mean_row(scaled, tempered, mean)
+        gain += step / points * inner(net, mean)
+    return gain
+
+
+@serial
+def visible_gain(net, precision, bias, bias_step, scale, scale_step):
+    """Return a row's sum of softplus(bias + scale net) minus that before both last changed.
+
+    precision : (units,) of Gaussian units, whose square over 2 precision takes softplus's place
+    """
+    move, old = np.empty_like(net), np.empty_like(net)
+    for i in range(net.size):
+        move[i] = bias_step[i] + scale_step * net[i]
+        old[i] = bias[i] + scale * net[i] - move[i]
+    work = np.empty_like(net)
+    if precision.size > 0:
+        for i in range(net.size):
+            work[i] = (old[i] + like(move[i], 0.5) * move[i]) / precision[i]
+        return inner(move, work)
+    points = points_for(inner(move, move))
+    gain = 0.0
+    if points == 0:
+        for i in range(net.size):
+            start = np.float64(old[i])
+            gain += softplus(start + move[i]) - softplus(start)
+    for point in range(points):
+        at = like(old[0], 0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
+        for i in range(net.size):
+            work[i] = sigmoid(old[i] + at * move[i])
+        gain += inner(move, work) / points
+    return gain
+
+
+@parallel
+def hidden_half_step(layers, walkers, path, k, run):
+    """Draw the hidden units at p_k; before, write each tile's share of the weight if x has it."""
+    visible, hidden, net = walkers.visible, walkers.hidden, walkers.hidden_net
+    hidden_part, bias = walkers.hidden_part, layers.hidden_bias
+    t, q = path.hidden_scale[k], path.precision_scale[k]
+    t_old, q_old = path.hidden_scale[max(k - 1, 0)], path.precision_scale[max(k - 1, 0)]
+    weigh = not run.on_hidden and (t != t_old or q != q_old)
+    rows, units = net.shape
+    for index in prange(block_tiles(rows, units, HIDDEN, run.block)):
+        row, row_stop, unit, unit_stop = block_tile(index, rows, units, HIDDEN, run.block)
+        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
+        part = part_of(layers, unit, unit_stop)
+        tempered = scale_precision(part, q)
+        size = unit_stop - unit
+        uniform, scaled = np.empty(padded(size), net.dtype), np.empty(size, net.dtype)
+        mean, values = np.empty(size, net.dtype), np.empty(size)
+        for r in range(row, row_stop):
+            source = net[r, unit:unit_stop]
+            if weigh:
+                gain = hidden_gain(source, part, (t_old, q_old), (t, q), scaled, mean, values)
+                hidden_part[r, unit // HIDDEN] = gain
+            uniform_row(run.seed, ANNEAL_HIDDEN, k, run.first_chain + r, unit, uniform)
+            for j in range(size):
+                source[j] *= like(source[j], t)
+            draw_row(source, tempered, uniform, hidden[r, unit:unit_stop])
+            if run.on_hidden:
+                state = hidden[r, unit:unit_stop]
+                hidden_part[r, unit // HIDDEN] = inner(state, bias[0, unit:unit_stop])
+            elif not weigh:
+                hidden_part[r, unit // HIDDEN] = 0.0
+
+
+@serial
+def scale_precision(units, factor):
+    """Return the units with their precision multiplied."""
+    precision = np.empty_like(units.precision)
+    for j in range(precision.size):
+        precision[j] = like(precision[j], factor) * units.precision[j]
+    return HiddenUnits(units.kind, precision, units.lower, units.upper, units.n_flat)
+
+
+@serial
+def bias_change(layers, path, unit, unit_stop):
+    """Return b - base of part of the visible units."""
+    change = np.empty(unit_stop - unit, layers.weights.dtype)
+    for i in range(change.size):
+        change[i] = layers.visible_bias[0, unit + i] - path.base_bias[unit + i]
+    return change
+
+
+@parallel
+def visible_half_step(layers, walkers, path, k, run):
+    """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
+    visible, net, hidden = walkers.visible, walkers.visible_net, walkers.hidden
+    weights, bias, base = layers.weights, layers.visible_bias, path.base_bias
+    visible_part = walkers.visible_part
+    t, s = path.hidden_scale[k], path.bias_scale[k]
+    t_old, s_old = path.hidden_scale[max(k - 1, 0)], path.bias_scale[max(k - 1, 0)]
+    rows, units = visible.shape
+    for index in prange(block_tiles(rows, units, VISIBLE, run.block)):
+        row, row_stop, unit, unit_stop = block_tile(index, rows, units, VISIBLE, run.block)
+        part = net[row:row_stop, unit:unit_stop]
+        gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
+        size = unit_stop - unit
+        uniform, change = (
+            np.empty(padded(size), net.dtype),
+            bias_change(layers, path, unit, unit_stop),
+        )
+        mixed, step = np.empty(size, net.dtype), np.empty(size, net.dtype)
+        for i in range(size):
+            mixed[i] = (1.0 - s) * base[unit + i] + s * bias[0, unit + i]
+            step[i] = (s - s_old) * (bias[0, unit + i] - base[unit + i])
+        scale, scale_step = like(mixed[0], t), like(mixed[0], t - t_old)
+        precision = layers.visible_precision[unit:unit_stop]
+        for r in range(row, row_stop):
+            target = net[r, unit:unit_stop]
+            if run.on_hidden:
+                gain = visible_gain(target, precision, mixed, step, scale, scale_step)
+                visible_part[r, unit // VISIBLE] = gain
+            for i in range(size):
+                target[i] = mixed[i] + scale * target[i]
+            uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
+            draw_visible_row(target, precision, uniform, visible[r, unit:unit_stop])
+            if not run.on_hidden:
+                visible_part[r, unit // VISIBLE] = inner(visible[r, unit:unit_stop], change)
+
+
+@serial
+def begin(layers, walkers, path, run, given):
+    """Draw the first states of all chains; on the reversed path the visibles are ``given``."""
+    if run.on_hidden:
+        hidden_half_step(layers, walkers, path, 0, run)
+    elif not given:
+        walkers.hidden[:, :] = 0.0
+        visible_half_step(layers, walkers, path, 0, run)
+
+
+@serial
+def anneal(layers, walkers, path, start, stop, run):
+    """Run steps start..stop-1 (1 <= start) of all chains, adding to ``log_weight``.
+
+    The weighed layer's state is all that one call needs of another.
+    """
+    linear_parts(layers, walkers, path, run)
+    for k in range(start, stop):
+        if run.on_hidden:
+            visible_half_step(layers, walkers, path, k, run)
+            step = path.hidden_scale[k] - path.hidden_scale[k - 1]
+            add_gains(walkers.log_weight, walkers.visible_part, walkers.hidden_part, step)
+            hidden_half_step(layers, walkers, path, k, run)
+        else:
+            hidden_half_step(layers, walkers, path, k, run)
+            step = path.bias_scale[k] - path.bias_scale[k - 1]
+            add_gains(walkers.log_weight, walkers.hidden_part, walkers.visible_part, step)
+            visible_half_step(layers, walkers, path, k, run)
+
+
+@serial
+def add_gains(log_weight, gains, linear, step):
+    """Add to each chain its gains and ``step`` times its linear terms."""
+    for r in range(log_weight.size):
+        gain = 0.0
+        for part in range(gains.shape[1]):
+            gain += gains[r, part]
+        for part in range(linear.shape[1]):
+            gain += step * linear[r, part]
+        log_weight[r] += gain
+
+
+@serial
+def linear_parts(layers, walkers, path, run):
+    """Write x.(b - base), or c.h, of the present states, by the tiles of the half steps."""
+    rows = walkers.log_weight.size
+    if run.on_hidden:
+        units = walkers.hidden.shape[1]
+        for unit in range(0, units, HIDDEN):
+            stop = min(unit + HIDDEN, units)
+            for r in range(rows):
+                gain = inner(walkers.hidden[r, unit:stop], layers.hidden_bias[0, unit:stop])
+                walkers.hidden_part[r, unit // HIDDEN] = gain
+    else:
+        units = walkers.visible.shape[1]
+        for unit in range(0, units, VISIBLE):
+            stop = min(unit + VISIBLE, units)
+            change = bias_change(layers, path, unit, stop)
+            for r in range(rows):
+                gain = inner(walkers.visible[r, unit:stop], change)
+                walkers.visible_part[r, unit // VISIBLE] = gain
+
+
+@parallel
+def log_norm_rows(layers, visible, net, parts):
+    """Write each tile's share of sum_j L(a_j(x)); net (rows, hidden) is overwritten.
+
+    parts : (rows, hidden tiles) float64; their sum over tiles is the row's value
+    """
+    rows, units = net.shape
+    across = -(-units // HIDDEN)
+    for index in prange(tile_count(rows, units, HIDDEN)):
+        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
+        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
+        part = part_of(layers, unit, unit_stop)
+        values = np.empty(unit_stop - unit)
+        for r in range(row, row_stop):
+            total = log_norm_row(net[r, unit:unit_stop], part, 1.0, 1.0, values)
+            parts[r, index % across] = total

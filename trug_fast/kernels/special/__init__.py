@@ -1,0 +1,1 @@
+"""Elementary functions and tail integrals of the normal density, without branches."""

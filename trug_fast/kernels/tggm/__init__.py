@@ -1,0 +1,1 @@
+"""The regression: mean field, objectives, an epoch."""

@@ -1,0 +1,1 @@
+"""What sequences add: the filter, and frames whose biases differ."""

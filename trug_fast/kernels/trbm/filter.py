@@ -1,0 +1,98 @@
+"""The filter of the temporal machine and the way back through it (math.md 4.2).
+
+Rows are frames.  A batch of sequences lies time by time, longest sequence first: the rows of time t
+are ``starts[t]`` to ``starts[t + 1]``, and the first of them belong to the same sequences, in the
+same order, as the first rows of time t - 1.
+
+Each thread takes a few sequences from their first frame to their last.  Were all threads to share
+each frame's product of a few rows, they would wait for each other more than they compute: four
+sequences of 100 frames with 400 units took 8.7 ms on one thread and 22 on two.
+"""
+
+import numpy as np
+from numba import prange
+
+from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
+from trug_fast.kernels.rbm.gibbs import Address, draw_hidden_tile
+from trug_fast.kernels.rbm.hidden import mean_row, part_of
+
+GROUP = 2  # sequences that go through time together
+
+
+@serial
+def add_product(a, b, out):
+    """Add a @ b to ``out``, both of a few rows.
+
+    BLAS packs all of b anew for each call, which costs several times as much as the product.
+    """
+    size = b.shape[0]
+    whole = size - size % 4
+    for i in range(0, whole, 4):
+        b0, b1, b2, b3 = b[i], b[i + 1], b[i + 2], b[i + 3]
+        for r in range(a.shape[0]):
+            a0, a1, a2, a3 = a[r, i], a[r, i + 1], a[r, i + 2], a[r, i + 3]
+            target = out[r]
+            for j in range(target.size):
+                target[j] += a0 * b0[j] + a1 * b1[j] + (a2 * b2[j] + a3 * b3[j])
+    for i in range(whole, size):
+        last = b[i]
+        for r in range(a.shape[0]):
+            factor, target = a[r, i], out[r]
+            for j in range(target.size):
+                target[j] += factor * last[j]
+
+
+@parallel
+def run_filter(layers, starts, draw, seed, step, drive, net, state):
+    """Write net inputs and states, means or draws, of the hidden layers of all frames.
+
+    layers : with W4, from the past to the present, for weights
+    drive : (rows, hidden), the net inputs but for the share of the past hidden layer
+    """
+    units = net.shape[1]
+    for group in prange(-(-(starts[1] - starts[0]) // GROUP)):
+        part = part_of(layers, 0, units)
+        for t in range(starts.size - 1):
+            a = starts[t] + group * GROUP
+            b = min(a + GROUP, starts[t + 1])
+            if b <= a:
+                break
+            net[a:b] = drive[a:b]
+            if t > 0:
+                before = starts[t - 1] + group * GROUP
+                add_product(state[before : before + b - a], layers.weights, net[a:b])
+            if draw:
+                address = Address(seed, HIDDEN_STREAM, step, 0)
+                draw_hidden_tile(net, layers, address, state, a, b, 0, units)
+            else:
+                for r in range(a, b):
+                    mean_row(net[r], part, state[r])
+
+
+@parallel
+def run_backward(transition, starts, difference, variance, delta, error):
+    """Write the derivatives of the objective by the filter's means and by its net inputs.
+
+    transition : (hidden, hidden), W4 from the present to the past
+    difference : (rows, hidden), the derivative by the hidden biases with the past held fixed
+    variance : (rows, hidden)
+    delta, error : (rows, hidden), overwritten: the derivative by the mean of each frame through
+        later frames, and the same by its net input
+    """
+    units = delta.shape[1]
+    delta[:, :] = 0.0
+    for group in prange(-(-(starts[1] - starts[0]) // GROUP)):
+        pull = np.empty((GROUP, units), delta.dtype)
+        for t in range(starts.size - 2, -1, -1):
+            a = starts[t] + group * GROUP
+            b = min(a + GROUP, starts[t + 1])
+            if b <= a:
+                continue
+            for r in range(a, b):
+                for j in range(units):
+                    error[r, j] = variance[r, j] * delta[r, j]
+                    pull[r - a, j] = difference[r, j] + error[r, j]
+            if t > 0:
+                before = starts[t - 1] + group * GROUP
+                add_product(pull[: b - a], transition, delta[before : before + b - a])

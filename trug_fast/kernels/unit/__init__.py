@@ -1,0 +1,1 @@
+"""One unit: its log-normaliser and derivatives, its distribution, for any precision."""

@@ -1,0 +1,280 @@
+"""Units with d <= 0 on a finite interval: the same outputs as unit.py, by quadrature.
+
+The weight exp(a h - d h**2/2) is then log-convex: highest at one end (the *near* end), perhaps
+rising again towards the other.  d = 0 is the truncated exponential; d -> -inf has all its mass at
+the two ends, the binary unit.  With v the distance from the near end, c = -d and w the width,
+
+    weight(v) = exp(-(g v - c v**2/2)),    weight(w - v) = weight(v) exp(-tau (1 - 2 v/w)),
+
+where g >= c w/2 is the slope at the near end and tau >= 0 the drop from end to end.  On the near
+half of the interval the weight only falls, so that half alone is cut into panels of equal drop;
+each node stands for itself and for its mirror image.  All terms of all sums are positive.
+
+So it is where d > 0 but no bend is left (scaling.py): d next to nothing, or the mode so far outside
+that the weight is an exponential.
+
+A slow path beside unit.py (0.25 microseconds if the drop is small, 2 if it is large), in float64,
+for widths within 60 decades of 1 (scaling.py).
+"""
+
+import math
+
+from trug_fast.kernels.compiling import scalar, serial
+from trug_fast.kernels.intrinsics import fma
+from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log, log1p
+
+# Gauss-Legendre rules on [0, 1]: of 12 points for a half interval with a drop up to 2, of 20 points
+# for panels with a drop up to 14; their errors are below 1e-16 and 1e-19.
+NODES = (
+    0.009219682876640375,
+    0.04794137181476257,
+    0.11504866290284765,
+    0.2063410228566913,
+    0.3160842505009099,
+    0.43738329574426554,
+    0.5626167042557345,
+    0.6839157494990901,
+    0.7936589771433087,
+    0.8849513370971523,
+    0.9520586281852375,
+    0.9907803171233597,
+    0.0034357004074525377,
+    0.018014036361043106,
+    0.04388278587433705,
+    0.0804415140888906,
+    0.1268340467699246,
+    0.1819731596367425,
+    0.24456649902458646,
+    0.3131469556422902,
+    0.38610707442917747,
+    0.46173673943325133,
+    0.5382632605667487,
+    0.6138929255708225,
+    0.6868530443577098,
+    0.7554335009754135,
+    0.8180268403632576,
+    0.8731659532300754,
+    0.9195584859111094,
+    0.956117214125663,
+    0.9819859636389568,
+    0.9965642995925474,
+)
+WEIGHTS = (
+    0.023587668193255914,
+    0.05346966299765921,
+    0.08003916427167311,
+    0.10158371336153296,
+    0.1167462682691774,
+    0.12457352290670139,
+    0.12457352290670139,
+    0.1167462682691774,
+    0.10158371336153296,
+    0.08003916427167311,
+    0.05346966299765921,
+    0.023587668193255914,
+    0.008807003569576059,
+    0.02030071490019347,
+    0.031336024167054534,
+    0.04163837078835238,
+    0.05096505990862022,
+    0.059097265980759206,
+    0.06584431922458832,
+    0.07104805465919102,
+    0.07458649323630187,
+    0.07637669356536292,
+    0.07637669356536292,
+    0.07458649323630187,
+    0.07104805465919102,
+    0.06584431922458832,
+    0.059097265980759206,
+    0.05096505990862022,
+    0.04163837078835238,
+    0.031336024167054534,
+    0.02030071490019347,
+    0.008807003569576059,
+)
+SMALL_DROP, SMALL_RULE = 2.0, 12
+PANEL_DROP = 14.0
+LAST_DROP = 84.0  # beyond lie 3e-37 of the mass: nothing, even for a quantile at 2**-54
+
+
+@scalar
+def invalid(a, d, lower, upper):
+    """Tell whether the unit has no density: NaN, infinite numbers, or crossed bounds."""
+    finite = math.isfinite(a) and math.isfinite(d) and math.isfinite(upper - lower)
+    return not (finite and lower <= upper)
+
+
+@scalar
+def reflect(a, d, lower, upper):
+    """Return (c, g, width, tau, reflected); reflected if the upper end is the near one."""
+    c = -d
+    width = upper - lower
+    # The sum of the ends and what its rounding lost: tau keeps its digits far from zero too.
+    total = lower + upper
+    part = total - lower
+    lost = (lower - (total - part)) + (upper - part)
+    slope = fma(c, total, 2.0 * a) + c * lost
+    reflected = slope > 0.0
+    g = fma(c, upper, a) if reflected else -fma(c, lower, a)
+    # Rounding must not let the weight rise on the near half.
+    return c, max(g, 0.5 * c * width), width, 0.5 * width * abs(slope), reflected
+
+
+@scalar
+def panels_of(c, g, width):
+    """Return the panels of the near half, the drop over all of them, and which nodes to use."""
+    half = 0.5 * width
+    drop = min(half * (g - 0.5 * c * half), LAST_DROP)
+    start, stop = (0, SMALL_RULE) if drop <= SMALL_DROP else (SMALL_RULE, len(NODES))
+    return max(1, math.ceil(drop / PANEL_DROP)), drop, start, stop
+
+
+@scalar
+def panel_edge(i, panels, drop, c, g, width):
+    """Return the distance from the end at which panel ``i`` begins."""
+    if i == panels and drop < LAST_DROP:
+        return 0.5 * width
+    t = drop * i / panels
+    if t == 0.0:
+        return 0.0
+    return 2.0 * (t / g) / (1.0 + math.sqrt(max(0.0, 1.0 - 2.0 * (c / g) * (t / g))))
+
+
+@scalar
+def node_weight(k, step, fall):
+    """Return the weight of node k of a panel ``step`` wide, the log density down by ``fall``."""
+    return step * WEIGHTS[k] * exp(-fall)
+
+
+@serial
+def evaluate_flat(a, d, lower, upper):
+    """Return what :func:`unit.evaluate` returns; NaN if an end is infinite.
+
+    For d <= 0, or a weight whose bend cannot be seen.
+    """
+    nan = float("nan")
+    if invalid(a, d, lower, upper):
+        return nan, nan, nan, nan, nan, nan, nan, False
+    if lower == upper:
+        infinite = float("inf")
+        return -infinite, 0.0, lower, 0.0, 0.0, infinite, infinite, False
+    c, g, width, tau, reflected = reflect(a, d, lower, upper)
+    panels, drop, start, stop = panels_of(c, g, width)
+
+    # Second moment about a point so near the mean that little cancels when the mean is known.
+    centre = width / (2.0 + g * width)
+    integral, first, second, lean = 0.0, 0.0, 0.0, 0.0
+    square, cube, raw2, raw3 = 0.0, 0.0, 0.0, 0.0  # about the midpoint, about the near end
+    for i in range(panels):
+        left = panel_edge(i, panels, drop, c, g, width)
+        step = panel_edge(i + 1, panels, drop, c, g, width) - left
+        for k in range(start, stop):
+            v = left + step * NODES[k]
+            weight = node_weight(k, step, (g - 0.5 * c * v) * v)
+            mirror, minus = exp_and_expm1(-tau * (1.0 - 2.0 * v / width))
+            image = width - v
+            integral += weight * (1.0 + mirror)
+            first += weight * (v + image * mirror)
+            second += weight * ((v - centre) ** 2 + (image - centre) ** 2 * mirror)
+            x = 0.5 * width - v  # towards the near end, from the midpoint
+            lean -= weight * minus * x
+            square += weight * (1.0 + mirror) * x * x
+            cube -= weight * minus * x * x * x
+            raw2 += weight * (v * v + image * image * mirror)
+            raw3 += weight * (v * v * v + image * image * image * mirror)
+    inverse = 1.0 / integral
+    offset, lean = first * inverse, lean * inverse
+    variance = second * inverse - (offset - centre) ** 2
+    # Odd moments about the midpoint vanish with tau, as the third central one does.
+    third = raw3 * inverse - offset * (3.0 * raw2 * inverse - 2.0 * offset * offset)
+    if tau <= 3.0:
+        third = lean * (3.0 * square * inverse - 2.0 * lean * lean) - cube * inverse
+
+    end = upper if reflected else lower
+    # From the midpoint where the mean may lie near zero, between ends of opposite sign.
+    mean = 0.5 * (lower + upper) if tau <= 3.0 else end
+    signed = -lean if tau <= 3.0 else offset
+    mean = min(max(mean - signed if reflected else mean + signed, lower), upper)
+    log_integral = log(integral)
+    log_near, log_far = -log_integral, -log_integral - tau
+    log_low, log_high = (log_far, log_near) if reflected else (log_near, log_far)
+    log_norm = end * fma(0.5 * c, end, a) + log_integral
+    third = -third if reflected else third
+    return log_norm, offset, mean, variance, third, log_low, log_high, reflected
+
+
+@scalar
+def _mass(left, right, start, stop, c, g, rate, depth):
+    """Integrate exp(-(g - c v/2) v - depth + rate v): the near half, or its mirror image."""
+    total = 0.0
+    step = right - left
+    for k in range(start, stop):
+        v = left + step * NODES[k]
+        total += WEIGHTS[k] * exp(-(g - 0.5 * c * v) * v - (depth - rate * v))
+    return step * total
+
+
+@serial
+def quantile_flat(p, rest, a, d, lower, upper):
+    """Return h with P(unit <= h) = p and P(unit > h) = rest, for p and rest above 1e-20, d <= 0.
+
+    Each is used where it is small; p + rest = 1.
+    """
+    if invalid(a, d, lower, upper) or not (0.0 < p <= 1.0 and 0.0 < rest <= 1.0):
+        return float("nan")
+    if lower == upper:
+        return lower
+    c, g, width, tau, reflected = reflect(a, d, lower, upper)
+    panels, drop, start, stop = panels_of(c, g, width)
+    image_rate = 2.0 * tau / width
+    near, far = 0.0, 0.0
+    for i in range(panels):
+        left = panel_edge(i, panels, drop, c, g, width)
+        right = panel_edge(i + 1, panels, drop, c, g, width)
+        near += _mass(left, right, start, stop, c, g, 0.0, 0.0)
+        far += _mass(left, right, start, stop, c, g, image_rate, tau)
+
+    # Mass from the near end and mass from the far end; the smaller keeps more digits.
+    from_near, from_far = (rest, p) if reflected else (p, rest)
+    from_near, from_far = from_near * (near + far), from_far * (near + far)
+    in_image = from_far < far
+    rate, depth = (image_rate, tau) if in_image else (0.0, 0.0)
+    inwards = in_image or from_near <= from_far
+    goal = from_far if in_image else (from_near if inwards else from_far - far)
+
+    # The panel that holds the answer, and the mass between its outer edge and the answer.
+    v, other = 0.0, 0.0
+    for k in range(panels):
+        i = k if inwards else panels - k
+        v = panel_edge(i, panels, drop, c, g, width)
+        other = panel_edge(i + 1 if inwards else i - 1, panels, drop, c, g, width)
+        mass = abs(_mass(v, other, start, stop, c, g, rate, depth))
+        if goal <= mass or k == panels - 1:
+            break
+        goal -= mass
+    anchor, goal = v, (goal if inwards else -goal)
+    low, high = min(v, other), max(v, other)
+    # Newton's method for a density that is locally exponential: one step where c = 0, third order
+    # elsewhere.  A step out of the bracket is replaced by bisection.
+    for _ in range(60):
+        density = exp(-(g - 0.5 * c * v) * v - (depth - rate * v))
+        missing = goal - _mass(anchor, v, start, stop, c, g, rate, depth)
+        if missing > 0.0:
+            low = v
+        else:
+            high = v
+        decay = g - c * v - rate
+        linear = missing / density
+        bend = decay * linear
+        step = linear if abs(bend) < 1e-8 else -log1p(-bend) / decay
+        moved = v + step
+        if not low <= moved <= high:
+            moved = 0.5 * (low + high)
+        change, v = abs(moved - v), moved
+        if change <= 1e-7 * v:
+            break
+
+    from_upper = reflected != in_image
+    h = upper - v if from_upper else lower + v
+    return min(max(h, lower), upper)

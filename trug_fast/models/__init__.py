@@ -1,0 +1,1 @@
+"""What it is: the models as values, what they share, and how they are sampled."""

@@ -1,0 +1,85 @@
+"""A temporal machine as the kernels take it, and its filter (math.md 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.numerics import read_only
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.learning import gather
+from trug_fast.kernels.trbm import filter as filtering
+from trug_fast.kernels.trbm import frames as kernels
+
+from .sequences import Batch, Sequences
+
+
+class Filtered(NamedTuple):
+    """A batch of frames seen through the filter; all arrays have one row a frame."""
+
+    visible: FloatArray
+    past_visible: FloatArray  # but for first frames
+    past_hidden: FloatArray  # but for first frames
+    net: FloatArray  # net inputs of the hidden units given present and past
+    state: FloatArray  # means or draws given present and past
+    layers: gibbs.Layers  # the RBM of each frame given its past: biases have a row each
+
+
+class Parameters(NamedTuple):
+    """A temporal machine as the kernels take it: matrices lead from past to present."""
+
+    layers: gibbs.Layers  # biases of frames with a past
+    initial_visible_bias: FloatArray
+    initial_hidden_bias: FloatArray
+    visible_to_hidden: FloatArray  # (visible, hidden), W2 transposed
+    visible_to_visible: FloatArray  # W3 transposed
+    hidden_to_hidden: FloatArray  # W4 transposed
+    visible_precision: FloatArray  # empty if visibles are binary
+
+    def filter(
+        self,
+        sequences: Sequences,
+        batch: Batch,
+        *,
+        draw: bool = False,
+        seed: int = 0,
+        step: int = 0,
+    ) -> Filtered:
+        """Run the filter over a batch, by means or by draws; BLAS must be held to one thread."""
+        layers, first, rows = self.layers, batch.first, batch.rows.size
+        dtype = layers.weights.dtype
+        n_visible, n_hidden = layers.weights.shape
+        visible = np.empty((rows, n_visible), dtype)
+        past_visible = np.empty((rows - first, n_visible), dtype)
+        gather(sequences.frames, batch.rows, visible)
+        gather(visible, batch.past, past_visible)
+        visible_bias, hidden_bias = np.empty_like(visible), np.empty((rows, n_hidden), dtype)
+        for bias, initial, constant, weights in (
+            (visible_bias, self.initial_visible_bias, layers.visible_bias, self.visible_to_visible),
+            (hidden_bias, self.initial_hidden_bias, layers.hidden_bias, self.visible_to_hidden),
+        ):
+            bias[:first], bias[first:] = initial, constant
+            if rows > first:
+                kernels.product(
+                    False, False, past_visible, read_only(weights), 1.0, 1.0, bias[first:]
+                )
+        drive = hidden_bias.copy()
+        kernels.product(False, False, visible, layers.weights, 1.0, 1.0, drive)
+        net, state = np.empty_like(drive), np.empty_like(drive)
+        chain = layers._replace(weights=read_only(self.hidden_to_hidden))
+        filtering.run_filter(chain, batch.starts, draw, seed, step, drive, net, state)
+        past_hidden = np.empty((rows - first, n_hidden), dtype)
+        gather(state, batch.past, past_hidden)
+        hidden_bias += net - drive
+        here = layers._replace(visible_bias=visible_bias, hidden_bias=hidden_bias)
+        return Filtered(visible, past_visible, past_hidden, net, state, here)
+
+    def next_biases(self, visible: FloatArray, hidden: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return both layers' biases after a frame, one row each."""
+        layers = self.layers
+        return (
+            layers.visible_bias + visible @ self.visible_to_visible,
+            layers.hidden_bias + visible @ self.visible_to_hidden + hidden @ self.hidden_to_hidden,
+        )

@@ -1,0 +1,92 @@
+"""Chains of block Gibbs sampling: where they start, what they hold, and how they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import gibbs
+
+STRETCH = 100  # sweeps between two looks at Ctrl-C, and at how busy the machine is
+
+if TYPE_CHECKING:
+    from .rbm import RBM
+
+
+def checked_clamp(model: RBM, clamp: ArrayLike) -> NDArray[np.float64]:
+    """Return the clamp as a matrix of one or more rows, NaN where a unit is free."""
+    n_visible = model.n_visible
+    array = np.atleast_2d(checks.numbers("clamp", clamp).astype(np.float64))
+    if array.ndim != 2 or array.shape[1] != n_visible or not len(array):
+        raise ValueError(
+            f"clamp must have shape ({n_visible},) or (n, {n_visible}), got {np.shape(clamp)}"
+        )
+    held = array[~np.isnan(array)]
+    if model.visible_precision is not None:
+        if not np.isfinite(held).all():
+            raise ValueError("clamp must hold finite numbers, and NaN at the free units")
+    elif not ((held >= 0) & (held <= 1)).all():
+        raise ValueError(
+            "clamp must hold numbers in [0, 1], and NaN at the free units (real numbers need "
+            "a model with visible_precision)"
+        )
+    return array
+
+
+def starting_rows(
+    model: RBM,
+    n: int | None,
+    start: ArrayLike | None,
+    held: NDArray[np.float64] | None,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return the chains' first states, as many as n, start and clamp agree on."""
+    units = model.visible_units
+    begin = None if start is None else units.checked("start", start, model.n_visible)
+    counts = {
+        name: int(size)
+        for name, size in (
+            ("n", None if n is None else checks.count("n", n)),
+            ("start", None if begin is None else begin.shape[0]),
+            ("clamp", None if held is None or held.shape[0] == 1 else held.shape[0]),
+        )
+        if size is not None
+    }
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"n, start and clamp must agree on the number of chains, got {counts}")
+    rows = next(iter(counts.values()), 1)
+    if begin is None:
+        begin = units.noise(np.random.default_rng(seed), rows, model.visible_bias)
+    return np.array(begin, dtype=np.float64)
+
+
+def run(
+    model: RBM, begin: FloatArray, held: FloatArray | None, n_gibbs: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the chains' states after ``n_gibbs`` sweeps and the means they were drawn from."""
+    layers = model.layers()
+    visible = np.array(begin, dtype=model.dtype, order="C")
+    mean = np.empty_like(visible)
+    hidden, net = (np.empty((visible.shape[0], model.n_hidden), model.dtype) for _ in range(2))
+    size = work(visible.shape[0], model.n_visible, model.n_hidden)
+    if held is None:
+        for step in range(0, n_gibbs, STRETCH):
+            count = min(STRETCH, n_gibbs - step)
+            with computing(size):
+                gibbs.run_chains(layers, count, seed, step, visible, mean, hidden, net)
+        return visible, mean
+    value = np.broadcast_to(held, visible.shape).astype(model.dtype)
+    fixed = ~np.isnan(value)
+    visible[fixed] = value[fixed]
+    for first in range(0, n_gibbs, STRETCH):
+        with computing(size):
+            for step in range(first, min(first + STRETCH, n_gibbs)):
+                gibbs.run_chains(layers, 1, seed, step, visible, mean, hidden, net)
+                visible[fixed] = value[fixed]
+    mean[fixed] = value[fixed]
+    return visible, mean

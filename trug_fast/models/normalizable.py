@@ -1,0 +1,76 @@
+"""Which machines with Gaussian visible units and infinite ends have a density (math.md 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+
+NORM = 0.98  # of A^-1/2 W D^-1/2 at most in training, where 1 may be too much
+
+
+def scaled(
+    weights: FloatArray, precision: FloatArray, visible_precision: FloatArray
+) -> NDArray[np.float64]:
+    """Return A^-1/2 W D^-1/2."""
+    one = np.float64(1)
+    return np.asarray(
+        weights / np.sqrt(one * visible_precision)[:, None] / np.sqrt(one * precision)
+    )
+
+
+def require_normalisable(
+    weights: FloatArray,
+    precision: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    visible_precision: FloatArray | None,
+) -> None:
+    """Refuse weights with which Gaussian visibles and infinite ends have no density.
+
+    The quadratic form P = D - W' A^-1 W of the units with an infinite end must be positive where
+    they can go.  Positive definite, it is; so it is if it stays positive definite without its
+    positive entries off the diagonal, when each of those units has one infinite end of one side.
+    """
+    loose = np.isinf(lower) | np.isinf(upper)
+    if not loose.any() or visible_precision is None:
+        return
+    matrix = scaled(weights[:, loose], precision[loose], visible_precision)
+    taken = matrix.T @ matrix
+    worst = int(np.argmax(taken.diagonal()))
+    if taken[worst, worst] >= 1:
+        unit = int(np.flatnonzero(loose)[worst])
+        raise ValueError(
+            "weights are too large to normalise the density of Gaussian visible units and hidden "
+            f"unit {unit}, which has an infinite end: the sum of W^2 / visible_precision over its "
+            f"weights is {taken[worst, worst] * precision[unit]:.4g}, it must be below the unit's "
+            f"precision {precision[unit]:.4g}; scale them down, or use finite ends"
+        )
+    form = np.eye(len(taken)) - taken
+    one_sided = np.isfinite(lower[loose]).all() or np.isfinite(upper[loose]).all()
+    without = np.where(np.eye(len(form), dtype=bool), form, np.minimum(form, 0.0))
+    if np.linalg.eigvalsh(form)[0] > 0 or (one_sided and np.linalg.eigvalsh(without)[0] > 0):
+        return
+    norm = np.sqrt(np.linalg.eigvalsh(taken)[-1])
+    raise ValueError(
+        "weights are too large to normalise the density of Gaussian visible units and hidden units "
+        f"with an infinite end: the norm of A^-1/2 W D^-1/2 is {norm:.4g}, below 1 is safe; "
+        "scale them down, or use finite ends"
+    )
+
+
+def keep_normalisable(
+    weights: FloatArray, precision: FloatArray, visible_precision: FloatArray
+) -> None:
+    """Scale weights down, in place, where units with infinite ends might leave no density.
+
+    Weights that are no longer finite are left to those who look for divergence.
+    """
+    matrix = scaled(weights, precision, visible_precision)
+    gram = matrix.T @ matrix if matrix.shape[0] > matrix.shape[1] else matrix @ matrix.T
+    if not np.isfinite(gram).all():
+        return
+    norm = float(np.sqrt(np.linalg.eigvalsh(gram)[-1]))
+    if norm > NORM:
+        weights *= NORM / norm

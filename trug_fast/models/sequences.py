@@ -1,0 +1,113 @@
+"""Sequences of frames: how they are checked, kept, and laid out for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+
+SequencesLike = ArrayLike | Sequence[ArrayLike]
+
+
+class Batch(NamedTuple):
+    """Frames of some sequences, time by time, the longest sequence first (kernels/temporal.py)."""
+
+    rows: NDArray[np.int64]  # of all frames, the place of each in Sequences.frames
+    past: NDArray[np.int64]  # of all but first frames, the row in this batch of the one before
+    starts: NDArray[np.int64]  # (times + 1,), the first row of each time
+
+    @property
+    def first(self) -> int:
+        """Number of first frames, the rows with which a batch begins."""
+        return int(self.starts[1])
+
+
+class Sequences:
+    """Frames of all sequences, one after the other.
+
+    Parameters
+    ----------
+    frames : ndarray, shape (all frames, n_visible)
+    lengths : ndarray of int64, shape (n,)
+    """
+
+    def __init__(self, frames: NDArray[Any], lengths: NDArray[np.int64]) -> None:
+        self.frames, self.lengths = frames, lengths
+        self.offsets = np.concatenate([[0], np.cumsum(lengths)])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of sequences and of visible units."""
+        return self.lengths.size, int(self.frames.shape[1])
+
+    def astype(self, dtype: Any) -> Sequences:
+        """Return the same in another float type, so that kernels need no version for each."""
+        frames = checks.cast("sequences", self.frames, dtype)
+        return Sequences(np.ascontiguousarray(frames), self.lengths)
+
+    def batch(self, chosen: NDArray[np.int64]) -> Batch:
+        """Return where the frames of the chosen sequences go."""
+        order = chosen[np.argsort(-self.lengths[chosen], kind="stable")]
+        lengths = self.lengths[order]
+        times = np.arange(int(lengths[0]))
+        active = np.searchsorted(-lengths, -times, side="left")  # sequences longer than t
+        starts = np.concatenate([[0], np.cumsum(active)])
+        time = np.repeat(times, active)
+        place = np.arange(starts[-1]) - starts[time]
+        later = slice(active[0], None)
+        return Batch(
+            self.offsets[order[place]] + time,
+            starts[time[later] - 1] + place[later],
+            starts,
+        )
+
+    def take(self, chosen: NDArray[np.int64]) -> Sequences:
+        """Return a copy of the chosen sequences."""
+        parts = [self.frames[self.offsets[k] : self.offsets[k + 1]] for k in chosen]
+        return Sequences(np.concatenate(parts), self.lengths[chosen])
+
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return the parts of an array of all frames, one for each sequence."""
+        return np.split(values, self.offsets[1:-1])
+
+
+def as_sequences(
+    name: str, value: SequencesLike, n_visible: int | None = None, *, real: bool
+) -> Sequences:
+    """Check sequences and put them one after the other; frames of a 3-D array are not copied.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no (n, T, n_visible) array nor a list of (T, n_visible) ones, are empty, or
+        hold values that are not finite (or, unless ``real``, outside [0, 1]).
+    """
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        if value.ndim != 3 or value.size == 0:
+            raise ValueError(
+                f"{name} must have shape (n, T, n_visible) or be a list of (T, n_visible) arrays, "
+                f"got shape {value.shape}"
+            )
+        flat = _check(name, value.reshape(-1, value.shape[2]), n_visible, real)
+        return Sequences(flat, np.full(value.shape[0], value.shape[1], np.int64))
+    if isinstance(value, np.ndarray):  # of objects
+        value = list(value) if value.ndim else []
+    if not isinstance(value, list | tuple) or not value:
+        what = "none" if isinstance(value, list | tuple) else type(value).__name__
+        raise TypeError(f"{name} must be a 3-D array or a list of 2-D arrays, got {what}")
+    parts = []
+    for index, part in enumerate(value):
+        parts.append(_check(f"{name}[{index}]", part, n_visible, real))
+        n_visible = int(parts[0].shape[1])
+    return Sequences(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
+
+
+def _check(name: str, value: ArrayLike, n_visible: int | None, real: bool) -> NDArray[Any]:
+    if real:
+        return checks.matrix(name, value, n_visible)
+    option = "visible='real' in training, visible_precision in a model"
+    return checks.visible(name, value, n_visible, soft=True, real=option)

@@ -1,0 +1,1 @@
+"""How it is trained: one driver, and a room for what each model needs of its own."""

@@ -1,0 +1,128 @@
+"""What :func:`trug_fast.train_rbm` chooses by the data where its caller leaves a choice open."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.threads import one_blas_thread
+from trug_fast.models.truncation import Truncation
+
+# Measured by tools/compare_defaults.py; see docs/training.md.
+ROWS = 1000  # of the data, evenly spaced, that are looked at
+N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
+INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
+STEADY = 5.0  # variance along a direction of the data up to which the full rate is steady
+RATED = 0.363  # variance of a unit on [0, 4], for which SGD's rates are
+# By whether visible units are Gaussian and whether an end is infinite: units without a bound push
+# themselves on, and diverge at twice these rates on some data.
+SGD = {
+    (False, False): 0.2,
+    (False, True): 0.1,
+    (True, False): 0.1,
+    (True, True): 0.0125,
+}
+DECAY = 20.0  # of rates over a run
+ADAPTIVE = (
+    0.03  # rate of RMSprop and Adam, in initial weights; at twice that they pass the best point
+)
+REACH = 12.0  # standard deviations beyond which a Gaussian is nothing
+NODES = 80  # of a quadrature, of whose result two digits are used
+
+
+class ByData:
+    """Choices for training units on some data.
+
+    All are rounded to two digits, so that they do not depend on the order in which a machine sums.
+
+    Parameters
+    ----------
+    data : ndarray, shape (rows, n_visible)
+    truncation : Truncation or None
+        Where hidden units are cut at the start; None for Bernoulli units.
+    precision : float
+        d of TruG units.
+    """
+
+    def __init__(self, data: NDArray[Any], truncation: Truncation | None, precision: float) -> None:
+        self._data, self._truncation, self._precision = data, truncation, precision
+
+    @property
+    def batch_size(self) -> int:
+        """Rows of a batch: 200 updates an epoch where 10 to 100 rows make that many."""
+        return min(100, max(10, len(self._data) // 200))
+
+    @property
+    def init_scale(self) -> float:
+        """Standard deviation of the initial weights.
+
+        Weights of 0 are a saddle point, which training leaves slowly.  These give units of any
+        width, on data of any number of columns, inputs that matter a little.
+        """
+        total = float(np.trace(self._products))
+        if total == 0:
+            return 0.01  # constant data, for which no weight matters
+        return _rounded(INPUT / (self._deviation * math.sqrt(total)))
+
+    def learning_rate(self, optimizer: str, *, real: bool) -> tuple[float, float]:
+        """Return the rate at the start and at the end.
+
+        In coordinates in which the unit has variance 1, a step of SGD for its weights is the rate
+        times its variance.  It grows like the variance of the data along the step, and overshoots
+        where that is large.  Steps of the other optimisers are as large as their rate: it is a
+        share of the weights' natural size.
+        """
+        if optimizer != "sgd":
+            start = ADAPTIVE * self.init_scale
+            return _rounded(start), _rounded(start / DECAY)
+        ends = self._truncation
+        endless = ends is not None and math.isinf(ends.upper - ends.lower)
+        with one_blas_thread():
+            largest = float(np.linalg.eigvalsh(self._products)[-1])
+        factor = RATED / self._deviation**2 * STEADY / max(largest, STEADY)
+        start = factor * SGD[real, endless]
+        return _rounded(start), _rounded(start / DECAY)
+
+    @cached_property
+    def _products(self) -> NDArray[np.float64]:
+        """The covariance of the columns, or a matrix with the same eigenvalues but for zeros."""
+        count = min(len(self._data), ROWS)
+        at = np.linspace(0, len(self._data) - 1, count).astype(np.int64)
+        rows = self._data[at].astype(np.float64)
+        rows -= rows.mean(axis=0)
+        with one_blas_thread():
+            products = rows @ rows.T if count < rows.shape[1] else rows.T @ rows
+        return np.asarray(products / count)
+
+    @cached_property
+    def _deviation(self) -> float:
+        """The standard deviation of a hidden unit without input.
+
+        One that has its modes at its ends (``precision <= 0``) is taken where it prefers neither.
+        """
+        ends, precision = self._truncation, self._precision
+        if ends is None:
+            return 0.5
+        low, high, centre = ends.lower, ends.upper, 0.0
+        if precision > 0:
+            mode, reach = min(max(0.0, low), high), REACH / math.sqrt(precision)
+            low, high = max(low, mode - reach), min(high, mode + reach)
+        else:
+            centre = low / 2 + high / 2
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        at = (1 + nodes) / 2  # of the way from low to high
+        with np.errstate(all="ignore"):
+            exponent = -0.5 * precision * (low - centre + at * (high - low)) ** 2
+            share = weights * np.exp(exponent - exponent.max())
+            share /= share.sum()
+            deviation = (high - low) * math.sqrt(share @ (at - share @ at) ** 2)
+        # What has no density or is beyond floats is refused elsewhere.
+        return deviation if 0 < deviation < math.inf else 1.0
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.1e}")
