@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import trug_fast as tf
 from trug_fast.estimators import RBMTransformer, TGGMRegressor
+from trug_fast.evaluation.exact.rbm import states as states_of
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +116,7 @@ class TestTransformer:
         rng = np.random.default_rng(0)
         X = (rng.random((200, 6)) < 0.4).astype(float)
         transformer = RBMTransformer(5, n_iter=3, random_state=0).fit(X)
-        states = tf.exact.states(6)
+        states = states_of(6)
         p = np.exp(-transformer.model_.free_energy(states))
         code = X.astype(int) @ (1 << np.arange(6))
         expected = np.zeros(200)

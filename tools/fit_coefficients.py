@@ -1,8 +1,10 @@
 """Fit the polynomial coefficients of the kernels with mpmath and print them as Python.
 
-Run ``python -m tools.fit_coefficients > trug_fast/kernels/special/coefficients.py`` after a change of
-a degree
-or of an interval; the output is deterministic.  Each fit is a Chebyshev interpolation in 40 digits,
+Run after a change of a degree or an interval; the output is deterministic::
+
+    python -m tools.fit_coefficients > trug_fast/kernels/special/coefficients.py
+
+Each fit is a Chebyshev interpolation in 40 digits,
 so its error is within a small factor of the best possible polynomial of the same degree.
 """
 

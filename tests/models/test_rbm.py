@@ -7,6 +7,7 @@ import trug_fast as tf
 from tests.support.data import exact_cases
 from tests.support.models import KINDS, machine
 from trug_fast._common import files
+from trug_fast.evaluation.exact.rbm import states as states_of
 
 CASES = exact_cases()
 RBM_CASES = [case for case in CASES if case["kind"] == "rbm"]
@@ -36,7 +37,7 @@ def numbers(value):
 class TestExactCases:
     def test_likelihoods(self, case):
         model, expected = of_case(case), case["expected"]
-        states = tf.exact.states(model.n_visible)
+        states = states_of(model.n_visible)
         np.testing.assert_allclose(-model.free_energy(states), expected["log_pstar"], atol=1e-12)
         log_z = tf.exact.log_partition(model)
         assert log_z == pytest.approx(expected["logZ"], abs=1e-12)
@@ -64,7 +65,7 @@ class TestExactCases:
 @pytest.mark.parametrize("kind", KINDS)
 def test_exact_gradient_is_the_slope_of_the_exact_likelihood(kind):
     model = machine(kind)
-    data = tf.exact.states(model.n_visible)[[3, 7, 20]]
+    data = states_of(model.n_visible)[[3, 7, 20]]
     gradient = tf.exact.gradient(model, data)
     step = 1e-5
     rng = np.random.default_rng(0)
@@ -100,7 +101,7 @@ def test_shift_and_scale_leave_probabilities_alone():
         m.lower / alpha,
         m.upper / alpha,
     )
-    states = tf.exact.states(m.n_visible)
+    states = states_of(m.n_visible)
     for other in (shifted, scaled):
         np.testing.assert_allclose(
             tf.exact.log_likelihood(other, states), tf.exact.log_likelihood(m, states), atol=1e-12
@@ -114,7 +115,7 @@ def test_very_negative_precision_is_the_ordinary_machine():
     limit = tf.TruGRBM(
         ordinary.weights, ordinary.visible_bias, ordinary.hidden_bias - d / 2, -d, 0.0, 1.0
     )
-    states = tf.exact.states(ordinary.n_visible)
+    states = states_of(ordinary.n_visible)
     np.testing.assert_allclose(
         tf.exact.log_likelihood(limit, states),
         tf.exact.log_likelihood(ordinary, states),

@@ -6,6 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.data import exact_cases
 from trug_fast.evaluation.exact import trbm as temporal_exact
+from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.models.prediction import predict_all
 from trug_fast.models.sequences import as_sequences
 
@@ -132,7 +133,7 @@ def test_sequences_of_different_lengths_filter_alone():
 def exact_predictions(model, x):
     """E[x_t | past] of a small binary machine, by enumeration."""
     rows, hidden = [], model.filter(x)
-    states = tf.exact.states(model.n_visible)
+    states = states_of(model.n_visible)
     for t in range(len(x)):
         b, c = model.initial_visible_bias, model.initial_hidden_bias
         if t:

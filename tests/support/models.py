@@ -3,6 +3,7 @@
 import numpy as np
 
 import trug_fast as tf
+from trug_fast.evaluation.exact.rbm import states as states_of
 
 
 def _trug(rng, n_visible, n_hidden, precision, lower, upper, dtype, scale=0.8):
@@ -40,7 +41,7 @@ KINDS = ("[0,1]", "[-1,1]", "[0,inf)", "[0,4]", "mixed", "flat", "bernoulli")
 
 def exact_states(model):
     """Return all visible states and their exact probabilities."""
-    states = tf.exact.states(model.n_visible)
+    states = states_of(model.n_visible)
     return states, np.exp(-model.free_energy(states) - tf.exact.log_partition(model))
 
 

@@ -7,6 +7,7 @@ import pytest
 import trug_fast as tf
 from tests.support.data import exact_cases
 from tests.support.models import KINDS, exact_draws, machine
+from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.evaluation.partition import paths
 
 CASES = exact_cases()
@@ -64,7 +65,7 @@ def test_exact_cases(case, path):
     bias = np.log((data.mean(axis=0) + case["eps"]) / (1 - data.mean(axis=0) + case["eps"]))
     np.testing.assert_allclose(bias, expected["bA"], atol=1e-12)
     np.testing.assert_allclose(paths.base_bias(model, data), bias, atol=1e-12)
-    states = tf.exact.states(model.n_visible)
+    states = states_of(model.n_visible)
     every = paths.along(path, np.array(case["betas"]), bias)
     for k in range(len(case["betas"])):
         ours = paths.log_intermediate(model, every, k, states)

@@ -6,6 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.models import exact_draws, machine
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.kernels.rbm import tempering
 from trug_fast.training.rbm.tempering import Replicas, as_betas
 
@@ -16,7 +17,7 @@ BASE = np.array([0.3, -0.8, 0.5, 0.0, 1.0])
 
 def tempered(model, t):
     """Return the exact distribution over all visible states at t, from math.md 3.2."""
-    states = tf.exact.states(model.n_visible)
+    states = states_of(model.n_visible)
     scaled = dict(weights=t * model.weights, hidden_bias=t * model.hidden_bias)
     common = {name: getattr(model, name) for name in model.names}
     bias = (1 - t) * BASE + t * model.visible_bias
@@ -68,7 +69,7 @@ def test_exchanges_accept_as_metropolis_says(kind):
     p = {
         t: dict(zip(map(tuple, s), w, strict=True)) for t in BETAS for s, w in [tempered(model, t)]
     }
-    states = tf.exact.states(model.n_visible)
+    states = states_of(model.n_visible)
     rng = np.random.default_rng(3)
     for _ in range(5):
         hot, cold = (states[rng.integers(len(states))] for _ in range(2))

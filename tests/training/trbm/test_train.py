@@ -8,6 +8,7 @@ import trug_fast as tf
 from tests.models.test_trbm import temporal_machine
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import trbm as temporal_exact
+from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.models.sequences import as_sequences
 from trug_fast.training.trbm import train as temporal_training
 from trug_fast.training.trbm.gradients import Centre, How, _starts, estimate
@@ -20,7 +21,7 @@ def exact_starts(model, x, repeats, seed):
     """Exact draws of x_t given the filtered past, then of h_t given them: (repeats, T, m)."""
     rng = np.random.default_rng(seed)
     hidden = model.filter(x)
-    states = tf.exact.states(model.n_visible)
+    states = states_of(model.n_visible)
     result = np.empty((repeats, len(x), model.n_hidden))
     for t in range(len(x)):
         b, c = model.initial_visible_bias, model.initial_hidden_bias

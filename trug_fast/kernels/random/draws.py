@@ -130,8 +130,8 @@ def draw_chopin(rng, a, d, lower, upper):
 
     Notes
     -----
-    The table, of 256 cells on each side of the mode, is computed by tools/make_chopin_table.py.  Intervals
-    of fewer than 8 cells, or beyond the last edge, are left to the proposals of
+    The table, of 256 cells on each side of the mode, is computed by tools/make_chopin_table.py.
+    Intervals of fewer than 8 cells, or beyond the last edge, are left to the proposals of
     :func:`draw_robert`.  Reference: N. Chopin, "Fast simulation of truncated Gaussian
     distributions", Statistics and Computing 21 (2011).
 
