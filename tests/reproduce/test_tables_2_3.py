@@ -105,12 +105,12 @@ def test_a_stopped_training_goes_on(tmp_path, monkeypatch):
     (tmp_path / "again").mkdir()
     config = write(tmp_path / "again", BALLS)
 
-    class Stop(forecasting.Log):
+    class Stop(forecasting.TrainingLog):
         def __call__(self, event):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(forecasting, "Log", Stop)
+        patch.setattr(forecasting, "TrainingLog", Stop)
         assert reproduce(config, "table2", "--only=balls/trbm") == 130
     assert not (tmp_path / "again" / "out" / runner.RESULTS).exists()
     assert reproduce(config, "table2", "--only=balls/trbm") == 0
