@@ -157,12 +157,9 @@ class RBM(ABC):
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
         array = self.visible_units.checked("X", X, self.n_visible)
         rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
-        net, mean, variance, low, high = (
-            np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(5)
-        )
         with computing(self._work(rows)):
-            gibbs.hidden_moments(self.layers(), rows, net, mean, variance, low, high)
-        return HiddenMoments(mean, variance)
+            found = gibbs.hidden_moments(self.layers(), rows)
+        return HiddenMoments(found.mean, found.variance)
 
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""

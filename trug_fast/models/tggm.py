@@ -365,12 +365,9 @@ class TruGTGGM:
 
     def _prior(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the hidden units given x alone."""
-        net, mean, variance, low, high = (
-            np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(5)
-        )
-        with computing(self._work(net, self.n_inputs)):
-            gibbs.hidden_moments(self._prior_units(), inputs, net, mean, variance, low, high)
-        return mean, variance
+        with computing(self._work(inputs, self.n_inputs)):
+            found = gibbs.hidden_moments(self._prior_units(), inputs)
+        return found.mean, found.variance
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""

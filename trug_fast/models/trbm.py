@@ -15,9 +15,8 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
-from trug_fast.kernels.trbm import frames as kernels
 
-from .filter import Parameters
+from .filter import TemporalLayers
 from .normalizable import require_normalisable
 from .prediction import Method, predict_all
 from .sequences import as_sequences
@@ -101,23 +100,22 @@ class TRBM(ABC):
     @abstractmethod
     def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]: ...
 
-    def parameters(self) -> Parameters:
+    def parameters(self) -> TemporalLayers:
         """Return the machine as the kernels take it."""
-        none = np.empty(0, self.dtype)
-        return Parameters(
+        none, precision = np.empty(0, self.dtype), self.visible_precision
+        return TemporalLayers(
             gibbs.Layers(
                 self.weights,
                 np.array(self.visible_bias[None]),
                 np.array(self.hidden_bias[None]),
                 *self._units(self.dtype),
-                none,  # the temporal kernels take it beside the layers
+                none if precision is None else np.array(precision),
             ),
             self.initial_visible_bias,
             self.initial_hidden_bias,
             np.array(self.visible_to_hidden.T, order="C"),
             np.array(self.visible_to_visible.T, order="C"),
             np.array(self.hidden_to_hidden.T, order="C"),
-            none if self.visible_precision is None else np.array(self.visible_precision),
         )
 
     def filter(self, sequence: ArrayLike) -> FloatArray:
@@ -143,7 +141,7 @@ class TRBM(ABC):
         sequence: ArrayLike,
         *,
         method: Method = "gibbs",
-        n_sweeps: int | None = None,
+        n_gibbs: int | None = None,
         rng: RngLike = None,
     ) -> FloatArray:
         """Predict each frame from those before it.
@@ -156,8 +154,8 @@ class TRBM(ABC):
             at the frame before: near the best predictor of squared error, the exact mean.
             "mean_field" iterates means instead of draws, ten times cheaper.  "last" is the rule
             of the literature, the last conditional mean of a chain that starts at noise.
-        n_sweeps : int, optional
-            Default 100, 10 and 50.  "gibbs" drops the first fifth.
+        n_gibbs : int, optional
+            Sweeps, by default 100, 10 and 50.  "gibbs" drops the first fifth.
         rng : None, int or numpy.random.Generator
 
         Returns
@@ -171,7 +169,7 @@ class TRBM(ABC):
         mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
         sequences = as_sequences("sequence", [sequence], self.n_visible, real=self.real)
-        return predict_all(self, sequences, method, n_sweeps, rng)
+        return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
 
     def generate(
         self,
@@ -201,33 +199,29 @@ class TRBM(ABC):
         -------
         ndarray, shape (n_frames, n_visible)
         """
-        frames, sweeps = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
+        frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
         own, dtype = self.parameters(), self.dtype
-        layers, hidden = own.layers, np.zeros((1, self.n_hidden), dtype)
         visible = np.random.default_rng(seed).random((1, self.n_visible)).astype(dtype)
         biases = own.initial_visible_bias[None].copy(), own.initial_hidden_bias[None].copy()
         if prefix is not None:
             visible = np.array(
                 as_sequences("prefix", [prefix], self.n_visible, real=self.real).frames[-1:], dtype
             )
-            hidden = np.array(self.filter(prefix)[-1:])
-            biases = own.next_biases(visible, hidden)
+            biases = own.next_biases(visible, self.filter(prefix)[-1:])
         result = np.empty((frames, self.n_visible), dtype)
-        mean, net, skip = np.empty_like(visible), np.empty_like(hidden), sweeps // 2
+        chains, skip = gibbs.Chains.new(visible, self.n_hidden, statistics=False), n_gibbs // 2
         with computing(work(1, self.n_visible, self.n_hidden)):
             for t in range(frames):
-                here = layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-                state, total = np.empty_like(hidden), np.zeros_like(visible)
-                kernels.predict_visible(
-                    here, own.visible_precision, sweeps, skip, True, seed, t * sweeps,
-                    visible, mean, state, net, total,
-                )  # fmt: skip
-                result[t] = total[0] / (sweeps - skip) if return_mean else visible[0]
+                here = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+                step, total = t * n_gibbs, np.zeros_like(visible)
+                gibbs.run_chains(here, chains, skip, seed, step)
+                gibbs.sum_chains(here, chains, total, n_gibbs - skip, seed, step + skip)
+                result[t] = total[0] / (n_gibbs - skip) if return_mean else visible[0]
                 visible[0] = result[t]
-                gibbs.hidden_statistics(here, visible, net, hidden, np.empty((0, 4, 0)))
-                biases = own.next_biases(visible, hidden)
+                gibbs.hidden_statistics(here, chains.phase)
+                biases = own.next_biases(visible, chains.phase.mean)
         return result
 
     def save(self, path: str | Path) -> None:

@@ -8,11 +8,13 @@ import numpy as np
 
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import HIDDEN, ORDER
-from trug_fast.kernels.rbm import gibbs, learning
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm import gradients as kernels
 from trug_fast.kernels.rbm.hidden import TRUG
-from trug_fast.kernels.trbm import filter as filtering
-from trug_fast.kernels.trbm import frames as kernels
-from trug_fast.models.filter import Filtered, Parameters
+from trug_fast.kernels.tiles import STRIPS
+from trug_fast.kernels.trbm.filter import run_backward
+from trug_fast.kernels.trbm.frames import add_product, slope_sums
+from trug_fast.models.filter import Filtered, TemporalLayers
 from trug_fast.models.sequences import Batch, Sequences
 
 ChainStart = Literal["data", "past", "both"]
@@ -42,7 +44,7 @@ class Centre(NamedTuple):
 
 
 def estimate(
-    own: Parameters,
+    own: TemporalLayers,
     sequences: Sequences,
     batch: Batch,
     centre: Centre,
@@ -101,7 +103,7 @@ def estimate(
     return result
 
 
-def _starts(own: Parameters, seen: Filtered, first: int, how: How) -> FloatArray:
+def _starts(own: TemporalLayers, seen: Filtered, first: int, how: How) -> FloatArray:
     """Draw the hidden states from which chains start: given the data, or the frame before."""
     address = gibbs.Address(how.seed, HIDDEN, STARTS + how.number, 0)
     hidden = np.empty_like(seen.net)
