@@ -14,6 +14,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
+from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import annealing, gibbs
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
@@ -145,7 +146,7 @@ class RBM(ABC):
         for start in range(0, array.shape[0], CHUNK):
             rows = np.ascontiguousarray(array[start : start + CHUNK], dtype=np.float64)
             net = np.empty((rows.shape[0], self.n_hidden))
-            parts = np.empty((rows.shape[0], gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
+            parts = np.empty((rows.shape[0], tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
             with computing(self._work(rows)):
                 annealing.log_norm_rows(layers, rows, net, parts)
                 linear = rows @ layers.visible_bias[0]

@@ -13,6 +13,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
+from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
 from trug_fast.kernels.rbm import annealing, gibbs
 from trug_fast.kernels.rbm.hidden import TRUG
@@ -372,7 +373,7 @@ class TruGTGGM:
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
         same = np.eye(self.n_hidden)
-        parts = np.empty((len(net), gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
+        parts = np.empty((len(net), tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
         units = units._replace(weights=read_only(same))
         with computing(self._work(net, self.n_hidden)):
             rows = np.ascontiguousarray(net, dtype=np.float64)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.random.philox import INITIAL, ORDER
 from trug_fast.kernels import optimizer as kernels
+from trug_fast.kernels.random.philox import INITIAL, ORDER
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG

@@ -13,7 +13,6 @@ from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs, tempering
 
 
-
 def as_betas(value: int | ArrayLike) -> tuple[float, ...]:
     """Return inverse temperatures that rise to 1, from a number of equal steps from 0 or a list.
 
