@@ -88,7 +88,7 @@ CALLS = {
         BINARY[:, 0],
     ),
     "filter": (TRBM.filter, "sequence", FRAMES[0]),
-    "predict": (lambda x: TRBM.predict(x, n_sweeps=5, rng=0), "sequence", FRAMES[0]),
+    "predict": (lambda x: TRBM.predict(x, n_gibbs=5, rng=0), "sequence", FRAMES[0]),
     "prefix": (lambda x: TRBM.generate(2, prefix=x, n_gibbs=2, rng=0), "prefix", FRAMES[0]),
     "hidden_to_hidden": (
         lambda w: (
@@ -100,7 +100,7 @@ CALLS = {
         BINARY[:4, :4],
     ),
     "prediction_error": (
-        lambda x: tf.prediction_error(TRBM, x, n_sweeps=5, rng=0),
+        lambda x: tf.prediction_error(TRBM, x, n_gibbs=5, rng=0),
         "sequences",
         FRAMES,
     ),

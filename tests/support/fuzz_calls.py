@@ -270,7 +270,7 @@ CALLS = {
         | {
             "sequence": data(VIDEOS[0]),
             "method": word("gibbs", "mean_field", "last"),
-            "n_sweeps": STEPS,
+            "n_gibbs": STEPS,
             "rng": RNG,
         },
     ),
@@ -291,7 +291,7 @@ CALLS = {
         | {
             "sequences": SEQUENCES,
             "method": word("gibbs", "mean_field", "last"),
-            "n_sweeps": STEPS,
+            "n_gibbs": STEPS,
             "rng": RNG,
         },
     ),

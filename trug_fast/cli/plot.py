@@ -129,9 +129,9 @@ def draw_motion(arguments: argparse.Namespace) -> None:
     model = _temporal(arguments)
     motion = datasets.load_cmu_motion(arguments.data_dir)
     skeleton = datasets.load_cmu_skeleton(arguments.data_dir)
-    if model.n_visible != len(motion.channel_names) or not model.real:
+    if model.n_visible != len(motion.channel_names) or model.visible != "gaussian":
         raise ValueError(
-            f"{arguments.model} has {model.n_visible} {'real' if model.real else 'binary'} visible "
+            f"{arguments.model} has {model.n_visible} {model.visible} visible "
             f"units, the motion has {len(motion.channel_names)} real channels"
         )
     seen, frames = arguments.seen, arguments.frames
