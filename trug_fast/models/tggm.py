@@ -12,6 +12,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
+from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
 from trug_fast.kernels.rbm import annealing, gibbs
 from trug_fast.kernels.tggm import mean_field
@@ -317,17 +318,14 @@ class TruGTGGM(Model):
 
     def _prior(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the hidden units given x alone."""
-        net, mean, variance, low, high = (
-            np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(5)
-        )
-        with computing(self._work(net, self.n_inputs)):
-            gibbs.hidden_moments(self._prior_units(), inputs, net, mean, variance, low, high)
-        return mean, variance
+        with computing(self._work(inputs, self.n_inputs)):
+            found = gibbs.hidden_moments(self._prior_units(), inputs)
+        return found.mean, found.variance
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
         same = np.eye(self.n_hidden)
-        parts = np.empty((len(net), gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
+        parts = np.empty((len(net), tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
         units = units._replace(weights=read_only(same))
         with computing(self._work(net, self.n_hidden)):
             rows = np.ascontiguousarray(net, dtype=np.float64)

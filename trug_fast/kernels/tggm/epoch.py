@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from trug_fast.kernels.compiling import serial
-from trug_fast.kernels.rbm.learning import Rule, apply_rule
+from trug_fast.kernels.optimizer import Rule, apply_rule
 
 from .mean_field import input_net, new_moments, prior, residual_of
 from .objectives import FIXED, SHARED, batch_gradient, network_of, new_work, parts, predictive_rows
