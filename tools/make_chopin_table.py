@@ -35,7 +35,7 @@ def main():
         middle = (low + high) / 2
         low, high = (middle, high) if surplus(middle) > 0 else (low, middle)
     print(
-        '"""Edges of the equal-area cells of rejection.py; printed by tools/make_chopin_table.py."""\n'
+        '"""Edges of the equal-area cells of rejection.py, by tools/make_chopin_table.py."""\n'
     )
     print("EDGES = (")
     for x in edges(low):

@@ -86,7 +86,7 @@ def test_the_shipped_table_is_the_papers():
     }
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.partition.PartitionWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_shipped_options_are_those_of_the_library(quick):
     for cell in table1.TABLE.cells(None, (), quick=quick):
