@@ -192,12 +192,12 @@ class TruGTGGM(Model):
         >>> model.posterior([[0.0], [0.0]], [0.0, 2.0]).mean.round(3)[:, 0]
         array([0.16 , 0.743])
         """
-        _, mean, variance, _ = self._mean_field(X, y, n_cycles, self.dtype)
-        return Posterior(mean, variance)
+        found = self._mean_field(X, y, n_cycles, self.dtype)
+        return Posterior(found.mean, found.variance)
 
     def elbo(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> NDArray[np.float64]:
         """Evidence lower bound of log p(y | x) at the mean field, (rows,), computed in float64."""
-        return self._mean_field(X, y, n_cycles, np.dtype(np.float64))[3].astype(np.float64)
+        return self._mean_field(X, y, n_cycles, np.dtype(np.float64)).bound
 
     def log_likelihood(
         self,
@@ -229,7 +229,7 @@ class TruGTGGM(Model):
         """
         n_samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "log_likelihood")
-        net, *_ = self._mean_field(X, y, n_cycles, np.dtype(np.float64))
+        net = self._mean_field(X, y, n_cycles, np.dtype(np.float64)).net
         inputs, targets = self._inputs(X), self._targets(y, len(net))
         network, z = self.network(np.float64), self._z(inputs)
         tau, stiffness = 1 / self.hidden_variance, network.stiffness
@@ -335,18 +335,18 @@ class TruGTGGM(Model):
 
     def _mean_field(
         self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    ) -> mean_field.Inferred:
         """Return net inputs, means, variances and bound of the mean field."""
         inputs = self._inputs(X).astype(dtype, copy=False)
         rows = len(inputs)
         targets = self._targets(y, rows).astype(dtype, copy=False)
         n_cycles = checks.count("n_cycles", n_cycles)
-        net, mean, variance = (np.empty((rows, self.n_hidden), dtype) for _ in range(3))
-        bound = np.empty(rows, dtype)
+        found = mean_field.Inferred(
+            *(np.empty((rows, self.n_hidden), dtype) for _ in range(3)), np.empty(rows, dtype)
+        )
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
-        with computing(self._work(net, each)):
-            mean_field.posterior(
-                self.network(dtype), inputs, targets, n_cycles, net, mean, variance, bound
-            )
-        return net, mean, variance, bound
+        with computing(self._work(found.net, each)):
+            data = mean_field.Rows(inputs, targets)
+            mean_field.posterior(self.network(dtype), data, n_cycles, found)
+        return found
