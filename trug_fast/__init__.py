@@ -5,6 +5,7 @@ from importlib.metadata import version
 from types import ModuleType
 
 from . import datasets, kernels
+from ._common.checkpoints import Checkpoint
 from .distributions import truncnorm
 from .evaluation import exact
 from .evaluation.forecasts import forecast_errors
@@ -16,24 +17,45 @@ from .models.tggm import TruGTGGM
 from .models.trbm import BernoulliTRBM, TruGTRBM
 from .models.truncation import Truncation
 from .training.diagnosis import TrainingWarning
+from .training.options import CD, PCD, SGD, Adam, Monitor, ParallelTempering, RandomWeights, RMSprop
 from .training.rbm.train import Fit, train_rbm
+from .training.tggm.options import HoldOut, MeanField, Noise
 from .training.tggm.train import TGGMFit, train_tggm
+from .training.trbm.options import LinearStart, SequenceCD
 from .training.trbm.train import TemporalFit, train_trbm
+from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
 
 __version__ = version("trug-fast")
 
 __all__ = [
+    "Adam",
     "BernoulliRBM",
     "BernoulliTRBM",
+    "BernoulliUnits",
+    "CD",
+    "Checkpoint",
     "Fit",
+    "GaussianUnits",
+    "HoldOut",
+    "LinearStart",
     "LogPartition",
+    "MeanField",
+    "Monitor",
+    "Noise",
+    "PCD",
+    "ParallelTempering",
     "PartitionWarning",
+    "RMSprop",
+    "RandomWeights",
+    "SGD",
+    "SequenceCD",
     "TGGMFit",
     "TemporalFit",
     "TrainingWarning",
     "TruGRBM",
     "TruGTGGM",
     "TruGTRBM",
+    "TruGUnits",
     "Truncation",
     "datasets",
     "estimators",

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.support import oracle
-from trug_fast import distributions as truncnorm
+from trug_fast import truncnorm
 
 POINTS = ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"]
 MOMENTS = ["mean", "var", "std", "entropy", "median"]

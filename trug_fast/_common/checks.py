@@ -219,6 +219,14 @@ def number(
     return result
 
 
+def above_zero(name: str, value: object, *, below: float | None = None) -> float:
+    """Return ``value`` as a finite float above 0."""
+    result = number(name, value, least=0.0, below=below)
+    if result == 0.0:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return result
+
+
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
