@@ -29,7 +29,7 @@ def prediction_error(
     sequences: SequencesLike,
     *,
     method: Method = "gibbs",
-    n_sweeps: int | None = None,
+    n_gibbs: int | None = None,
     rng: RngLike = None,
 ) -> NDArray[np.float64]:
     """Squared error of one-step prediction, as the literature reports it.
@@ -39,7 +39,7 @@ def prediction_error(
     model : TruGTRBM or BernoulliTRBM
     sequences : array_like, shape (n, T, n_visible), or list of (T_i, n_visible)
         Each of two frames or more.
-    method, n_sweeps, rng
+    method, n_gibbs, rng
         As in :meth:`TruGTRBM.predict`.
 
     Returns
@@ -50,21 +50,21 @@ def prediction_error(
     from .trbm import TRBM  # here: it imports this module
 
     checks.kind("model", model, TRBM)
-    checked = as_sequences("sequences", sequences, model.n_visible, real=model.real)
+    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
     if checked.lengths.min() < 2:
         k = int(checked.lengths.argmin())
         raise ValueError(f"sequences need two frames or more, got one frame in sequence {k}")
-    difference = predict_all(model, checked, method, n_sweeps, rng) - checked.frames
+    difference = predict_all(model, checked, method, n_gibbs, rng) - checked.frames
     square = np.einsum("ti,ti->t", difference, difference, dtype=np.float64)
     return np.array([part[1:].mean() for part in checked.split(square)])
 
 
 def predict_all(
-    model: TRBM, sequences: Sequences, method: Method, n_sweeps: int | None, rng: RngLike
+    model: TRBM, sequences: Sequences, method: Method, n_gibbs: int | None, rng: RngLike
 ) -> FloatArray:
     """Predict the frames of checked sequences; shape (all frames, n_visible)."""
     checks.choice("method", method, tuple(SWEEPS))
-    sweeps = checks.count("n_sweeps", SWEEPS[method] if n_sweeps is None else n_sweeps)
+    sweeps = checks.count("n_gibbs", SWEEPS[method] if n_gibbs is None else n_gibbs)
     seed, own = seed_from(rng, "predict"), model.parameters()
     sequences = sequences.astype(model.dtype)
     result = np.empty((sequences.frames.shape[0], model.n_visible), model.dtype)

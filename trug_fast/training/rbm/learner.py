@@ -15,7 +15,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.random.philox import INITIAL, ORDER
 from trug_fast.kernels.rbm import gibbs, learning
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
-from trug_fast.models.normalizable import keep_normalisable
+from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import Truncation
 from trug_fast.models.visible_units import units_of
@@ -110,13 +110,13 @@ class Learner:
             np.full(n_hidden, ends.lower, dtype),
             np.full(n_hidden, ends.upper, dtype),
         )
-        if not settings.bernoulli:  # refuse units that cannot be normalised
+        if not settings.bernoulli:  # refuse units that cannot be normalized
             TruGRBM(self.weights, 0.0, 0.0, self.precision, self.lower, self.upper)
         real = settings.visible_precision is not None
         self.visible_precision = np.full(
             n_visible if real else 0, settings.visible_precision or 1.0, dtype
         )
-        self._keep_normalisable()
+        self._keep_normalizable()
         learned = 1 if ends.learn == "shared" else n_hidden
         self.low_end = np.full(learned, ends.lower, dtype)
         self.log_width = np.log(np.full(learned, ends.upper - ends.lower, dtype))
@@ -317,13 +317,13 @@ class Learner:
             self._move_precision(slope["precision"], slope["hidden_mean"], pace.precision_rate)
         if self.settings.learns_ends:
             self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self._keep_normalisable()
+        self._keep_normalizable()
 
-    def _keep_normalisable(self) -> None:
+    def _keep_normalizable(self) -> None:
         """Scale W down where Gaussian visibles and infinite ends would leave no density."""
         settings = self.settings
         if self.visible_precision.size and not settings.bounded and not settings.bernoulli:
-            keep_normalisable(self.weights, self.precision, self.visible_precision)
+            keep_normalizable(self.weights, self.precision, self.visible_precision)
 
     def _move_ends(self, by_lower: Any, by_upper: Any, rate: float) -> None:
         """Move the truncation points along their gradients.

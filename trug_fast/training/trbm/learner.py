@@ -85,7 +85,7 @@ class TemporalLearner(Learner):
         self.visible_bias = np.zeros(n_visible, dtype)
         self.initial_hidden_bias = self.hidden_bias.copy()
         start_linear(self, data, settings.start_order)
-        self._keep_normalisable()
+        self._keep_normalizable()
         self.log_visible_precision = np.log(self.visible_precision)
         self.initial_visible_bias = self.visible_bias.copy()
         self.visible_offset, self.hidden_offset = (np.zeros(n, dtype) for n in shapes[0])
@@ -180,7 +180,7 @@ class TemporalLearner(Learner):
     def model(self) -> Any:
         """Return the current model, of averaged parameters if so set."""
         kind = BernoulliTRBM if self.settings.bernoulli else TruGTRBM
-        found = {name: getattr(self, name) for name in kind.names}
+        found = {name: getattr(self, name) for name in (*kind.names, "visible_precision")}
         if self.updates >= STRIDE:
             found |= {k: v.astype(self.settings.dtype) for k, v in self.averages.items()}
         found |= {name: found[name].T for name in WEIGHTS[1:]}
@@ -263,7 +263,7 @@ class TemporalLearner(Learner):
             self.initial_hidden_bias += self.hidden_bias - before
         if settings.learns_ends:
             self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self._keep_normalisable()
+        self._keep_normalizable()
 
     def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
         """Return the derivative by log a with the linear part of the visibles' mean held fixed.

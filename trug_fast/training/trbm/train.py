@@ -181,7 +181,7 @@ def train_trbm(
     >>> videos = tf.datasets.bouncing_balls(8, 20, size=8, rng=0)
     >>> fit = tf.train_trbm(videos, 10, epochs=2, rng=0)
     >>> fit.model
-    TruGTRBM(n_visible=64, n_hidden=10, visible='binary', dtype=float32)
+    TruGTRBM(n_visible=64, n_hidden=10, visible='bernoulli', dtype=float32)
     """
     for name, given, allowed in (
         ("hidden", hidden, ("trug", "bernoulli")),
@@ -202,13 +202,14 @@ def train_trbm(
     start_order = BEST_ORDER[visible] if start_order is None else start_order
     if start_order not in (1, 2) or (start_order == 2 and visible != "real"):
         raise ValueError(f"start_order must be 1, or 2 with visible='real', got {start_order!r}")
-    data = _with_past("sequences", as_sequences("sequences", sequences, real=visible == "real"))
+    kind = "gaussian" if visible == "real" else "bernoulli"
+    data = _with_past("sequences", as_sequences("sequences", sequences, visible=kind))
     held_out = (
         None
         if validation is None
         else _with_past(
             "validation",
-            as_sequences("validation", validation, data.shape[1], real=visible == "real"),
+            as_sequences("validation", validation, data.shape[1], visible=kind),
         )
     )
     size = checks.count("batch_size", batch_size)
