@@ -11,31 +11,51 @@ from .evaluation import exact
 from .evaluation.forecasts import forecast_errors
 from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
 from .evaluation.partition import LogPartition, PartitionWarning, log_partition
-from .models.prediction import prediction_error
+from .evaluation.prediction import prediction_error
 from .models.rbm import BernoulliRBM, TruGRBM
 from .models.tggm import TruGTGGM
 from .models.trbm import BernoulliTRBM, TruGTRBM
 from .models.truncation import Truncation
 from .training.diagnosis import TrainingWarning
+from .training.options import CD, PCD, SGD, Adam, Monitor, ParallelTempering, RandomWeights, RMSprop
 from .training.rbm.train import Fit, train_rbm
+from .training.tggm.options import HoldOut, MeanField, Noise
 from .training.tggm.train import TGGMFit, train_tggm
+from .training.trbm.options import LinearStart, SequenceCD
 from .training.trbm.train import TemporalFit, train_trbm
+from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
 
 __version__ = version("trug-fast")
 
 __all__ = [
+    "Adam",
     "BernoulliRBM",
     "BernoulliTRBM",
+    "BernoulliUnits",
+    "CD",
     "Checkpoint",
     "Fit",
+    "GaussianUnits",
+    "HoldOut",
+    "LinearStart",
     "LogPartition",
+    "MeanField",
+    "Monitor",
+    "Noise",
+    "PCD",
+    "ParallelTempering",
     "PartitionWarning",
+    "RMSprop",
+    "RandomWeights",
+    "SGD",
+    "SequenceCD",
     "TGGMFit",
     "TemporalFit",
     "TrainingWarning",
     "TruGRBM",
     "TruGTGGM",
     "TruGTRBM",
+    "TruGUnits",
     "Truncation",
     "datasets",
     "estimators",

@@ -280,7 +280,7 @@ def test_one_thread_equals_all(dtype):
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_cannot_be_normalised_is_refused():
+def test_what_cannot_be_normalized_is_refused():
     def build(weights, upper=np.inf, d=1.0):
         return tf.TruGRBM(weights, 0, 0, d, 0.0, upper, visible_precision=[1.0, 4.0])
 

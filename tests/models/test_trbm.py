@@ -121,7 +121,7 @@ def test_sequences_of_different_lengths_filter_alone():
     model = temporal_machine()
     rng = np.random.default_rng(0)
     x = [rng.random((t, 4)) for t in (3, 7, 1, 7, 5)]
-    sequences = as_sequences("x", x, real=False)
+    sequences = as_sequences("x", x, visible="bernoulli")
     batch = sequences.batch(np.array([4, 0, 1, 2, 3]))
     seen = model.parameters().filter(sequences, batch)
     for k, part in enumerate(x):
@@ -154,7 +154,7 @@ def test_exact_predictions_are_the_cases(name):
 
 def averaged(model, x, **options):
     """Predictions averaged over 400 sequences that are all alike."""
-    copies = as_sequences("x", np.tile(x, (400, 1, 1)), real=model.real)
+    copies = as_sequences("x", np.tile(x, (400, 1, 1)), visible=model.visible)
     found = predict_all(model, copies, "gibbs", 100, 0)
     return found.reshape(400, *x.shape).mean(axis=0)
 
@@ -165,9 +165,9 @@ def test_gibbs_predictions_come_near_the_exact_mean():
     exact = exact_predictions(model, x)
     # Means of 32,000 states of chains that mix in a few sweeps: standard errors below 3e-3.
     assert abs(averaged(model, x) - exact).max() < 0.015
-    field = model.predict(x, method="mean_field", n_sweeps=100)
+    field = model.predict(x, method="mean_field", n_gibbs=100)
     assert 0 < abs(field - exact).max() < 0.15
-    error = tf.prediction_error(model, [x, x[:3]], method="mean_field", n_sweeps=100)
+    error = tf.prediction_error(model, [x, x[:3]], method="mean_field", n_gibbs=100)
     square = ((field - x) ** 2)[1:].sum(axis=1)
     np.testing.assert_allclose(error, [square.mean(), square[:2].mean()], rtol=1e-12)
 
@@ -187,7 +187,7 @@ def test_files_and_generation(kind, tmp_path):
     model = temporal_machine(kind)
     model.save(tmp_path / "m.npz")
     again = type(model).load(tmp_path / "m.npz")
-    assert again.real == (kind == "real")
+    assert again.visible == ("gaussian" if kind == "real" else "bernoulli")
     first = model.generate(6, rng=0)
     np.testing.assert_array_equal(first, again.generate(6, rng=0))
     assert kind == "real" or set(np.unique(first)) <= {0.0, 1.0}
@@ -203,12 +203,12 @@ def test_generated_frames_follow_the_model():
     assert (abs(draws.mean(0) - exact) < 5 * np.sqrt(exact * (1 - exact) / 500)).all()
 
 
-def test_what_cannot_be_normalised_is_refused():
+def test_what_cannot_be_normalized_is_refused():
     n, m = 3, 2
     rest = (np.zeros((m, n)), np.zeros((n, n)), np.zeros((m, m)), 0, 0, 0, 0, 1.0, 0.0)
     large = np.full((n, m), 0.7)  # norm 1.7
     tf.TruGTRBM(large, *rest, 4.0, visible_precision=1.0)
-    with pytest.raises(ValueError, match="too large to normalise"):
+    with pytest.raises(ValueError, match="too large to normalize"):
         tf.TruGTRBM(large, *rest, np.inf, visible_precision=1.0)
     # Of opposite signs the two units keep each other in check: copositive, not positive definite.
     opposed = np.array([[0.8, -0.8], [0.0, 0.0], [0.0, 0.0]])

@@ -57,17 +57,16 @@ def _visible_states(model: RBM) -> Floats:
 def _expectations(model: RBM, visible: Floats, weight: Floats) -> dict[str, Floats]:
     """Return the weighted mean of the derivative of log p*(x) by each parameter."""
     rows = np.ascontiguousarray(visible, dtype=np.float64)
-    net, mean, variance, low, high = (np.empty((len(rows), model.n_hidden)) for _ in range(5))
     with computing(work(len(rows), model.n_visible, model.n_hidden)):
-        gibbs.hidden_moments(model.layers(np.float64), rows, net, mean, variance, low, high)
+        found = gibbs.hidden_moments(model.layers(np.float64), rows)
     result = {
-        "weights": (rows * weight[:, None]).T @ mean,
+        "weights": (rows * weight[:, None]).T @ found.mean,
         "visible_bias": weight @ rows,
-        "hidden_bias": weight @ mean,
+        "hidden_bias": weight @ found.mean,
         "visible_precision": -0.5 * (weight @ rows**2),
     }
     if isinstance(model, TruGRBM):
-        result["precision"] = -0.5 * (weight @ (variance + mean**2))
-        result["lower"] = -(weight @ np.exp(low))
-        result["upper"] = weight @ np.exp(high)
+        result["precision"] = -0.5 * (weight @ (found.variance + found.mean**2))
+        result["lower"] = -(weight @ np.exp(found.log_low))
+        result["upper"] = weight @ np.exp(found.log_high)
     return result

@@ -1,4 +1,4 @@
-"""Edges of the equal-area cells of rejection.py; printed by tools/make_chopin_table.py."""
+"""Edges of the equal-area cells of rejection.py, by tools/make_chopin_table.py."""
 
 EDGES = (
     0.0,

@@ -216,7 +216,7 @@ def train_rbm(
     >>> digits = tf.datasets.load_digits(binarize="threshold")
     >>> fit = tf.train_rbm(digits.train, n_hidden=20, epochs=2, rng=0)
     >>> fit.model
-    TruGRBM(n_visible=64, n_hidden=20, dtype=float32)
+    TruGRBM(n_visible=64, n_hidden=20, visible='bernoulli', dtype=float32)
     """
     first = X.epoch(0) if isinstance(X, Resampler) else X
     checks.choice("hidden", hidden, ("trug", "bernoulli"))

@@ -1,0 +1,129 @@
+"""Choices that only the training of the regression has, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trug_fast._common import checks
+from trug_fast.training.options import chosen, settle
+
+
+@dataclass(frozen=True)
+class MeanField:
+    """Maximum likelihood by the evidence lower bound at the mean field (math.md 5).
+
+    Parameters
+    ----------
+    n_cycles : int
+        Passes of the mean field over the units.
+    tolerance : float
+        The passes end earlier once none of a batch's means moves by more standard deviations.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.MeanField(n_cycles=20)
+    MeanField(n_cycles=20, tolerance=0.1)
+    """
+
+    n_cycles: int = 10
+    tolerance: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        settle(
+            self,
+            n_cycles=checks.count("n_cycles", self.n_cycles),
+            tolerance=checks.number("tolerance", self.tolerance, least=0.0),
+        )
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Variances of the regression's targets and hidden units, of the standardised targets.
+
+    Parameters
+    ----------
+    kind : {"shared", "separate"}
+        Whether the hidden units have the noise variance of the targets, as in the paper, or
+        ``hidden_variance``, with a noise variance for each output.
+    learn : bool
+        Learn the noise variance, or keep it.
+    variance : float
+        Where the noise variance starts.
+    hidden_variance : float, optional
+        Of the hidden units with "separate" noise, 0.1 by default.  It is not learned: its scale is
+        that of the truncation points.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.Noise("separate", variance=1.0).learn
+    True
+    """
+
+    kind: Literal["shared", "separate"] = "shared"
+    learn: bool = True
+    variance: float = 0.1
+    hidden_variance: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        checks.choice("kind", self.kind, ("shared", "separate"))
+        settle(self, learn=checks.flag("learn", self.learn))
+        settle(self, variance=checks.above_zero("variance", self.variance))
+        if self.hidden_variance is not None:
+            if self.kind == "shared":
+                raise ValueError("hidden_variance has no effect on kind='shared'")
+            found = checks.above_zero("hidden_variance", self.hidden_variance)
+            settle(self, hidden_variance=found)
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """Rows held back at random, by which the epoch and the learning rate are chosen.
+
+    Parameters
+    ----------
+    fraction : float
+        Of the rows, above 0 and below 1.
+    refit : bool
+        Train on all rows in the end; otherwise the model of the best epoch is returned.
+    calibrate : bool
+        Set the noise variance to that of the highest likelihood on these rows (moment-matched, at
+        the best epoch): what the training rows say is too low after a close fit.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.HoldOut(0.2, refit=False)
+    HoldOut(fraction=0.2, refit=False, calibrate=True)
+    """
+
+    fraction: float = 0.1
+    refit: bool = True
+    calibrate: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        settle(
+            self,
+            fraction=checks.above_zero("fraction", self.fraction, below=1.0),
+            refit=checks.flag("refit", self.refit),
+            calibrate=checks.flag("calibrate", self.calibrate),
+        )
+
+
+Objective = MeanField | Literal["moments", "bp"]
+
+
+def as_objective(value: MeanField | Literal["ml", "moments", "bp"]) -> Objective:
+    """Return what is ascended: "ml" stands for MeanField()."""
+    words: dict[str, Objective] = {"ml": MeanField(), "moments": "moments", "bp": "bp"}
+    return chosen("objective", value, words)
+
+
+def as_noise(value: Noise | Literal["shared", "separate"]) -> Noise:
+    """Return a Noise from one or from its kind."""
+    return chosen("noise", value, {"shared": Noise(), "separate": Noise("separate")})

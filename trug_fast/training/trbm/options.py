@@ -1,0 +1,78 @@
+"""Choices that only the training of the temporal RBM has, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trug_fast._common import checks
+from trug_fast.training.options import Sweeps, as_sweeps, settle
+
+
+@dataclass(frozen=True)
+class SequenceCD:
+    """Contrastive divergence for each frame of a sequence, given those before it.
+
+    Parameters
+    ----------
+    n_gibbs : int or (start, end)
+        Gibbs sweeps for each update; a pair rises over the run.  Few are enough while weights are
+        small: three all the way end with forecasts that get worse.
+    begin : {"both", "data", "past"}
+        Where the chains of each frame start: at its data, at the frame before it, as forecasts do,
+        or one half of the frames each.
+    gradient : {"full", "paper", "paper-draws"}
+        Go back through the filter in time, or hold its past fixed as the paper does (math.md 4.2),
+        the hidden units of the past being their means or draws.
+    centred : bool
+        Use the centred gradient (math.md 2.5), also for connections from the past.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.SequenceCD(begin="data")
+    SequenceCD(n_gibbs=(3, 25), begin='data', gradient='full', centred=True)
+    """
+
+    n_gibbs: Sweeps = (3, 25)
+    begin: Literal["both", "data", "past"] = "both"
+    gradient: Literal["full", "paper", "paper-draws"] = "full"
+    centred: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        checks.choice("begin", self.begin, ("both", "data", "past"))
+        checks.choice("gradient", self.gradient, ("full", "paper", "paper-draws"))
+        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
+
+
+@dataclass(frozen=True)
+class LinearStart:
+    """Training starts at a linear forecast, beside random weights.
+
+    Parameters
+    ----------
+    order : {1, 2}, optional
+        From so many frames.  2, for Gaussian visible units alone and their default, spends up to
+        three quarters of the hidden units on holding the frame before.
+    scale : float
+        Standard deviation of the random weights.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.LinearStart(order=1)
+    LinearStart(order=1, scale=0.01)
+    """
+
+    order: Literal[1, 2] | None = None
+    scale: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if self.order is not None:
+            order = checks.count("order", self.order)
+            if order > 2:
+                raise ValueError(f"order must be 1 or 2, got {self.order!r}")
+            settle(self, order=order)
+        settle(self, scale=checks.number("scale", self.scale, least=0.0))

@@ -1,0 +1,137 @@
+"""Kinds of hidden and visible units, as values that a training takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from trug_fast._common import checks
+
+from .options import chosen, settle
+from .rates import Rate, as_schedule
+
+
+def _settle_precision(units: Any) -> None:
+    """Check how units learn their precision."""
+    learns = checks.flag("learn_precision", units.learn_precision)
+    settle(units, learn_precision=learns)
+    rate = units.precision_rate
+    if rate is None:
+        return
+    if not learns:
+        raise ValueError("precision_rate has no effect without learn_precision=True")
+    as_schedule("precision_rate", rate)
+    if isinstance(rate, list):
+        settle(units, precision_rate=tuple(rate))
+
+
+@dataclass(frozen=True)
+class TruGUnits:
+    """Truncated Gaussian hidden units; where they are cut is ``truncation``'s.
+
+    Parameters
+    ----------
+    precision : float
+        d of every unit: only ``sqrt(d) * (upper - lower)`` matters (math.md 2.4), so it is fixed
+        by default.
+    learn_precision : bool
+        Learn d of each unit, between finite ends as any real number: d far below 0 is a binary
+        unit (math.md 1.4), so this nests the ordinary RBM.  Units with d <= 0 are slow.
+    precision_rate : float, (start, end) or callable, optional
+        Rate at which ``d * (upper - lower)**2`` moves, with the width at the start, or log d where
+        an end is infinite.  The default is the training's.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.TruGUnits(learn_precision=True).precision
+    1.0
+    """
+
+    precision: float = 1.0
+    learn_precision: bool = False
+    precision_rate: Rate | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        settle(self, precision=checks.number("precision", self.precision))
+        _settle_precision(self)
+
+
+@dataclass(frozen=True)
+class BernoulliUnits:
+    """Visible units of 0 and 1.
+
+    Parameters
+    ----------
+    soft : bool
+        Accept values between 0 and 1, used as probabilities.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.BernoulliUnits(soft=True)
+    BernoulliUnits(soft=True)
+    """
+
+    soft: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the field."""
+        settle(self, soft=checks.flag("soft", self.soft))
+
+
+@dataclass(frozen=True)
+class GaussianUnits:
+    """Real-valued visible units, for data that should be standardised.
+
+    Parameters
+    ----------
+    precision : float, optional
+        a of all units, given the hidden ones: 1 over the variance that those leave unexplained.
+        By default 1 in the RBM; in the temporal one, 1 over the mean square residual of a linear
+        forecast.
+    learn_precision : bool
+        Learn a of each unit (in the temporal RBM alone).
+    precision_rate : float, (start, end) or callable, optional
+        Rate at which log a moves; the default is the training's.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.GaussianUnits(precision=4.0).precision
+    4.0
+    """
+
+    precision: float | None = None
+    learn_precision: bool = False
+    precision_rate: Rate | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if self.precision is not None:
+            precision = checks.number("precision", self.precision)
+            checks.positive("precision", np.array([precision]))
+            settle(self, precision=precision)
+        _settle_precision(self)
+
+
+HiddenLike = TruGUnits | Literal["trug", "bernoulli"]
+VisibleLike = BernoulliUnits | GaussianUnits | Literal["bernoulli", "gaussian"]
+
+
+def as_hidden(value: HiddenLike) -> TruGUnits | None:
+    """Return the choices for TruG units, None for Bernoulli ones, which have none."""
+    words: dict[str, TruGUnits | None] = {"trug": TruGUnits(), "bernoulli": None}
+    return chosen("hidden", value, words)
+
+
+def as_visible(value: VisibleLike) -> BernoulliUnits | GaussianUnits:
+    """Return the choices for visible units."""
+    words: dict[str, BernoulliUnits | GaussianUnits] = {
+        "bernoulli": BernoulliUnits(),
+        "gaussian": GaussianUnits(),
+    }
+    return chosen("visible", value, words)
