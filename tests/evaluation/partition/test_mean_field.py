@@ -1,4 +1,4 @@
-"""The lower bound on log Z.  With Gaussian visible units: tests/models/test_gaussian.py."""
+"""The lower bound on log Z.  With Gaussian visible units: test_gaussian.py."""
 
 import numpy as np
 import pytest

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels import tiles
 from trug_fast.kernels.rbm import annealing
+from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, TruGRBM
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,5 @@ def base_log_partition(model: RBM, name: str, bias: Floats) -> float:
     layers = model.layers(np.float64)._replace(
         weights=np.zeros((1, model.n_hidden)), hidden_bias=np.zeros((1, model.n_hidden))
     )
-    parts = np.zeros((1, tiles.tile_count(1, model.n_hidden, tiles.HIDDEN)))
     with computing(work(1, 1, model.n_hidden)):
-        annealing.log_norm_rows(layers, np.zeros((1, 1)), np.zeros((1, model.n_hidden)), parts)
-    return visible + float(parts.sum())
+        return visible + float(log_norms(layers, np.zeros((1, 1)))[0])
