@@ -76,7 +76,8 @@ class TestBound:
         network = model.network()
         net = np.empty_like(mean)
         with one_blas_thread():
-            mean_field.posterior(network, X, y, 3, net, mean, variance, np.empty(5))
+            found = mean_field.Inferred(net, mean, variance, np.empty(5))
+            mean_field.posterior(network, mean_field.Rows(X, y), 3, found)
         root = np.sqrt(network.stiffness)
         centre = net / network.stiffness
         low, high = (model.lower - centre) * root, (model.upper - centre) * root

@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.data import exact_cases
+from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.models.prediction import predict_all
 from trug_fast.models.sequences import as_sequences
 
@@ -66,7 +66,9 @@ def test_binary_cases(name):
     model, x, expected = model_of(case), read(case["x"]), case["expected"]
     np.testing.assert_allclose(model.filter(x), read(expected["h_filtered"]), atol=1e-14)
     np.testing.assert_allclose(
-        [f.log_p for f in temporal_exact._frames(model, x)], read(expected["logp"]), atol=1e-12
+        [f.log_likelihood for f in temporal_exact._frames(model, x)],
+        read(expected["logp"]),
+        atol=1e-12,
     )
     assert abs(tf.exact.log_likelihood(model, [x])[0] - expected["sum_logp"]) < 1e-12
     for rule, field in (("paper", "grad"), ("full", "grad_full")):
@@ -85,9 +87,9 @@ def test_real_cases(name):
     np.testing.assert_allclose(b, read(expected["b_t"]), atol=1e-14)
     np.testing.assert_allclose(c, read(expected["c_t"]), atol=1e-14)
     found = temporal_exact.frame(model, b, c, x)
-    assert abs(found.log_p - expected["logp"]) < 1e-12
-    np.testing.assert_allclose(found.mean, read(expected["h_given_x"]), atol=1e-13)
-    slope = dict(found.slope)
+    assert abs(found.log_likelihood - expected["logp"]) < 1e-12
+    np.testing.assert_allclose(found.hidden_mean, read(expected["h_given_x"]), atol=1e-13)
+    slope = dict(found.gradient)
     slope["visible_to_hidden"] = np.outer(slope["hidden_bias"], past)
     slope["visible_to_visible"] = np.outer(slope["visible_bias"], past)
     slope["hidden_to_hidden"] = np.outer(slope["hidden_bias"], hidden)
@@ -138,7 +140,7 @@ def exact_predictions(model, x):
         b, c = model.initial_visible_bias, model.initial_hidden_bias
         if t:
             b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
-        p = [np.exp(temporal_exact.frame(model, b, c, s).log_p) for s in states]
+        p = [np.exp(temporal_exact.frame(model, b, c, s).log_likelihood) for s in states]
         rows.append(p @ states)
     return np.array(rows)
 
@@ -176,7 +178,7 @@ def test_real_predictions_come_near_the_exact_mean():
     hidden, found = model.filter(x), averaged(model, x)
     for t in range(1, 4):
         b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
-        exact = x[t] - temporal_exact.frame(model, b, c, x[t]).slope["visible_bias"]
+        exact = x[t] - temporal_exact.frame(model, b, c, x[t]).gradient["visible_bias"]
         np.testing.assert_allclose(found[t], exact, atol=0.02)
 
 

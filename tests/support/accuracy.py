@@ -20,7 +20,12 @@ import mpmath as mp
 import numpy as np
 
 from tests.support import sixty
-from tests.support.units import random_extreme_units, random_flat_units, random_points, random_units
+from tests.support.units import (
+    random_extreme_units,
+    random_nonpositive_units,
+    random_points,
+    random_units,
+)
 from trug_fast import kernels
 from trug_fast.kernels.unit.normalizer import NARROW_TAU, NARROW_WIDTH
 
@@ -144,7 +149,7 @@ def beyond(a, d, lower, upper):
 
 def units_of(rng):
     """Return x, p, a, d, lower, upper of a chunk, of all three kinds."""
-    kinds = random_units, random_flat_units, random_extreme_units
+    kinds = random_units, random_nonpositive_units, random_extreme_units
     parts = [kind(rng, CHUNK // len(kinds)) for kind in kinds]
     unit = [np.concatenate(values) for values in zip(*parts, strict=True)]
     n = unit[0].size

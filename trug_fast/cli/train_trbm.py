@@ -174,7 +174,7 @@ def _train(
 
 
 def _error(arguments: argparse.Namespace, fit: TemporalFit, test: Any) -> float:
-    from trug_fast.models.prediction import prediction_error
+    from trug_fast.evaluation.prediction import prediction_error
 
     return float(prediction_error(fit.model, test, rng=arguments.seed).mean())
 

@@ -60,14 +60,14 @@ def run(
     """Return the chains' states after ``n_gibbs`` sweeps and the means they were drawn from."""
     layers = model.layers()
     visible = np.array(begin, dtype=model.dtype, order="C")
-    mean = np.empty_like(visible)
-    hidden, net = (np.empty((visible.shape[0], model.n_hidden), model.dtype) for _ in range(2))
+    chains = gibbs.Chains.new(visible, model.n_hidden, statistics=False)
+    mean = chains.visible_mean
     size = work(visible.shape[0], model.n_visible, model.n_hidden)
     if held is None:
         for step in range(0, n_gibbs, STRETCH):
             count = min(STRETCH, n_gibbs - step)
             with computing(size):
-                gibbs.run_chains(layers, count, seed, step, visible, mean, hidden, net)
+                gibbs.run_chains(layers, chains, count, seed, step)
         return visible, mean
     value = np.broadcast_to(held, visible.shape).astype(model.dtype)
     fixed = ~np.isnan(value)
@@ -75,7 +75,7 @@ def run(
     for first in range(0, n_gibbs, STRETCH):
         with computing(size):
             for step in range(first, min(first + STRETCH, n_gibbs)):
-                gibbs.run_chains(layers, 1, seed, step, visible, mean, hidden, net)
+                gibbs.run_chains(layers, chains, 1, seed, step)
                 visible[fixed] = value[fixed]
     mean[fixed] = value[fixed]
     return visible, mean

@@ -11,6 +11,7 @@ from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
+from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import annealing, gibbs
 
@@ -62,7 +63,7 @@ class RBM(TwoLayers):
         for start in range(0, array.shape[0], CHUNK):
             rows = np.ascontiguousarray(array[start : start + CHUNK], dtype=np.float64)
             net = np.empty((rows.shape[0], self.n_hidden))
-            parts = np.empty((rows.shape[0], gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
+            parts = np.empty((rows.shape[0], tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
             with computing(self._work(len(rows))):
                 annealing.log_norm_rows(layers, rows, net, parts)
                 linear = rows @ layers.visible_bias[0]
@@ -74,12 +75,9 @@ class RBM(TwoLayers):
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
         array = self.visible_units.checked("X", X, self.n_visible)
         rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
-        net, mean, variance, low, high = (
-            np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(5)
-        )
         with computing(self._work(len(rows))):
-            gibbs.hidden_moments(self.layers(), rows, net, mean, variance, low, high)
-        return HiddenMoments(mean, variance)
+            found = gibbs.hidden_moments(self.layers(), rows)
+        return HiddenMoments(found.mean, found.variance)
 
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""

@@ -12,6 +12,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
+from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
 from trug_fast.kernels.rbm import annealing, gibbs
 from trug_fast.kernels.tggm import mean_field
@@ -191,12 +192,12 @@ class TruGTGGM(Model):
         >>> model.posterior([[0.0], [0.0]], [0.0, 2.0]).mean.round(3)[:, 0]
         array([0.16 , 0.743])
         """
-        _, mean, variance, _ = self._mean_field(X, y, n_cycles, self.dtype)
-        return Posterior(mean, variance)
+        found = self._mean_field(X, y, n_cycles, self.dtype)
+        return Posterior(found.mean, found.variance)
 
     def elbo(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> NDArray[np.float64]:
         """Evidence lower bound of log p(y | x) at the mean field, (rows,), computed in float64."""
-        return self._mean_field(X, y, n_cycles, np.dtype(np.float64))[3].astype(np.float64)
+        return self._mean_field(X, y, n_cycles, np.dtype(np.float64)).bound
 
     def log_likelihood(
         self,
@@ -228,7 +229,7 @@ class TruGTGGM(Model):
         """
         n_samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "log_likelihood")
-        net, *_ = self._mean_field(X, y, n_cycles, np.dtype(np.float64))
+        net = self._mean_field(X, y, n_cycles, np.dtype(np.float64)).net
         inputs, targets = self._inputs(X), self._targets(y, len(net))
         network, z = self.network(np.float64), self._z(inputs)
         tau, stiffness = 1 / self.hidden_variance, network.stiffness
@@ -317,17 +318,14 @@ class TruGTGGM(Model):
 
     def _prior(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the hidden units given x alone."""
-        net, mean, variance, low, high = (
-            np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(5)
-        )
-        with computing(self._work(net, self.n_inputs)):
-            gibbs.hidden_moments(self._prior_units(), inputs, net, mean, variance, low, high)
-        return mean, variance
+        with computing(self._work(inputs, self.n_inputs)):
+            found = gibbs.hidden_moments(self._prior_units(), inputs)
+        return found.mean, found.variance
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
         same = np.eye(self.n_hidden)
-        parts = np.empty((len(net), gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
+        parts = np.empty((len(net), tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
         units = units._replace(weights=read_only(same))
         with computing(self._work(net, self.n_hidden)):
             rows = np.ascontiguousarray(net, dtype=np.float64)
@@ -337,18 +335,17 @@ class TruGTGGM(Model):
 
     def _mean_field(
         self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    ) -> mean_field.Inferred:
         """Return net inputs, means, variances and bound of the mean field."""
         inputs = self._inputs(X).astype(dtype, copy=False)
         rows = len(inputs)
         targets = self._targets(y, rows).astype(dtype, copy=False)
         n_cycles = checks.count("n_cycles", n_cycles)
         net, mean, variance = (np.empty((rows, self.n_hidden), dtype) for _ in range(3))
-        bound = np.empty(rows, dtype)
+        found = mean_field.Inferred(net, mean, variance, np.empty(rows, dtype))
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
-        with computing(self._work(net, each)):
-            mean_field.posterior(
-                self.network(dtype), inputs, targets, n_cycles, net, mean, variance, bound
-            )
-        return net, mean, variance, bound
+        with computing(self._work(found.net, each)):
+            data = mean_field.Rows(inputs, targets)
+            mean_field.posterior(self.network(dtype), data, n_cycles, found)
+        return found

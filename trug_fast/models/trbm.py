@@ -10,10 +10,9 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.trbm import frames as kernels
 
 from .fields import Field
-from .filter import Parameters
+from .filter import TemporalLayers
 from .hidden_units import BernoulliHidden, TruGHidden
 from .prediction import Method, predict_all
 from .sequences import as_sequences
@@ -43,16 +42,15 @@ class TRBM(TwoLayers):
     initial_visible_bias: FloatArray
     initial_hidden_bias: FloatArray
 
-    def parameters(self) -> Parameters:
+    def parameters(self) -> TemporalLayers:
         """Return the model as the kernels take it."""
-        return Parameters(
+        return TemporalLayers(
             self.layers(),
             self.initial_visible_bias,
             self.initial_hidden_bias,
             np.array(self.visible_to_hidden.T, order="C"),
             np.array(self.visible_to_visible.T, order="C"),
             np.array(self.hidden_to_hidden.T, order="C"),
-            self.visible_units.for_kernels(self.dtype),
         )
 
     def filter(self, sequence: ArrayLike) -> FloatArray:
@@ -92,7 +90,7 @@ class TRBM(TwoLayers):
             "mean_field" iterates means instead of draws, ten times cheaper.  "last" is the rule
             of the literature, the last conditional mean of a chain that starts at noise.
         n_gibbs : int, optional
-            Default 100, 10 and 50.  "gibbs" drops the first fifth.
+            Sweeps, by default 100, 10 and 50.  "gibbs" drops the first fifth.
         rng : None, int or numpy.random.Generator
 
         Returns
@@ -106,7 +104,7 @@ class TRBM(TwoLayers):
         mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
         sequences = as_sequences("sequence", [sequence], self.n_visible, visible=self.visible)
-        return predict_all(self, sequences, method, n_gibbs, rng)
+        return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
 
     def generate(
         self,
@@ -136,11 +134,10 @@ class TRBM(TwoLayers):
         -------
         ndarray, shape (n_frames, n_visible)
         """
-        frames, sweeps = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
+        frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
         own, dtype = self.parameters(), self.dtype
-        layers, hidden = own.layers, np.zeros((1, self.n_hidden), dtype)
         visible = np.random.default_rng(seed).random((1, self.n_visible)).astype(dtype)
         biases = own.initial_visible_bias[None].copy(), own.initial_hidden_bias[None].copy()
         if prefix is not None:
@@ -148,22 +145,19 @@ class TRBM(TwoLayers):
                 as_sequences("prefix", [prefix], self.n_visible, visible=self.visible).frames[-1:],
                 dtype,
             )
-            hidden = np.array(self.filter(prefix)[-1:])
-            biases = own.next_biases(visible, hidden)
+            biases = own.next_biases(visible, self.filter(prefix)[-1:])
         result = np.empty((frames, self.n_visible), dtype)
-        mean, net, skip = np.empty_like(visible), np.empty_like(hidden), sweeps // 2
+        chains, skip = gibbs.Chains.new(visible, self.n_hidden, statistics=False), n_gibbs // 2
         with computing(self._work(1)):
             for t in range(frames):
-                here = layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-                state, total = np.empty_like(hidden), np.zeros_like(visible)
-                kernels.predict_visible(
-                    here, own.visible_precision, sweeps, skip, True, seed, t * sweeps,
-                    visible, mean, state, net, total,
-                )  # fmt: skip
-                result[t] = total[0] / (sweeps - skip) if return_mean else visible[0]
+                here = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+                step, total = t * n_gibbs, np.zeros_like(visible)
+                gibbs.run_chains(here, chains, skip, seed, step)
+                gibbs.sum_chains(here, chains, total, n_gibbs - skip, seed, step + skip)
+                result[t] = total[0] / (n_gibbs - skip) if return_mean else visible[0]
                 visible[0] = result[t]
-                gibbs.hidden_statistics(here, visible, net, hidden, np.empty((0, 4, 0)))
-                biases = own.next_biases(visible, hidden)
+                gibbs.hidden_statistics(here, chains.phase)
+                biases = own.next_biases(visible, chains.phase.mean)
         return result
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from trug_fast._common import checks, files
 from trug_fast.evaluation.forecasts import forecast_errors
-from trug_fast.models.prediction import Method, prediction_error
+from trug_fast.evaluation.prediction import prediction_error
+from trug_fast.models.prediction import Method
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.trbm.train import TemporalFit, train_trbm
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from trug_fast._common import checks
 from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checkpoints import Checkpoint as Option
 from trug_fast._common.checkpoints import RunFile, array_identity, copy_into
@@ -33,4 +34,5 @@ class Checkpoint(RunFile):
     """The file of a training; goes once the trainings take tf.Checkpoint."""
 
     def __init__(self, path: str | Path, every: float, resume: Resume) -> None:
-        super().__init__(Option(path, every, resume), KIND, VERSION, "training")
+        option = Option(checks.file_path("checkpoint", path), every, resume)
+        super().__init__(option, KIND, VERSION, "training")

@@ -7,8 +7,8 @@ import pytest
 import trug_fast as tf
 from tests.models.test_trbm import temporal_machine
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.models.sequences import as_sequences
 from trug_fast.training.trbm import train as temporal_training
 from trug_fast.training.trbm.gradients import Centre, How, _starts, estimate
@@ -27,7 +27,7 @@ def exact_starts(model, x, repeats, seed):
         b, c = model.initial_visible_bias, model.initial_hidden_bias
         if t:
             b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
-        p = np.exp([temporal_exact.frame(model, b, c, s).log_p for s in states])
+        p = np.exp([temporal_exact.frame(model, b, c, s).log_likelihood for s in states])
         rows = states[rng.choice(len(states), repeats, p=p / p.sum())]
         if isinstance(model, tf.TruGTRBM):
             rbm = tf.TruGRBM(model.weights, b, c, model.precision, model.lower, model.upper)

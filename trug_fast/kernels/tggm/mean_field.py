@@ -40,7 +40,30 @@ class Network(NamedTuple):
     stiffness: np.ndarray  # (hidden,) precision of a unit given y and the others
 
 
-class Moments(NamedTuple):
+class Rows(NamedTuple):
+    """Rows of data, in the float type of the parameters."""
+
+    inputs: np.ndarray  # (rows, inputs)
+    targets: np.ndarray  # (rows, outputs)
+
+
+class Cycles(NamedTuple):
+    """How often the mean field goes over the units."""
+
+    most: int
+    tolerance: float  # fewer once none moves a mean by more standard deviations before truncation
+
+
+class Inferred(NamedTuple):
+    """The mean field of rows of data, written to."""
+
+    net: np.ndarray  # (rows, hidden)
+    mean: np.ndarray
+    variance: np.ndarray
+    bound: np.ndarray  # (rows,)
+
+
+class UnitMoments(NamedTuple):
     """What a pass over units gives, each (hidden, rows)."""
 
     net: np.ndarray  # a; with the unit's precision it is all that the rest follows from
@@ -65,9 +88,9 @@ def derive(network):
 
 @serial
 def new_moments(hidden, rows, kind):
-    """Return Moments to be written to, of the float type of the array ``kind``."""
+    """Return UnitMoments to be written to, of the float type of the array ``kind``."""
     space = np.empty((6, hidden, rows), kind.dtype)
-    return Moments(space[0], space[1], space[2], space[3], space[4], space[5])
+    return UnitMoments(space[0], space[1], space[2], space[3], space[4], space[5])
 
 
 @serial
@@ -167,18 +190,16 @@ def move_mean(scale, own, fresh, moves):
 
 
 @serial
-def infer(network, z, residual, cycles, tolerance, out, bound):
+def infer(network, z, residual, cycles, out, bound):
     """Run coordinate updates to the posterior's mean field, and complete the bound.
 
     z : (hidden, rows); residual : (outputs, rows), that of ``out.mean``, where the updates start
-    cycles, tolerance : passes over the units; fewer once a pass moves no mean by more than
-        ``tolerance`` standard deviations of its unit before truncation
-    out : Moments, overwritten with those of the last pass
+    out : UnitMoments, overwritten with those of the last pass
     bound : (rows,), gains all of the evidence lower bound but the constant and the prior's part
     """
     hidden, tau = z.shape[0], network.hidden_precision
     net, fresh, moves = np.empty_like(z[0]), np.empty_like(z[0]), np.empty_like(z[0])
-    for _ in range(cycles - 1):
+    for _ in range(cycles.most - 1):
         moves[:] = 0.0
         for j in range(hidden):
             own, stiffness = out.mean[j], network.stiffness[j]
@@ -186,7 +207,7 @@ def infer(network, z, residual, cycles, tolerance, out, bound):
             mean_of_unit(net, stiffness, network.lower[j], network.upper[j], fresh)
             move_residual(network, j, own, fresh, residual)
             move_mean(math.sqrt(stiffness), own, fresh, moves)
-        if moves.max() <= tolerance:
+        if moves.max() <= cycles.tolerance:
             break
     log_norm = net
     for j in range(hidden):
@@ -216,14 +237,14 @@ def bound_constant(network):
 
 
 @parallel
-def posterior(network, inputs, targets, cycles, net, mean, variance, bound):
+def posterior(network, data, cycles, found):
     """Write the posterior's mean field and the evidence lower bound of each row.
 
-    inputs : (rows, inputs); targets : (rows, outputs)
-    net, mean, variance : (rows, hidden), overwritten; unit j of row r is that of net input
-        net[r, j] and precision stiffness[j]
-    bound : (rows,), overwritten
+    data : Rows; found : Inferred, overwritten.  ``found.net`` is the net input of which mean and
+    variance follow with the precision ``network.stiffness``.
     """
+    inputs, targets = data.inputs, data.targets
+    net, mean, variance, bound = found.net, found.mean, found.variance, found.bound
     rows, hidden = mean.shape
     constant = bound_constant(network)
     for index in prange(-(-rows // ROWS)):
@@ -237,7 +258,7 @@ def posterior(network, inputs, targets, cycles, net, mean, variance, bound):
         input_net(network, inputs[start:stop], z)
         prior(network, z, out, part)
         residual_of(network, targets[start:stop], out.mean, residual)
-        infer(network, z, residual, cycles, -1.0, out, part)
+        infer(network, z, residual, Cycles(cycles, -1.0), out, part)
         for r in range(count):
             for j in range(hidden):
                 net[start + r, j] = out.net[j, r]

@@ -12,13 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import scalar, serial
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.special.elementary import log
 
 from .mean_field import (
     LOG_TWO_PI,
+    Cycles,
     Network,
+    UnitMoments,
     bound_constant,
     derive,
     infer,
@@ -39,8 +41,7 @@ class Task(NamedTuple):
     inputs: int
     outputs: int
     objective: int  # BOUND, MOMENTS or SQUARES
-    cycles: int  # of the mean field
-    tolerance: float  # where its cycles may end
+    cycles: Cycles  # of the mean field
     ends: int  # FIXED, SHARED or PER_UNIT
     learn_lower: bool
     learn_upper: bool
@@ -49,7 +50,7 @@ class Task(NamedTuple):
     hidden_precision: float  # of h otherwise
 
 
-class State(NamedTuple):
+class Trained(NamedTuple):
     """All that updates change, in one float type."""
 
     theta: np.ndarray  # the parameters, in the order of ``parts``
@@ -71,6 +72,10 @@ class Work(NamedTuple):
     pull: np.ndarray  # (outputs, rows), gradient by the mean of y
     widen: np.ndarray  # (outputs, rows), gradient by the variance of y
     bound: np.ndarray  # (rows,)
+    by_mean: np.ndarray  # (rows,), gradients by mean and variance of one hidden unit
+    by_variance: np.ndarray
+    before: UnitMoments  # given x
+    after: UnitMoments  # given x and y
 
 
 class Parts(NamedTuple):
@@ -108,9 +113,9 @@ def parts(task, vector):
 
 
 @serial
-def network_of(task, state):
+def network_of(task, trained):
     """Return the model of the present parameters."""
-    own = parts(task, state.theta)
+    own = parts(task, trained.theta)
     noise = np.empty_like(own.log_noise)
     for o in range(task.outputs):
         noise[o] = math.exp(-own.log_noise[o])
@@ -122,8 +127,8 @@ def network_of(task, state):
         own.output_bias,
         noise,
         hidden_precision,
-        state.lower,
-        state.upper,
+        trained.lower,
+        trained.upper,
         np.empty_like(own.output_weights),
         np.empty_like(own.input_bias),
     )
@@ -134,10 +139,9 @@ def network_of(task, state):
 @serial
 def new_work(task, rows, kind):
     """Return Work for so many rows, of the float type of the array ``kind``."""
-    units, outputs = (
-        np.empty((2, task.hidden, rows), kind.dtype),
-        np.empty((3, task.outputs, rows), kind.dtype),
-    )
+    units = np.empty((2, task.hidden, rows), kind.dtype)
+    outputs = np.empty((3, task.outputs, rows), kind.dtype)
+    single = np.empty((3, rows), kind.dtype)
     return Work(
         np.empty((rows, task.inputs), kind.dtype),
         np.empty((rows, task.outputs), kind.dtype),
@@ -146,20 +150,22 @@ def new_work(task, rows, kind):
         outputs[0],
         outputs[1],
         outputs[2],
-        np.empty(rows, kind.dtype),
+        single[0],
+        single[1],
+        single[2],
+        new_moments(task.hidden, rows, kind),
+        new_moments(task.hidden, rows, kind),
     )
 
 
 @serial
-def bound_gradient(task, network, work, before, after, own):
-    """Write the gradient of the bound but for the inputs' weights, as sums over rows.
-
-    before, after : Moments given x, and given x and y, which are computed here
-    """
+def bound_gradient(task, network, work, own):
+    """Write the gradient of the bound but for the inputs' weights, as sums over rows."""
     tau = network.hidden_precision
     z, slope, residual = work.z, work.slope, work.residual
+    before, after = work.before, work.after
     after.mean[:] = before.mean
-    infer(network, z, residual, task.cycles, task.tolerance, after, work.bound)
+    infer(network, z, residual, task.cycles, after, work.bound)
     gemm(False, True, 1.0, residual, after.mean, 0.0, own.output_weights)
     excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
     own.log_noise[:] = -0.5 * work.bound.size
@@ -195,7 +201,7 @@ def add_ends(task, gains, losses, out):
 
 
 @serial
-def predictive_rows(task, network, work, before):
+def predictive_rows(task, network, work):
     """Write the slopes of log N(y | mean, variance) by mean and variance; return its sum.
 
     work.bound is overwritten with the log-likelihood of each row, its outputs taken as independent.
@@ -206,7 +212,7 @@ def predictive_rows(task, network, work, before):
         spread, rest, gain, bend = widen[o], residual[o], pull[o], widen[o]
         spread[:] = 1.0 / network.noise_precision[o]
         for j in range(task.hidden):
-            square, variance = network.output_weights[o, j] ** 2, before.variance[j]
+            square, variance = network.output_weights[o, j] ** 2, work.before.variance[j]
             for r in range(spread.size):
                 spread[r] += square * variance[r]
         for r in range(spread.size):
@@ -216,11 +222,43 @@ def predictive_rows(task, network, work, before):
             bend[r] = half * (gain[r] * gain[r] - precision)
 
 
-@serial
-def predictive_gradient(task, network, work, before, own):
-    """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as sums over rows."""
-    predictive_rows(task, network, work, before)
+@scalar
+def slopes_of_unit(task, network, work, j):
+    """Write the gradient of MOMENTS or SQUARES by mean and variance of hidden unit j."""
+    by_mean, by_variance = work.by_mean, work.by_variance
+    by_mean[:] = 0.0
+    by_variance[:] = 0.0
     squares = task.objective == SQUARES
+    for o in range(task.outputs):
+        weight, bend = network.output_weights[o, j], work.widen[o]
+        gain = work.residual[o] if squares else work.pull[o]
+        for r in range(by_mean.size):
+            by_mean[r] += weight * gain[r]
+        if not squares:
+            for r in range(by_mean.size):
+                by_variance[r] += weight * weight * bend[r]
+
+
+@scalar
+def add_noise_of_unit(network, work, j, lower, upper, excess):
+    """Add what a common noise gains by hidden unit j, whose own it is; ends (0 for infinite)."""
+    tau, before = network.hidden_precision, work.before
+    mean, variance, third = before.mean[j], before.variance[j], before.third[j]
+    low, high, row = before.at_lower[j], before.at_upper[j], work.z[j]
+    for r in range(row.size):
+        above, below, off = upper - mean[r], lower - mean[r], row[r] - mean[r]
+        ends = high[r] * above**3 - low[r] * below**3
+        fourth = (like(tau, 3.0) * variance[r] - ends) / tau + off * third[r]
+        by_mean = variance[r] * off - like(tau, 0.5) * third[r]
+        by_variance = third[r] * off - like(tau, 0.5) * (fourth - variance[r] * variance[r])
+        excess[r] -= work.by_mean[r] * by_mean + work.by_variance[r] * by_variance
+
+
+@serial
+def predictive_gradient(task, network, work, own):
+    """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as sums over rows."""
+    predictive_rows(task, network, work)
+    squares, before = task.objective == SQUARES, work.before
     pull = work.residual if squares else work.pull
     widen, tau = work.widen, network.hidden_precision
     gemm(False, True, 1.0, pull, before.mean, 0.0, own.output_weights)
@@ -231,36 +269,21 @@ def predictive_gradient(task, network, work, before, own):
         bent = np.empty_like(own.output_weights)
         gemm(False, True, 2.0, widen, before.variance, 0.0, bent)
         own.output_weights[:] += network.output_weights * bent
-    beta, kappa = np.empty_like(work.bound), np.empty_like(work.bound)
+    by_mean, by_variance = work.by_mean, work.by_variance
     excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
     for j in range(task.hidden):
         mean, variance, third = before.mean[j], before.variance[j], before.third[j]
-        beta[:] = 0.0
-        kappa[:] = 0.0
-        for o in range(task.outputs):
-            weight, gain, bend = network.output_weights[o, j], pull[o], widen[o]
-            for r in range(beta.size):
-                beta[r] += weight * gain[r]
-            if not squares:
-                for r in range(beta.size):
-                    kappa[r] += weight * weight * bend[r]
-        out, row = work.slope[j], work.z[j]
-        low, high = before.at_lower[j], before.at_upper[j]
+        slopes_of_unit(task, network, work, j)
         lower = network.lower[j] if network.lower[j] > -np.inf else like(tau, 0.0)
         upper = network.upper[j] if network.upper[j] < np.inf else like(tau, 0.0)
         if task.one_noise and not squares:
-            for r in range(beta.size):
-                above, below, off = upper - mean[r], lower - mean[r], row[r] - mean[r]
-                ends = high[r] * above**3 - low[r] * below**3
-                fourth = (like(tau, 3.0) * variance[r] - ends) / tau + off * third[r]
-                by_mean = variance[r] * off - like(tau, 0.5) * third[r]
-                by_variance = third[r] * off - like(tau, 0.5) * (fourth - variance[r] * variance[r])
-                excess[r] -= beta[r] * by_mean + kappa[r] * by_variance
-        for r in range(beta.size):  # the densities become the slopes by the ends
-            out[r] = tau * (variance[r] * beta[r] + third[r] * kappa[r])
+            add_noise_of_unit(network, work, j, lower, upper, excess)
+        out, low, high = work.slope[j], before.at_lower[j], before.at_upper[j]
+        for r in range(out.size):  # the densities become the slopes by the ends
+            out[r] = tau * (variance[r] * by_mean[r] + third[r] * by_variance[r])
             above, below = upper - mean[r], lower - mean[r]
-            high[r] *= above * beta[r] + (above * above - variance[r]) * kappa[r]
-            low[r] *= below * beta[r] + (below * below - variance[r]) * kappa[r]
+            high[r] *= above * by_mean[r] + (above * above - variance[r]) * by_variance[r]
+            low[r] *= below * by_mean[r] + (below * below - variance[r]) * by_variance[r]
     none = np.zeros_like(own.input_bias)
     add_ends(task, none, np.dot(before.at_lower, one), own.low_end)
     add_ends(task, np.dot(before.at_upper, one), none, own.log_width)
@@ -268,37 +291,35 @@ def predictive_gradient(task, network, work, before, own):
 
 
 @serial
-def batch_gradient(task, state, network, work, before, after):
+def batch_gradient(task, trained, work):
     """Write the gradient of the mean objective over the rows in ``work``; return the objective.
 
     Of SQUARES too the log-likelihood is returned, and the noise follows it: squares know of none.
     The ends' gradients stand in ``low_end`` (by the lower) and ``log_width`` (by the upper one).
     """
-    own = parts(task, state.gradient)
-    state.gradient[:] = 0.0
+    network, own = network_of(task, trained), parts(task, trained.gradient)
+    trained.gradient[:] = 0.0
     work.bound[:] = bound_constant(network)
     input_net(network, work.inputs, work.z)
-    prior(network, work.z, before, work.bound)
-    residual_of(network, work.targets, before.mean, work.residual)
+    prior(network, work.z, work.before, work.bound)
+    residual_of(network, work.targets, work.before.mean, work.residual)
     if task.objective == BOUND:
-        shared_noise = bound_gradient(task, network, work, before, after, own)
+        shared_noise = bound_gradient(task, network, work, own)
     else:
-        shared_noise = predictive_gradient(task, network, work, before, own)
+        shared_noise = predictive_gradient(task, network, work, own)
     gemm(False, False, 1.0, work.slope, work.inputs, 0.0, own.input_weights)
     own.input_bias[:] = np.dot(work.slope, np.ones_like(work.bound))
     if task.one_noise:
         own.log_noise[:] = own.log_noise.sum() + shared_noise
     rows = work.bound.size
-    state.gradient[:] *= like(state.gradient[0], 1.0 / rows)
+    trained.gradient[:] *= like(trained.gradient[0], 1.0 / rows)
     return work.bound.sum() / rows
 
 
 @serial
-def gradient_of(task, state, inputs, targets):
+def gradient_of(task, trained, inputs, targets):
     """Write the gradient of the mean objective over all rows, and return the objective."""
-    work = new_work(task, inputs.shape[0], state.theta)
+    work = new_work(task, inputs.shape[0], trained.theta)
     work.inputs[:] = inputs
     work.targets[:] = targets
-    before = new_moments(task.hidden, inputs.shape[0], state.theta)
-    after = new_moments(task.hidden, inputs.shape[0], state.theta)
-    return batch_gradient(task, state, network_of(task, state), work, before, after)
+    return batch_gradient(task, trained, work)

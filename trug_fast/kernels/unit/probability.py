@@ -3,7 +3,7 @@
 As the functions in scalars.py they take any real d on a finite interval, d > 0 on an infinite one,
 and numbers of any kind and size.  lower == upper is a point mass.  NaN where any argument is, where
 bounds cross, and for a half line that begins more than 1e100 standard deviations from the mode.
-Formulas: distribution.py for d > 0, flat_distribution.py for the rest.
+Formulas: distribution.py for d > 0, nonpositive_distribution.py for the rest.
 """
 
 from numpy import float64
@@ -13,10 +13,10 @@ from trug_fast.kernels.intrinsics import power_of_two
 from trug_fast.kernels.special.elementary import exp
 
 from . import distribution as bent
-from . import nonpositive_distribution as flat
+from . import nonpositive_distribution as nonpositive
 from .arguments import UNIT, UNIT_AND_P, UNIT_AND_X, documented
 from .inversion import polished
-from .scaling import FLAT, LN2, MAGIC, NONE, POINT, measured
+from .scaling import LN2, MAGIC, NONE, NONPOSITIVE, POINT, measured
 
 INFINITE = float("inf")
 
@@ -32,8 +32,8 @@ def _logcdf(x, a, d, lower, upper, above):
         return float("nan")
     if formulas == POINT:
         return 0.0 if lower < x or (lower == x and not above) else -INFINITE
-    if formulas == FLAT:
-        return flat.logcdf_flat(x, a, d, lower, upper)
+    if formulas == NONPOSITIVE:
+        return nonpositive.logcdf(x, a, d, lower, upper)
     return bent.logcdf(x, a, d, lower, upper)
 
 
@@ -48,8 +48,8 @@ def _cdf(x, a, d, lower, upper, above):
         return float("nan")
     if formulas == POINT:
         return 1.0 if lower < x or (lower == x and not above) else 0.0
-    if formulas == FLAT:
-        return exp(flat.logcdf_flat(x, a, d, lower, upper))
+    if formulas == NONPOSITIVE:
+        return exp(nonpositive.logcdf(x, a, d, lower, upper))
     return bent.cdf(x, a, d, lower, upper)
 
 
@@ -61,8 +61,8 @@ def _logpdf(x, a, d, lower, upper):
         return float("nan")
     if formulas == POINT:
         return INFINITE if x == lower else -INFINITE
-    if formulas == FLAT:
-        return flat.logpdf_flat(x, a, d, lower, upper) - k * LN2
+    if formulas == NONPOSITIVE:
+        return nonpositive.logpdf(x, a, d, lower, upper) - k * LN2
     return bent.logpdf(x, a, d, lower, upper) - k * LN2
 
 
@@ -74,8 +74,8 @@ def _ppf(p, rest, a, d, lower, upper):
         return float("nan")
     if formulas == POINT or p == 0.0 or rest == 0.0:
         return low if p == 0.0 else high
-    if formulas == FLAT:
-        h = flat.ppf_flat(p, rest, a, d, lower, upper)
+    if formulas == NONPOSITIVE:
+        h = nonpositive.ppf(p, rest, a, d, lower, upper)
     else:
         h = bent.ppf(p, rest, a, d, lower, upper)
     if p <= rest:
@@ -92,8 +92,8 @@ def _entropy(a, d, lower, upper):
         return float("nan")
     if formulas == POINT:
         return -INFINITE
-    if formulas == FLAT:
-        return flat.entropy_flat(a, d, lower, upper) + k * LN2
+    if formulas == NONPOSITIVE:
+        return nonpositive.entropy(a, d, lower, upper) + k * LN2
     return bent.entropy(a, d, lower, upper) + k * LN2
 
 

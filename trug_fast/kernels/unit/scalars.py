@@ -21,7 +21,7 @@ from trug_fast.kernels.compiling import serial
 from trug_fast.kernels.intrinsics import power_of_two
 
 from .arguments import UNIT, documented
-from .nonpositive_precision import evaluate_flat
+from .nonpositive_precision import evaluate_nonpositive
 from .normalizer import evaluate_one
 from .scaling import (
     BENT,
@@ -61,8 +61,8 @@ def _evaluate(a, d, lower, upper):
         found = evaluate_one(a, d, lower, upper)
     elif formulas == FREE:
         found = free_normal(a, d, lower, upper)
-    else:  # a point is among the flat
-        found = evaluate_flat(a, d, lower, upper)
+    else:  # a point is among them
+        found = evaluate_nonpositive(a, d, lower, upper)
     log_norm, offset, mean, variance, third, at_lower, at_upper, _ = found
     length, shift = power_of_two(k + MAGIC), k * LN2
     mean = min(max(mean * length, low), high)

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
+from trug_fast.kernels import optimizer as kernels
 from trug_fast.kernels.random.philox import INITIAL, ORDER
-from trug_fast.kernels.rbm import gibbs, learning
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.gibbs import Chains, Phase
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
+from trug_fast.kernels.tiles import gather
 from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import Truncation
@@ -24,7 +27,7 @@ from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.diagnosis import Columns, Ranges
 from trug_fast.training.optimizers import Optimiser, OptimiserName
 
-from .gradients import Chains, Gradient, Phase, data_phase, model_phase, start_chains
+from .gradients import Gradient, start_chains
 from .tempering import Replicas
 
 MEMORY = 0.99  # of the running mean of the hidden units, per update
@@ -129,9 +132,9 @@ class Learner:
         self.visible_bias = np.zeros(n_visible, dtype)
         self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
         self.hidden_offset = np.zeros(n_hidden, dtype)
-        self._batch = Phase(settings.batch_size, n_visible, n_hidden, dtype)
+        self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         chains = settings.n_chains if settings.persistent else settings.batch_size
-        self.chains = Chains(chains, n_visible, n_hidden, dtype)
+        self.chains = Chains.new(np.zeros((chains, n_visible), dtype), n_hidden)
         base = units_of(self.visible_precision).bias(self.visible_offset)
         self.replicas = Replicas(settings.betas, chains, base, n_hidden) if settings.betas else None
         self.gradient = Gradient(n_visible, n_hidden, dtype)
@@ -183,10 +186,11 @@ class Learner:
     def _start(self, data: NDArray[Any], base: FloatArray) -> None:
         """Set biases such that visible means are those of data; start offsets and chains there."""
         rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
-        phase = Phase(rows.size, data.shape[1], self.weights.shape[1], self.weights.dtype)
+        visible = np.zeros((rows.size, data.shape[1]), self.weights.dtype)
+        phase = Phase.new(visible, self.weights.shape[1])
         with computing(self._work(rows.size)):
-            learning.gather(data, rows, phase.visible)
-            data_phase(self.layers(), phase)
+            gather(data, rows, phase.visible)
+            gibbs.hidden_statistics(self.layers(), phase)
             self.hidden_offset[:] = phase.means()[0]
             self.visible_bias[:] = base - self.weights @ self.hidden_offset
             if self.replicas is None:
@@ -270,7 +274,7 @@ class Learner:
         """Take one step from a batch of rows of ``data``."""
         with computing(self._work(rows.size)):
             batch = self._batch.first(rows.size)
-            learning.gather(data, rows, batch.visible)
+            gather(data, rows, batch.visible)
             self._estimate_and_step(batch, pace)
         self.updates += 1
         if self.updates % STRIDE == 0:
@@ -283,7 +287,7 @@ class Learner:
 
     def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
         layers = self.layers()
-        data_phase(layers, batch)
+        gibbs.hidden_statistics(layers, batch)
         model = self._model_phase(layers, batch, pace.k)
         self.sweeps += pace.k
         slope = self.gradient.estimate(batch, model, self.visible_offset, self.hidden_offset)
@@ -302,15 +306,15 @@ class Learner:
             chains = self.chains.first(batch.visible.shape[0])
             # Its own half of the step numbers keeps these draws apart from the sweeps'.
             start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
-        model_phase(layers, chains, k, self.seed, first_step, persistent=persistent)
-        return chains
+        gibbs.model_phase(layers, chains, k, persistent, self.seed, first_step)
+        return chains.phase
 
     def _step(self, slope: dict[str, Any], pace: Pace) -> None:
         optimiser, rate = self.optimiser, pace.learning_rate
         optimiser.steps += 1
         first, second = optimiser.remember("weights", self.weights)
         rule = optimiser.rule(rate, self.settings.weight_decay)
-        learning.update_weights(rule, self.weights, slope["weights"], first, second)
+        kernels.update_weights(rule, self.weights, slope["weights"], first, second)
         optimiser.step("visible_bias", self.visible_bias, slope["visible_bias"], rate)
         optimiser.step("hidden_bias", self.hidden_bias, slope["hidden_bias"], rate)
         if self.settings.learn_precision:

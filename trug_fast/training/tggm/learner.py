@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL, ORDER
-from trug_fast.kernels.tggm import epoch
+from trug_fast.kernels.tggm import epoch, mean_field
 from trug_fast.kernels.tggm import objectives as regression
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation
@@ -94,8 +94,7 @@ class Learner:
             inputs,
             outputs,
             OBJECTIVES[settings.method],
-            settings.n_cycles,
-            settings.tolerance,
+            mean_field.Cycles(settings.n_cycles, settings.tolerance),
             ENDS[ends.learn],
             ends.learn_lower,
             ends.learn_upper,
@@ -106,7 +105,7 @@ class Learner:
         learned = 1 if ends.learn == "shared" else hidden
         size = hidden * (inputs + outputs + 1) + 2 * outputs + 2 * learned
         theta, gradient, first, second = np.zeros((4, size), dtype)
-        self.state = regression.State(
+        self.state = regression.Trained(
             theta,
             gradient,
             first,
@@ -153,9 +152,9 @@ class Learner:
         optimiser = Optimiser(settings.optimizer, settings.momentum)
         rule = optimiser.rule(rate, settings.weight_decay)
         size = min(settings.batch_size, len(rows))
-        value = epoch.train_epoch(
-            self.task, self.state, rule, end_rate, self.updates, inputs, targets, order, size
-        )
+        pace = epoch.Pace(rule, end_rate, self.updates)
+        data = mean_field.Rows(inputs, targets)
+        value = epoch.train_epoch(self.task, self.state, pace, data, order, size)
         self.updates += -(-len(rows) // size)
         return float(value)
 
