@@ -62,7 +62,9 @@ def test_gain_of_a_step_on_the_hidden_layer(times, dtype):
     model = gaussian_model("mixed", dtype)
     h = model.sample_hidden(gaussian_draws(model, 20, seed=1), rng=0)
     path = paths.along("quad2", np.array(times), np.array([0.3, -1.0, 2.0]))
-    gain = runs.travel(runs.AnnealingLeg(model.layers(), path, 1, True), runs.go_on(h), 1).log_weight
+    gain = runs.travel(
+        runs.AnnealingLeg(model.layers(), path, 1, True), runs.go_on(h), 1
+    ).log_weight
 
     def log_p(k):  # math.md 3.2 with x integrated out
         t, s = path.hidden_scale[k], path.bias_scale[k]
