@@ -6,21 +6,20 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common import checks, files
+from trug_fast._common import files
+from trug_fast._common.checkpoint import Checkpoint
 from trug_fast.datasets import Resampler
 
-Resume = bool | Literal["auto"]
 State = dict[str, NDArray[Any]]
 
 KIND = "RBMTraining"
-VERSION = 1  # of what the arrays mean and of how training uses them
+VERSION = 2  # of what the arrays mean and of how training uses them
 
 
 def data_identity(data: NDArray[Any] | Resampler | None) -> str | None:
@@ -33,23 +32,17 @@ def data_identity(data: NDArray[Any] | Resampler | None) -> str | None:
     return f"{words}, resampled with seed {data.seed}" if isinstance(data, Resampler) else words
 
 
-class Checkpoint:
+class RunFile:
     """The file of one run: what an earlier run left in it, and when to write it again.
 
-    Parameters
-    ----------
-    path : str or Path
-    every : float
-        Least number of seconds between two writes.
-    resume : bool or "auto"
-        Whether the file must exist (True), must not (False), or may ("auto").
+    Raises
+    ------
+    FileExistsError, FileNotFoundError, ValueError
+        If a file is there that must not be, or none that must, or if it is damaged.
     """
 
-    def __init__(self, path: str | Path, every: float, resume: Resume) -> None:
-        self.path = checks.file_path("checkpoint", path)
-        self._every = checks.number("checkpoint_every", every, least=0.0)
-        if not (isinstance(resume, bool) or (isinstance(resume, str) and resume == "auto")):
-            raise ValueError(f"resume must be True, False or 'auto', got {resume!r}")
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.path, self._every, resume = checkpoint.path, checkpoint.every, checkpoint.resume
         self.found: State | None = None
         self._written = time.monotonic()
         if self.path.exists() and not resume:
@@ -64,6 +57,7 @@ class Checkpoint:
                 raise ValueError(f"{self.path} lacks {', '.join(sorted(missing))}; it is damaged")
         self._identity: dict[str, Any] = {}
         self._seed = 0
+        self._state: Callable[[], State] = dict
 
     @property
     def seed(self) -> int | None:
@@ -102,16 +96,19 @@ class Checkpoint:
             raise ValueError(f"{self.path} is damaged: it does not say which run it belongs to")
         return theirs
 
-    def start(self, state: State) -> None:
+    def start(self, state: Callable[[], State]) -> None:
         """Write for the first time, so that a place that takes no file is known before training.
+
+        ``state`` gives what is written, now and whenever :meth:`save` is called.
 
         Raises
         ------
         OSError
             If the file cannot be written.
         """
+        self._state = state
         try:
-            self._write(state)
+            self._write()
         except OSError as error:
             raise type(error)(f"cannot write checkpoint {self.path}: {error}") from error
 
@@ -119,19 +116,19 @@ class Checkpoint:
         """Return whether it is time to write."""
         return time.monotonic() - self._written >= self._every
 
-    def save(self, state: State) -> None:
+    def save(self) -> None:
         """Write, or warn and keep the former file: a full disk must not end a long run."""
         try:
-            self._write(state)
+            self._write()
         except OSError as error:
             self._written = time.monotonic()
             warnings.warn(
                 f"cannot write checkpoint {self.path}, training goes on: {error}", stacklevel=2
             )
 
-    def _write(self, state: State) -> None:
+    def _write(self) -> None:
         own = {"identity": np.array(json.dumps(self._identity)), "seed": np.array(self._seed)}
-        files.write(self.path, KIND, state | own)
+        files.write(self.path, KIND, self._state() | own)
         self._written = time.monotonic()
 
 
