@@ -391,12 +391,11 @@ class TruGTGGM:
         rows = len(inputs)
         targets = self._targets(y, rows).astype(dtype, copy=False)
         n_cycles = checks.count("n_cycles", n_cycles)
-        found = mean_field.Inferred(
-            *(np.empty((rows, self.n_hidden), dtype) for _ in range(3)), np.empty(rows, dtype)
-        )
+        net, mean, variance = (np.empty((rows, self.n_hidden), dtype) for _ in range(3))
+        found = mean_field.Inferred(net, mean, variance, np.empty(rows, dtype))
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
-        with computing(self._work(found.net, each)):
+        with computing(self._work(net, each)):
             data = mean_field.Rows(inputs, targets)
             mean_field.posterior(self.network(dtype), data, n_cycles, found)
         return found
