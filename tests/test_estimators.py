@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import trug_fast as tf
 from trug_fast.estimators import RBMTransformer, TGGMRegressor
-from trug_fast.evaluation.exact.rbm import states as states_of
+from trug_fast.evaluation.exact import binary_states as states_of
 
 
 @pytest.fixture(autouse=True)

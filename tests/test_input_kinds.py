@@ -8,11 +8,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import machine
-from trug_fast.datasets import positions as motion
-from trug_fast.datasets.skeleton import Bone, Skeleton, euler
-from trug_fast.plots import basic as plots
-from trug_fast.plots import motion as plots_motion
-from trug_fast.plots import video as plots_video
+from trug_fast import plots
+from trug_fast.datasets import Bone, Skeleton, euler
 
 BINARY = np.random.default_rng(0).integers(0, 2, (8, 5)).astype(np.float32)
 HIDDEN = BINARY[:, :4] / 2
@@ -88,7 +85,7 @@ CALLS = {
         BINARY[:, 0],
     ),
     "filter": (TRBM.filter, "sequence", FRAMES[0]),
-    "predict": (lambda x: TRBM.predict(x, n_sweeps=5, rng=0), "sequence", FRAMES[0]),
+    "predict": (lambda x: TRBM.predict(x, n_gibbs=5, rng=0), "sequence", FRAMES[0]),
     "prefix": (lambda x: TRBM.generate(2, prefix=x, n_gibbs=2, rng=0), "prefix", FRAMES[0]),
     "hidden_to_hidden": (
         lambda w: (
@@ -100,7 +97,7 @@ CALLS = {
         BINARY[:4, :4],
     ),
     "prediction_error": (
-        lambda x: tf.prediction_error(TRBM, x, n_sweeps=5, rng=0),
+        lambda x: tf.prediction_error(TRBM, x, n_gibbs=5, rng=0),
         "sequences",
         FRAMES,
     ),
@@ -126,8 +123,8 @@ CALLS = {
     "betas": (lambda b: trained(BINARY, method="pt", betas=b), "betas", np.float32([0, 0.5, 1])),
     "binarize": (tf.datasets.binarize, "images", BINARY),
     "resampler": (lambda X: tf.datasets.resampler(X, rng=0).epoch(3), "images", BINARY),
-    "positions": (
-        lambda X: motion.positions(LEG, X, [*ROOT, "shin.rx"]),
+    "joint_positions": (
+        lambda X: tf.datasets.joint_positions(LEG, X, [*ROOT, "shin.rx"]),
         "frames",
         np.float32([[0, 5, 0, 0, 0, 0, 60], [0, 4, 0, 0, 0, 0, 30]]),
     ),
@@ -140,9 +137,9 @@ CALLS = {
 }
 FIGURES = {
     "images": (lambda X: drawn(plots.images(X, (1, 5))), "array", BINARY),
-    "strips": (lambda X: drawn(plots_video.strips({"video": X}, (1, 5))), "video", BINARY),
+    "strips": (lambda X: drawn(plots.strips({"video": X}, (1, 5))), "video", BINARY),
     "sticks": (
-        lambda x: drawn(plots_motion.stick_figures({"stick": x}, [[0, 1]])),
+        lambda x: drawn(plots.stick_figures({"stick": x}, [[0, 1]])),
         "stick",
         POINTS,
     ),

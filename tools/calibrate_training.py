@@ -23,17 +23,25 @@ import time
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
-from tools.compare_defaults import FORMER, FORMER_RATES, Rows, clusters, load, made, split
+from tools.training_sets import (
+    FORMER,
+    FORMER_RATES,
+    Options,
+    Rows,
+    clusters,
+    load,
+    made,
+    split,
+    train,
+)
 from trug_fast.training.diagnosis import Columns, pull, spread
 from trug_fast.training.rbm.scores import reconstruction
-
-Options = dict[str, Any]
 
 SHARE = 0.2  # of the best gain on a set: what has that has learned
 DRAWS = 10  # of the pixels that a pseudo-log-likelihood is taken of
@@ -116,7 +124,7 @@ def independent(count: int, rng: np.random.Generator) -> NDArray[np.uint8]:
 
 
 def rows_of(name: str, directory: Path) -> Rows:
-    """Return a data set: one of compare_defaults.py, or one of those made for this table."""
+    """Return a data set: one of training_sets.py, or one of those made for this table."""
     if name.startswith("clusters-"):
         return made(clusters, int(name.removeprefix("clusters-")), 30)
     if name == "factors":
@@ -165,15 +173,7 @@ def outcome(rows: Rows, setting: str, options: Options, seed: int) -> Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model = tf.train_rbm(
-                rows.train,
-                rows.n_hidden,
-                visible="gaussian" if rows.real else "bernoulli",
-                score=None,
-                progress=False,
-                rng=seed,
-                **options,
-            ).model
+            model = train(rows, seed, options)
         except FloatingPointError as error:
             said, message = "stopped", str(error)
         else:

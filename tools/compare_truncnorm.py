@@ -17,7 +17,7 @@ from scipy import stats
 
 from asv_benchmarks.benchmarks.peers import SAMPLERS, standard
 from tests.support.units import regimes, transform
-from trug_fast import distributions as truncnorm
+from trug_fast import truncnorm
 
 ROUNDS = 3
 MOMENTS = {

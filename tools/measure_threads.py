@@ -138,7 +138,7 @@ def temporal_update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
         start_order=1, noise=0.0,
     )  # fmt: skip
     frames = max(rows // 2, 2)
-    data = tf.sequences.as_sequences("data", pixels(4, frames, visible), real=False)
+    data = tf.sequences.as_sequences("data", pixels(4, frames, visible), visible="bernoulli")
     learner = TemporalLearner(data, hidden, TemporalSettings(**more), 0)  # type: ignore[arg-type]
     batch = np.arange(2)
     call = lambda: learner.update(data, batch, Pace(1e-4, 1e-5, 0.0, k=1))  # noqa: E731

@@ -5,13 +5,13 @@ from importlib.metadata import version
 from types import ModuleType
 
 from . import datasets, kernels
-from ._common.checkpoint import Checkpoint
+from ._common.checkpoints import Checkpoint
 from .distributions import truncnorm
 from .evaluation import exact
 from .evaluation.forecasts import forecast_errors
 from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
 from .evaluation.partition import LogPartition, PartitionWarning, log_partition
-from .models.prediction import prediction_error
+from .evaluation.prediction import prediction_error
 from .models.rbm import BernoulliRBM, TruGRBM
 from .models.tggm import TruGTGGM
 from .models.trbm import BernoulliTRBM, TruGTRBM

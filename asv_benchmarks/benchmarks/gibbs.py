@@ -61,7 +61,7 @@ class Quality:
     def track_worst_pixel_z_score(self):
         """Return the worst error of 10 pixel means in standard errors: seldom 4 if all is well."""
         target = random_machine(10, 8, (0.0, 4.0), "float64")
-        states = tf.exact.states(10)
+        states = tf.exact.binary_states(10)
         weight = np.exp(-target.free_energy(states) - tf.exact.log_partition(target))
         mean = weight @ states
         n = 20_000

@@ -13,8 +13,7 @@ import numba
 import numpy as np
 from scipy import stats
 
-from trug_fast import distributions as truncnorm
-from trug_fast import kernels
+from trug_fast import kernels, truncnorm
 from trug_fast.kernels.compiling import serial
 
 Unit = tuple[np.ndarray, ...]

@@ -85,7 +85,9 @@ class Start:
         """Start a run and compile."""
         numba.set_num_threads(threads)
         self.threads = threads
-        self.data = as_sequences("videos", tf.datasets.bouncing_balls(2 * VIDEOS, rng=0), real=True)
+        self.data = as_sequences(
+            "videos", tf.datasets.bouncing_balls(2 * VIDEOS, rng=0), visible="gaussian"
+        )
         self.rows, self.learner = np.arange(VIDEOS), learner(self.data, units)
         self.products = Products(self.data)
         self.update()

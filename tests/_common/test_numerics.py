@@ -28,13 +28,13 @@ def test_large_data_and_files_stay_where_they_are(tmp_path, monkeypatch):
 
 
 def test_training_gathers_rows_whatever_the_order_of_the_data(monkeypatch):
-    gather = learner.learning.gather
+    gather = learner.gather
 
     def watched(source, order, out):
         assert source.strides[1] == source.itemsize
         gather(source, order, out)
 
-    monkeypatch.setattr(learner.learning, "gather", watched)
+    monkeypatch.setattr(learner, "gather", watched)
     data = (np.random.default_rng(0).random((60, 16)) < 0.3).astype(np.uint8)
     options = {"epochs": 2, "batch_size": 20, "rng": 0}
     models = [tf.train_rbm(X, 4, **options).model for X in (data, np.asfortranarray(data))]

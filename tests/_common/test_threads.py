@@ -18,13 +18,14 @@ from tests.support.calls import (
 )
 from tests.support.data import ROOT
 from trug_fast._common import threads
-from trug_fast.kernels import balls
-from trug_fast.kernels.rbm import annealing, gibbs, learning, tempering
+from trug_fast.kernels import balls, optimizer, tiles
+from trug_fast.kernels.rbm import annealing, gibbs, gradients, tempering
 from trug_fast.kernels.tggm import mean_field
-from trug_fast.kernels.trbm import filter
-from trug_fast.kernels.trbm import frames as temporal
+from trug_fast.kernels.trbm import filter, frames
 
-MODULES = (annealing, balls, filter, gibbs, learning, mean_field, tempering, temporal)
+MODULES = (
+    annealing, balls, filter, frames, gibbs, gradients, mean_field, optimizer, tempering, tiles
+)  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
 several = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
 
@@ -80,9 +81,12 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
         return call
 
     kernels = parallel_kernels()
-    for module, name, kernel in kernels:
-        monkeypatch.setattr(module, name, watched(name, kernel))
-    monkeypatch.setattr("trug_fast.models.filter.gather", watched("gather", learning.gather))
+    package = [m for name, m in sys.modules.items() if name.startswith("trug_fast")]
+    for _, name, kernel in kernels:
+        for module in package:  # whoever has imported it
+            for own, value in list(vars(module).items()):
+                if value is kernel:
+                    monkeypatch.setattr(module, own, watched(name, kernel))
     for call in CALLS.values():
         call()
     inner = {"pack_means", "hidden_half_step", "visible_half_step", "net_inputs", "exchange"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trug_fast import datasets
-from trug_fast.datasets import _binary
+from trug_fast.datasets import binary
 
 
 def test_threshold_is_exclusive():
@@ -111,5 +111,5 @@ def test_epoch_must_be_a_count(index):
 
 
 def test_examples_run():
-    failed, tried = doctest.testmod(_binary)
+    failed, tried = doctest.testmod(binary)
     assert tried and not failed

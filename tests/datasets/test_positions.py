@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.data import DATA as REAL
 from trug_fast import datasets
-from trug_fast.datasets.positions import RECORDED_ROOT, RELATIVE_ROOT, positions
+from trug_fast.datasets.positions import RECORDED_ROOT, RELATIVE_ROOT, joint_positions
 from trug_fast.datasets.skeleton import Bone, Skeleton, euler
 
 needs_real_files = pytest.mark.skipif(
@@ -32,9 +32,9 @@ def test_recorded_channels_by_hand():
     # The thigh forwards by a quarter, the shin back down, the body turned from z to x.
     frame = [[10, 5, 0, 0, 90, 0, -90, 0, 90]]
     expected = [[10, 5, 0], [13, 5, 0], [11, 5, 0], [13, 3, 0]]
-    np.testing.assert_allclose(positions(LEG, frame, RECORDED)[0], expected, atol=1e-14)
+    np.testing.assert_allclose(joint_positions(LEG, frame, RECORDED)[0], expected, atol=1e-14)
     order = np.random.default_rng(0).permutation(len(RECORDED))
-    shuffled = positions(LEG, np.array(frame)[:, order], [RECORDED[k] for k in order])
+    shuffled = joint_positions(LEG, np.array(frame)[:, order], [RECORDED[k] for k in order])
     np.testing.assert_allclose(shuffled[0], expected, atol=1e-14)
 
 
@@ -48,7 +48,7 @@ def test_relative_channels_by_hand():
             [QUARTER, QUARTER, 9, 9, 9, 5, QUARTER, 0, 0, -QUARTER],  # its steps lead nowhere
         ]
     )
-    found = positions(LEG, frames, RELATIVE)
+    found = joint_positions(LEG, frames, RELATIVE)
     root = [[0, 5, 0], [1, 6, 1], [2, 5, 1]]
     forward = np.array([[0, 0, 1], [1, 0, 0], [1, 0, 0]])
     np.testing.assert_allclose(found[:, 0], root, atol=1e-14)
@@ -61,7 +61,7 @@ def test_tilts_by_hand():
     # Leaning forwards by 30 degrees; to the left by 30; both as far as can be.
     lean = np.radians([[60, 90], [90, 60], [10, 60]])
     frames = np.hstack([lean, np.zeros((3, 8))])
-    found = positions(LEG, frames, RELATIVE)
+    found = joint_positions(LEG, frames, RELATIVE)
     third, half = np.sqrt(0.75), 0.5
     np.testing.assert_allclose(found[0, 1], [0, -3 * third, -3 * half], atol=1e-14)
     np.testing.assert_allclose(found[0, 2], [0, -half, third], atol=1e-14)
@@ -73,7 +73,7 @@ def test_tilts_by_hand():
 def test_bones_keep_their_lengths_whatever_a_forecast_says():
     frames = np.random.default_rng(0).normal(0, 3, (50, len(RELATIVE)))
     frames[0, :2] = 0.0  # the hips' axis points straight down
-    found = positions(LEG, frames, RELATIVE)
+    found = joint_positions(LEG, frames, RELATIVE)
     ends, starts = found[:, LEG.pairs[:, 1]], found[:, LEG.pairs[:, 0]]
     lengths = np.linalg.norm(ends - starts, axis=-1)
     np.testing.assert_allclose(lengths, np.broadcast_to([3, 1, 2], (50, 3)), rtol=1e-9)
@@ -88,11 +88,11 @@ def test_bad_input():
         ([RECORDED[1], *RECORDED[1:]], "one is there twice"),
     ):
         with pytest.raises(ValueError, match=message):
-            positions(LEG, frame, names)
+            joint_positions(LEG, frame, names)
     with pytest.raises(ValueError, match=r"channel tail\.rx belongs to no bone"):
-        positions(LEG, np.zeros((1, 10)), [*RECORDED, "tail.rx"])
+        joint_positions(LEG, np.zeros((1, 10)), [*RECORDED, "tail.rx"])
     with pytest.raises(ValueError, match="finite"):
-        positions(LEG, frame * np.nan, RECORDED)
+        joint_positions(LEG, frame * np.nan, RECORDED)
 
 
 @needs_real_files
@@ -102,8 +102,8 @@ def test_preprocessed_channels_give_the_recorded_positions_back():
     skeleton = datasets.load_cmu_skeleton(REAL)
     for a, b in zip(recorded.train + recorded.test, relative.train + relative.test, strict=True):
         angles = recorded.restore(a)
-        expected = positions(skeleton, angles, recorded.channel_names)
-        found = positions(skeleton, relative.restore(b), relative.channel_names)
+        expected = joint_positions(skeleton, angles, recorded.channel_names)
+        found = joint_positions(skeleton, relative.restore(b), relative.channel_names)
         height = np.ptp(expected[0, :, 1])
         assert 26 < height < 32
         hips = euler(angles[0, 3:6], "xyz", degrees=True)[:, 0]
@@ -116,7 +116,7 @@ def test_preprocessed_channels_give_the_recorded_positions_back():
 def test_a_walk_is_upright():
     # Axes of the bones in a wrong order, inverse or left out lift the hands above 16.5.
     motion, skeleton = datasets.load_cmu_motion(REAL), datasets.load_cmu_skeleton(REAL)
-    walk = positions(skeleton, motion.restore(motion.test[1]), motion.channel_names)
+    walk = joint_positions(skeleton, motion.restore(motion.test[1]), motion.channel_names)
     heights = dict(zip(skeleton.joints, walk[..., 1].T, strict=True))
     assert heights["head"].min() > 28.5
     assert max(heights["lhand"].max(), heights["rhand"].max()) < 16.2

@@ -5,9 +5,9 @@ import pytest
 
 from tests.support.data import DATA as REAL
 from trug_fast import datasets
-from trug_fast.datasets import _regression
+from trug_fast.datasets import regression
 
-NAMES = [name for name in _regression.UCI if name != "year"]
+NAMES = [name for name in regression.UCI if name != "year"]
 
 needs_real_files = pytest.mark.skipif(
     not (REAL / "uci").is_dir(), reason="the original files are not at hand"
@@ -22,7 +22,7 @@ def no_environment(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """A distribution of 10 rows under the name boston."""
-    monkeypatch.setitem(_regression.UCI, "boston", ("bostonHousing", 10))
+    monkeypatch.setitem(regression.UCI, "boston", ("bostonHousing", 10))
     rng = np.random.default_rng(0)
     orders = [rng.permutation(10) for _ in range(3)]
     return {
@@ -76,7 +76,7 @@ def test_facts_of_the_real_files(name):
     deviations |= {"naval": 0.014720, "power": 17.0661, "protein": 6.1182, "wine": 0.8073}
     deviations |= {"yacht": 15.1359}
     data = datasets.load_uci(name, REAL)
-    assert len(data.X) == _regression.UCI[name][1] == len(data.y)
+    assert len(data.X) == regression.UCI[name][1] == len(data.y)
     assert data.y.std() == pytest.approx(deviations[name], rel=1e-4)
     assert data.n_splits == (5 if name == "protein" else 20)
     assert len(data.split(0).y_test) == pytest.approx(0.1 * len(data.y), abs=1)
@@ -100,8 +100,8 @@ def test_arrays_and_texts_are_read_alike(small, tmp_path, sub, monkeypatch):
 
 
 def test_year_is_read_from_its_own_file(tmp_path, monkeypatch):
-    monkeypatch.setitem(_regression.UCI, "year", ("YearPredictionMSD", 6))
-    monkeypatch.setattr(_regression, "YEAR_TRAIN", 4)
+    monkeypatch.setitem(regression.UCI, "year", ("YearPredictionMSD", 6))
+    monkeypatch.setattr(regression, "YEAR_TRAIN", 4)
     table = np.random.default_rng(0).normal(size=(6, 91))
     np.savetxt(tmp_path / "YearPredictionMSD.txt", table, delimiter=",")
     data = datasets.load_uci("year", tmp_path)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from tests.support.units import EDGE_CASES, assert_uniform, transform
-from trug_fast import distributions as truncnorm
+from trug_fast import truncnorm
 
 INF = float("inf")
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.support import oracle
-from trug_fast import distributions as truncnorm
+from trug_fast import truncnorm
 
 POINTS = ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"]
 MOMENTS = ["mean", "var", "std", "entropy", "median"]
@@ -152,7 +152,7 @@ def test_intervals_too_far_out_are_nan_and_no_wrong_number(dtype, farthest):
     unit = np.finfo(dtype).eps
     np.testing.assert_allclose(truncnorm.var(last, inf), last**-2, rtol=9 * unit)
     np.testing.assert_allclose(truncnorm.entropy(-inf, -last), 1 - np.log(last), rtol=9 * unit)
-    for a, b in ((far, inf), (far, 2 * far), (-inf, -far), (-2 * far, -far)):
+    for a, b in ((far, inf), (far, far + far), (-inf, -far), (-far - far, -far)):
         for name in [*MOMENTS, "log_mass", "support"]:
             assert np.isnan(getattr(truncnorm, name)(a, b)).all()
         for name in [*POINTS, "ppf", "isf"]:

@@ -5,7 +5,6 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import KINDS, exact_draws, machine
-from trug_fast.evaluation.exact.rbm import states as states_of
 
 FEW = {"n_chains": 20, "n_temperatures": 20, "rng": 0, "progress": False}
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
@@ -83,18 +82,3 @@ def test_swapped_arguments_are_named():
     ):
         with pytest.raises(TypeError, match=words):
             call()
-
-
-def test_few_hidden_units_are_enumerated_where_pixels_are_many():
-    rng = np.random.default_rng(0)
-    model = tf.BernoulliRBM(
-        rng.normal(size=(40, 5)).astype(np.float32), rng.normal(size=40), rng.normal(size=5)
-    )
-    w, b, c = (getattr(model, n).astype(float) for n in model.names)
-    states = states_of(5)
-    terms = states @ c + np.logaddexp(0, states @ w.T + b).sum(axis=1)
-    assert tf.exact.log_partition(model) == pytest.approx(np.logaddexp.reduce(terms), rel=1e-14)
-    X = model.sample(4, n_gibbs=5, rng=0)
-    np.testing.assert_allclose(
-        tf.exact.log_likelihood(model, X), -model.free_energy(X) - np.logaddexp.reduce(terms)
-    )

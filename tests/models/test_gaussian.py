@@ -42,7 +42,7 @@ def exact_draws(model, n, seed):
     a, w, b = exact_gaussian._visible(model)
     box = exact_gaussian.hidden_box(model)
     if isinstance(model, tf.BernoulliRBM):
-        states = exact_gaussian.binary_states(model.n_hidden)
+        states = tf.exact.binary_states(model.n_hidden)
         log_p = states @ box.linear - 0.5 * ((states @ box.form) * states).sum(axis=1)
         p = np.exp(log_p - log_p.max())
         h = states[rng.choice(len(p), n, p=p / p.sum())]
@@ -52,7 +52,7 @@ def exact_draws(model, n, seed):
         def log_p(h):
             return h @ box.linear - 0.5 * ((h @ box.form) * h).sum(axis=-1)
 
-        starts = exact_gaussian.binary_states(len(low)) * (high - low) + low
+        starts = tf.exact.binary_states(len(low)) * (high - low) + low
         bounds = list(zip(low, high, strict=True))
         top = max(-minimize(lambda h: -log_p(h), s, bounds=bounds).fun for s in starts)
         h = np.empty((0, len(low)))
@@ -278,7 +278,7 @@ def test_one_thread_equals_all(dtype):
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_cannot_be_normalised_is_refused():
+def test_what_cannot_be_normalized_is_refused():
     def build(weights, upper=np.inf, d=1.0):
         return tf.TruGRBM(weights, 0, 0, d, 0.0, upper, visible_precision=[1.0, 4.0])
 

@@ -7,7 +7,7 @@ import trug_fast as tf
 from tests.support.data import exact_cases
 from tests.support.models import KINDS, machine
 from trug_fast._common import files
-from trug_fast.evaluation.exact.rbm import states as states_of
+from trug_fast.evaluation.exact import binary_states as states_of
 
 CASES = exact_cases()
 RBM_CASES = [case for case in CASES if case["kind"] == "rbm"]

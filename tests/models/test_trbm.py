@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.data import exact_cases
+from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.models.prediction import predict_all
 from trug_fast.models.sequences import as_sequences
 
@@ -66,7 +66,9 @@ def test_binary_cases(name):
     model, x, expected = model_of(case), read(case["x"]), case["expected"]
     np.testing.assert_allclose(model.filter(x), read(expected["h_filtered"]), atol=1e-14)
     np.testing.assert_allclose(
-        [f.log_p for f in temporal_exact._frames(model, x)], read(expected["logp"]), atol=1e-12
+        [f.log_likelihood for f in temporal_exact._frames(model, x)],
+        read(expected["logp"]),
+        atol=1e-12,
     )
     assert abs(tf.exact.log_likelihood(model, [x])[0] - expected["sum_logp"]) < 1e-12
     for rule, field in (("paper", "grad"), ("full", "grad_full")):
@@ -85,9 +87,9 @@ def test_real_cases(name):
     np.testing.assert_allclose(b, read(expected["b_t"]), atol=1e-14)
     np.testing.assert_allclose(c, read(expected["c_t"]), atol=1e-14)
     found = temporal_exact.frame(model, b, c, x)
-    assert abs(found.log_p - expected["logp"]) < 1e-12
-    np.testing.assert_allclose(found.mean, read(expected["h_given_x"]), atol=1e-13)
-    slope = dict(found.slope)
+    assert abs(found.log_likelihood - expected["logp"]) < 1e-12
+    np.testing.assert_allclose(found.hidden_mean, read(expected["h_given_x"]), atol=1e-13)
+    slope = dict(found.gradient)
     slope["visible_to_hidden"] = np.outer(slope["hidden_bias"], past)
     slope["visible_to_visible"] = np.outer(slope["visible_bias"], past)
     slope["hidden_to_hidden"] = np.outer(slope["hidden_bias"], hidden)
@@ -119,7 +121,7 @@ def test_sequences_of_different_lengths_filter_alone():
     model = temporal_machine()
     rng = np.random.default_rng(0)
     x = [rng.random((t, 4)) for t in (3, 7, 1, 7, 5)]
-    sequences = as_sequences("x", x, real=False)
+    sequences = as_sequences("x", x, visible="bernoulli")
     batch = sequences.batch(np.array([4, 0, 1, 2, 3]))
     seen = model.parameters().filter(sequences, batch)
     for k, part in enumerate(x):
@@ -138,7 +140,7 @@ def exact_predictions(model, x):
         b, c = model.initial_visible_bias, model.initial_hidden_bias
         if t:
             b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
-        p = [np.exp(temporal_exact.frame(model, b, c, s).log_p) for s in states]
+        p = [np.exp(temporal_exact.frame(model, b, c, s).log_likelihood) for s in states]
         rows.append(p @ states)
     return np.array(rows)
 
@@ -152,7 +154,7 @@ def test_exact_predictions_are_the_cases(name):
 
 def averaged(model, x, **options):
     """Predictions averaged over 400 sequences that are all alike."""
-    copies = as_sequences("x", np.tile(x, (400, 1, 1)), real=model.real)
+    copies = as_sequences("x", np.tile(x, (400, 1, 1)), visible=model.visible)
     found = predict_all(model, copies, "gibbs", 100, 0)
     return found.reshape(400, *x.shape).mean(axis=0)
 
@@ -163,9 +165,9 @@ def test_gibbs_predictions_come_near_the_exact_mean():
     exact = exact_predictions(model, x)
     # Means of 32,000 states of chains that mix in a few sweeps: standard errors below 3e-3.
     assert abs(averaged(model, x) - exact).max() < 0.015
-    field = model.predict(x, method="mean_field", n_sweeps=100)
+    field = model.predict(x, method="mean_field", n_gibbs=100)
     assert 0 < abs(field - exact).max() < 0.15
-    error = tf.prediction_error(model, [x, x[:3]], method="mean_field", n_sweeps=100)
+    error = tf.prediction_error(model, [x, x[:3]], method="mean_field", n_gibbs=100)
     square = ((field - x) ** 2)[1:].sum(axis=1)
     np.testing.assert_allclose(error, [square.mean(), square[:2].mean()], rtol=1e-12)
 
@@ -176,7 +178,7 @@ def test_real_predictions_come_near_the_exact_mean():
     hidden, found = model.filter(x), averaged(model, x)
     for t in range(1, 4):
         b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
-        exact = x[t] - temporal_exact.frame(model, b, c, x[t]).slope["visible_bias"]
+        exact = x[t] - temporal_exact.frame(model, b, c, x[t]).gradient["visible_bias"]
         np.testing.assert_allclose(found[t], exact, atol=0.02)
 
 
@@ -185,7 +187,7 @@ def test_files_and_generation(kind, tmp_path):
     model = temporal_machine(kind)
     model.save(tmp_path / "m.npz")
     again = type(model).load(tmp_path / "m.npz")
-    assert again.real == (kind == "real")
+    assert again.visible == ("gaussian" if kind == "real" else "bernoulli")
     first = model.generate(6, rng=0)
     np.testing.assert_array_equal(first, again.generate(6, rng=0))
     assert kind == "real" or set(np.unique(first)) <= {0.0, 1.0}
@@ -201,12 +203,12 @@ def test_generated_frames_follow_the_model():
     assert (abs(draws.mean(0) - exact) < 5 * np.sqrt(exact * (1 - exact) / 500)).all()
 
 
-def test_what_cannot_be_normalised_is_refused():
+def test_what_cannot_be_normalized_is_refused():
     n, m = 3, 2
     rest = (np.zeros((m, n)), np.zeros((n, n)), np.zeros((m, m)), 0, 0, 0, 0, 1.0, 0.0)
     large = np.full((n, m), 0.7)  # norm 1.7
     tf.TruGTRBM(large, *rest, 4.0, visible_precision=1.0)
-    with pytest.raises(ValueError, match="too large to normalise"):
+    with pytest.raises(ValueError, match="too large to normalize"):
         tf.TruGTRBM(large, *rest, np.inf, visible_precision=1.0)
     # Of opposite signs the two units keep each other in check: copositive, not positive definite.
     opposed = np.array([[0.8, -0.8], [0.0, 0.0], [0.0, 0.0]])

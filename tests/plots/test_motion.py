@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.datasets.test_skeleton import SMALL
-from trug_fast import cli
+from tests.support.skeletons import SMALL
+from trug_fast import cli, plots
 
 pytest.importorskip("matplotlib")
-from trug_fast.plots import motion as plots_motion  # noqa: E402
 
 # A leg that hangs from the root, and a nose before it.
 BONES = [[0, 1], [0, 2]]
@@ -22,16 +21,16 @@ def moving(way, n_frames):
 def test_bodies_go_to_the_right():
     turn = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])  # z to x
     for sequence in (moving([0, 0, 1], 3), moving([0, 0, 1], 3) @ turn.T, BODY[None]):
-        view = plots_motion.side_view(sequence)
+        view = plots.side_view(sequence)
         expected = np.broadcast_to([[0, 3], [0, 0], [1, 3]], view.shape)
         np.testing.assert_allclose(view, expected, atol=1e-14)
-    backwards = plots_motion.side_view(moving([0, 0, -1], 2))
+    backwards = plots.side_view(moving([0, 0, -1], 2))
     np.testing.assert_allclose(backwards[:, 2, 0], -1)
 
 
 def test_rows_show_each_second_frame(tmp_path):
     motions = {"one": moving([0, 0, 1], 5), "two": moving([0, 0, 2], 3)}
-    figure = plots_motion.stick_figures(motions, BONES, every=2, sides=[-1, 0])
+    figure = plots.stick_figures(motions, BONES, every=2, sides=[-1, 0])
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["one", "two"]
     for ax, figures in zip(figure.axes, (3, 2), strict=True):
         left, middle, right, ground = (line.get_xydata() for line in ax.lines)
@@ -50,7 +49,7 @@ def test_animation_holds_every_frame(tmp_path):
     motions = {"a name that needs more than a line": moving([0, 0, 1], 4), "short": BODY[None]}
     swinging = motions["short"].repeat(4, axis=0)
     swinging[:, 1, 2] = [-1, 0, 1, 2]
-    plots_motion.save_gif({**motions, "leg": swinging}, BONES, tmp_path / "s.gif")
+    plots.save_motion({**motions, "leg": swinging}, BONES, tmp_path / "s.gif")
     with image.open(tmp_path / "s.gif") as found:
         assert found.n_frames == 4 and found.info["duration"] == 30
         frames = []
@@ -78,7 +77,7 @@ def test_animation_holds_every_frame(tmp_path):
 )
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
-        plots_motion.stick_figures(**{"motions": {"walk": BODY[None]}, "bones": BONES, **options})
+        plots.stick_figures(**{"motions": {"walk": BODY[None]}, "bones": BONES, **options})
 
 
 @pytest.fixture
@@ -101,7 +100,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def save_machine(path, n_visible, **options):
+def save_model(path, n_visible, **options):
     weights = np.random.default_rng(0).normal(0, 0.1, (n_visible, 2))
     square = np.eye(n_visible)
     tf.BernoulliTRBM(weights, weights.T, square, np.eye(2), 0, 0, 0, 0, **options).save(path)
@@ -109,7 +108,7 @@ def save_machine(path, n_visible, **options):
 
 
 def test_command(folder, capsys):
-    model = save_machine(folder / "model.npz", 11, visible_precision=4.0)
+    model = save_model(folder / "model.npz", 11, visible_precision=4.0)
     words = f"plot motion {model} --data-dir {folder} --seen 5 --frames 7 --gibbs 3 --every 2"
     for name in ("walk.png", "walk.gif"):
         assert cli.main([*words.split(), str(folder / name)]) == 0
@@ -120,9 +119,9 @@ def test_command(folder, capsys):
 def test_command_with_bad_input(folder, capsys, monkeypatch):
     monkeypatch.delenv("TRUG_FAST_DATA", raising=False)
     out = folder / "walk.png"
-    good = save_machine(folder / "model.npz", 11, visible_precision=4.0)
-    small = save_machine(folder / "small.npz", 9, visible_precision=4.0)
-    binary = save_machine(folder / "binary.npz", 11)
+    good = save_model(folder / "model.npz", 11, visible_precision=4.0)
+    small = save_model(folder / "small.npz", 9, visible_precision=4.0)
+    binary = save_model(folder / "binary.npz", 11)
     here = f"--data-dir={folder}"
     for model, options, words in (
         (good, [], "nowhere"),

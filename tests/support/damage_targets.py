@@ -10,8 +10,7 @@ import numpy as np
 
 import trug_fast as tf
 from trug_fast._common import files
-from trug_fast.datasets import _files
-from trug_fast.datasets.skeleton import read_asf
+from trug_fast.datasets import _files, read_asf
 from trug_fast.reproduce import protocol, results
 from trug_fast.reproduce.table2 import TABLE
 

@@ -34,8 +34,7 @@ from tests.support.fuzz_arguments import (
     word,
 )
 from trug_fast import kernels
-from trug_fast.datasets import positions as motion
-from trug_fast.datasets.skeleton import Bone, Skeleton, euler
+from trug_fast.datasets import Bone, Skeleton, euler
 
 ZERO = np.zeros
 RBMS = [
@@ -270,7 +269,7 @@ CALLS = {
         | {
             "sequence": data(VIDEOS[0]),
             "method": word("gibbs", "mean_field", "last"),
-            "n_sweeps": STEPS,
+            "n_gibbs": STEPS,
             "rng": RNG,
         },
     ),
@@ -291,7 +290,7 @@ CALLS = {
         | {
             "sequences": SEQUENCES,
             "method": word("gibbs", "mean_field", "last"),
-            "n_sweeps": STEPS,
+            "n_gibbs": STEPS,
             "rng": RNG,
         },
     ),
@@ -367,8 +366,8 @@ CALLS = {
         tf.datasets.load_uci,
         {"name": needed("word", "boston", "year"), "directory": needed("path", "FOLDER/none")},
     ),
-    "positions": Call(
-        lambda frames: motion.positions(LEG, frames, CHANNELS),
+    "joint_positions": Call(
+        lambda frames: tf.datasets.joint_positions(LEG, frames, CHANNELS),
         {"frames": data(np.zeros((2, 7)), np.ones((1, 7)))},
     ),
     "euler": Call(

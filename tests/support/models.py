@@ -3,7 +3,7 @@
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.evaluation.exact.rbm import states as states_of
+from trug_fast.evaluation.exact import binary_states as states_of
 
 
 def _trug(rng, n_visible, n_hidden, precision, lower, upper, dtype, scale=0.8):

@@ -34,7 +34,7 @@ def random_units(rng, n):
     return a[keep], d[keep], lower[keep], upper[keep]
 
 
-def random_flat_units(rng, n):
+def random_nonpositive_units(rng, n):
     """Return a, d, lower, upper with d <= 0, from uniform to nearly binary units."""
     width = np.where(rng.random(n) < 0.5, 10 ** rng.uniform(-12, 3, n), 10 ** rng.uniform(-1, 1, n))
     shift = rng.normal(size=n) * 10 ** rng.uniform(-2, 2, n)

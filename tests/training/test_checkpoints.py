@@ -320,8 +320,8 @@ def test_checkpoints_are_written_as_often_as_asked(data, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "kind", "words"),
     [
-        ({"checkpoint_every": -1}, ValueError, "checkpoint_every must be at least 0"),
-        ({"checkpoint_every": "often"}, TypeError, "checkpoint_every must be a number"),
+        ({"checkpoint_every": -1}, ValueError, "every must be at least 0"),
+        ({"checkpoint_every": "often"}, TypeError, "every must be a number"),
         ({"resume": "maybe"}, ValueError, "resume must be True, False or 'auto', got 'maybe'"),
         ({"progress": 3}, TypeError, "progress must be"),
     ],

@@ -99,18 +99,8 @@ def matrix(name: str, value: ArrayLike, columns: int | None = None) -> NDArray[A
     return array
 
 
-def visible(
-    name: str,
-    value: ArrayLike,
-    columns: int | None = None,
-    *,
-    soft: bool,
-    real: str = "visible='gaussian' in training, visible_precision in a model",
-) -> NDArray[Any]:
-    """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``.
-
-    ``real`` says which option takes other numbers.
-    """
+def visible(name: str, value: ArrayLike, columns: int | None = None, *, soft: bool) -> NDArray[Any]:
+    """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``."""
     array = matrix(name, value, columns)
     wrong = (array < 0) | (array > 1) if soft else (array != 0) & (array != 1)
     if wrong.any():
@@ -118,7 +108,10 @@ def visible(
         wanted = "lie in [0, 1]" if soft else "be 0 or 1"
         hint = "binarize the data, or pass soft=True for values in [0, 1]"
         if array.min() < 0 or array.max() > 1:
-            hint = f"grey levels need datasets.binarize, real numbers {real}"
+            hint = (
+                "grey levels need datasets.binarize, real numbers visible='gaussian' in training, "
+                "visible_precision in a model"
+            )
         raise ValueError(
             f"{name} must {wanted}, got {array[row, column]} at row {row}, column {column} ({hint})"
         )

@@ -66,7 +66,7 @@ def _add_motion(figures: Any) -> argparse.ArgumentParser:
 
 def draw_family(arguments: argparse.Namespace) -> None:
     """Draw the nonlinearities that fixed intervals give."""
-    from trug_fast.plots import basic as plots
+    from trug_fast import plots
 
     plots.family().savefig(arguments.out)
     print(f"written to {arguments.out}")
@@ -74,7 +74,7 @@ def draw_family(arguments: argparse.Namespace) -> None:
 
 def draw_units(arguments: argparse.Namespace) -> None:
     """Draw what a model's units have become."""
-    from trug_fast.plots import basic as plots
+    from trug_fast import plots
 
     model = options.load_temporal(arguments.model) or options.load_model(arguments.model)
     plots.save(plots.nonlinearities(model), arguments.out)
@@ -83,33 +83,32 @@ def draw_units(arguments: argparse.Namespace) -> None:
 
 def draw_history(arguments: argparse.Namespace) -> None:
     """Draw how a training went."""
+    from trug_fast import plots
     from trug_fast._common import files
-    from trug_fast.plots import training as plots_training
 
     record = files.read(arguments.history, "history")
-    plots_training.training(record).savefig(arguments.out)
+    plots.training(record).savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 
 def draw_weights(arguments: argparse.Namespace) -> None:
     """Draw what a temporal model's units see of a frame, and of the one before."""
-    from trug_fast.plots import video as plots_video
+    from trug_fast import plots
 
     model = _temporal(arguments)
     side = options.square_side(model)
-    plots_video.dictionaries(model, (side, side)).savefig(arguments.out)
+    plots.dictionaries(model, (side, side)).savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 
 def draw_video(arguments: argparse.Namespace) -> None:
     """Draw a new video of bouncing balls, forecasts of it, and how a model goes on."""
-    from trug_fast import datasets
-    from trug_fast.plots import video as plots_video
+    from trug_fast import datasets, plots
 
     model = _temporal(arguments)
     side, frames = options.square_side(model), arguments.seen + arguments.frames
     balls = datasets.bouncing_balls(1, frames, size=side, rng=arguments.seed)[0]
-    plots_video.continuation(
+    plots.continuation(
         model,
         balls,
         (side, side),
@@ -122,16 +121,15 @@ def draw_video(arguments: argparse.Namespace) -> None:
 
 def draw_motion(arguments: argparse.Namespace) -> None:
     """Draw a recorded motion, forecasts of it, and how a model goes on."""
-    from trug_fast import datasets
-    from trug_fast.datasets.positions import positions
-    from trug_fast.plots import motion as plots_motion
+    from trug_fast import datasets, plots
+    from trug_fast.datasets import joint_positions
 
     model = _temporal(arguments)
     motion = datasets.load_cmu_motion(arguments.data_dir)
     skeleton = datasets.load_cmu_skeleton(arguments.data_dir)
-    if model.n_visible != len(motion.channel_names) or not model.real:
+    if model.n_visible != len(motion.channel_names) or model.visible != "gaussian":
         raise ValueError(
-            f"{arguments.model} has {model.n_visible} {'real' if model.real else 'binary'} visible "
+            f"{arguments.model} has {model.n_visible} {model.visible} visible "
             f"units, the motion has {len(motion.channel_names)} real channels"
         )
     seen, frames = arguments.seen, arguments.frames
@@ -148,13 +146,13 @@ def draw_motion(arguments: argparse.Namespace) -> None:
         ),
     }
     bodies = {
-        name: positions(skeleton, motion.restore(row[-frames:]), motion.channel_names)
+        name: joint_positions(skeleton, motion.restore(row[-frames:]), motion.channel_names)
         for name, row in rows.items()
     }
     if arguments.out.lower().endswith(".gif"):
-        plots_motion.save_gif(bodies, skeleton.pairs, arguments.out, sides=skeleton.sides)
+        plots.save_motion(bodies, skeleton.pairs, arguments.out, sides=skeleton.sides)
     else:
-        plots_motion.stick_figures(
+        plots.stick_figures(
             bodies, skeleton.pairs, every=arguments.every, sides=skeleton.sides
         ).savefig(arguments.out)
     print(f"written to {arguments.out}")

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     if target.suffix == ".npz":
         np.savez_compressed(target, samples=draws)
     else:
-        from trug_fast.plots import basic as plots
+        from trug_fast import plots
 
         side = options.square_side(model)
         plots.save(plots.images(draws, (side, side)), target)
@@ -70,11 +70,11 @@ def _sample_video(arguments: argparse.Namespace, model: TRBM, target: Path) -> N
     if target.suffix == ".npz":
         np.savez_compressed(target, frames=frames)
     else:
-        from trug_fast.plots import video as plots_video
+        from trug_fast import plots
 
         side = options.square_side(model)
         if target.suffix == ".gif":
-            plots_video.save_gif(frames, (side, side), target)
+            plots.save_video(frames, (side, side), target)
         else:
-            plots_video.strips({"generated": frames}, (side, side)).savefig(target)
+            plots.strips({"generated": frames}, (side, side)).savefig(target)
     print(f"{arguments.n} frames, {sweeps} sweeps each, written to {target}")

@@ -317,7 +317,7 @@ def _draw(
         for kind, result in results.items()
     ]
     try:
-        from trug_fast.plots import basic as plots
+        from trug_fast import plots
 
         samples = fit.model.sample(start=rows, n_gibbs=500, rng=arguments.seed, return_mean=True)
         figure = plots.summary(

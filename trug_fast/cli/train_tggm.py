@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import options
 
 if TYPE_CHECKING:
-    from trug_fast.datasets import RegressionData
-    from trug_fast.datasets._regression import Split
+    from trug_fast.datasets import RegressionSplit
     from trug_fast.models.truncation import Truncation
 
 PROGRAM = "trug-fast train tggm"  # by this mark in result.json a folder is known as ours
@@ -29,7 +28,6 @@ DATA = (
     "wine",
     "year",
 )
-Z_90 = 1.6448536269514722  # half width of a normal's 90 % interval
 
 
 def add(models: Any) -> None:
@@ -93,31 +91,13 @@ def truncation(text: str, learn: str | None) -> Truncation:
     return replace(chosen, learn=learned, learn_lower=True)
 
 
-def load(name: str, directory: str | None) -> RegressionData:
-    """Return the data set of this name."""
-    from trug_fast import datasets
-
-    return datasets.load_yacht() if name == "yacht" else datasets.load_uci(name, directory)
-
-
-def figures(y: Any, mean: Any, std: Any) -> dict[str, float]:
-    """Return error, mean log-density and coverage of 90 % intervals of normal predictions."""
-    import numpy as np
-
-    z = (y - mean) / std
-    density = -0.5 * (np.log(2 * np.pi * std**2) + z**2)
-    return {
-        "rmse": float(np.sqrt(np.mean((y - mean) ** 2))),
-        "log_likelihood": float(np.mean(density * np.ones_like(z))),
-        "coverage": float(np.mean(abs(z) <= Z_90)),
-    }
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Train, evaluate, print and write."""
     import numpy as np
 
+    from trug_fast import datasets
     from trug_fast._common import checks, files
+    from trug_fast.evaluation.regression import prediction_scores
     from trug_fast.training.tggm.train import train_tggm
 
     chosen = truncation(arguments.truncation, arguments.learn)
@@ -127,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
     options.check_checkpoint(arguments, path)
     folder = Path(arguments.out or f"trug-tggm-{arguments.data}")
     options.refuse_foreign(folder, PROGRAM)
-    data = load(arguments.data, arguments.data_dir)
+    data = datasets.load_uci(arguments.data, arguments.data_dir)
     try:
         split = data.split(arguments.split)
     except IndexError as error:
@@ -170,7 +150,7 @@ def run(arguments: argparse.Namespace) -> None:
         again = "" if arguments.checkpoint is None else "; --resume continues"
         raise KeyboardInterrupt(f"; the model so far is in {folder}{again}")
     mean, std = fit.model.predict(split.X_test, return_std=True)
-    results = {"TruG-TGGM": figures(split.y_test, mean, std) | {"seconds": seconds}}
+    results = {"TruG-TGGM": prediction_scores(split.y_test, mean, std) | {"seconds": seconds}}
     if not arguments.no_baseline:
         results |= _baselines(split, arguments.hidden, arguments.seed)
     _print_table(results)
@@ -192,7 +172,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"written to {folder}: {', '.join((*FILES, 'result.json'))}")
 
 
-def _baselines(split: Split, hidden: int, seed: int) -> dict[str, dict[str, float]]:
+def _baselines(split: RegressionSplit, hidden: int, seed: int) -> dict[str, dict[str, float]]:
     """Return the figures of a multilayer perceptron of the same size and of ridge regression.
 
     Their predictions get one standard deviation, that of five-fold cross-validated errors.
@@ -200,6 +180,8 @@ def _baselines(split: Split, hidden: int, seed: int) -> dict[str, dict[str, floa
     import warnings
 
     import numpy as np
+
+    from trug_fast.evaluation.regression import prediction_scores
 
     try:
         from sklearn.compose import TransformedTargetRegressor
@@ -229,7 +211,7 @@ def _baselines(split: Split, hidden: int, seed: int) -> dict[str, dict[str, floa
             folds = KFold(5, shuffle=True, random_state=seed)
             errors = y - cross_val_predict(whole, X, y, cv=folds)
             std = np.sqrt(np.mean(errors**2))
-            results[name] = figures(split.y_test, whole.predict(split.X_test), std)
+            results[name] = prediction_scores(split.y_test, whole.predict(split.X_test), std)
             results[name]["seconds"] = seconds
     return results
 

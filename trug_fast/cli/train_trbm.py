@@ -174,7 +174,7 @@ def _train(
 
 
 def _error(arguments: argparse.Namespace, fit: TemporalFit, test: Any) -> float:
-    from trug_fast.models.prediction import prediction_error
+    from trug_fast.evaluation.prediction import prediction_error
 
     return float(prediction_error(fit.model, test, rng=arguments.seed).mean())
 
@@ -186,15 +186,14 @@ def _write(folder: Path, report: dict[str, Any]) -> None:
 def _draw(arguments: argparse.Namespace, folder: Path, fit: TemporalFit, test: Any) -> None:
     """Draw the training; a test video, its forecasts, and how the model goes on from ten frames."""
     try:
-        from trug_fast.plots import training as plots_training
-        from trug_fast.plots import video as plots_video
+        from trug_fast import plots
 
-        plots_training.training(fit.history).savefig(folder / "training.png")
+        plots.training(fit.history).savefig(folder / "training.png")
         if arguments.data != "balls":
             return
-        figure = plots_video.continuation(fit.model, test[0][:30], (30, 30), rng=arguments.seed)
+        figure = plots.continuation(fit.model, test[0][:30], (30, 30), rng=arguments.seed)
         figure.savefig(folder / "strips.png")
         dream = fit.model.generate(20, prefix=test[0][:10], return_mean=True, rng=arguments.seed)
-        plots_video.save_gif(dream, (30, 30), folder / "generated.gif")
+        plots.save_video(dream, (30, 30), folder / "generated.gif")
     except ImportError as error:
         print(f"no figure: {error}")

@@ -4,25 +4,32 @@ The handwritten 8x8 digits and the yachts are part of the package. The others ar
 that you have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once.
 """
 
-from ._binary import Resampler, binarize, resampler
-from ._loaders import (
+from .binary import Resampler, binarize, resampler
+from .images import (
     ImageData,
     load_binarized_mnist,
     load_caltech101_silhouettes,
     load_digits,
     load_mnist,
 )
-from ._motion import MotionData, load_cmu_motion, load_cmu_skeleton
-from ._regression import RegressionData, load_uci, load_yacht
-from ._videos import bouncing_balls
+from .motion import MotionData, load_cmu_motion, load_cmu_skeleton
+from .positions import joint_positions
+from .regression import RegressionData, RegressionSplit, load_uci, load_yacht
+from .skeleton import Bone, Skeleton, euler, read_asf
+from .videos import bouncing_balls
 
 __all__ = [
+    "Bone",
     "ImageData",
     "MotionData",
     "RegressionData",
+    "RegressionSplit",
     "Resampler",
+    "Skeleton",
     "binarize",
     "bouncing_balls",
+    "euler",
+    "joint_positions",
     "load_binarized_mnist",
     "load_caltech101_silhouettes",
     "load_cmu_motion",
@@ -31,5 +38,6 @@ __all__ = [
     "load_mnist",
     "load_uci",
     "load_yacht",
+    "read_asf",
     "resampler",
 ]

@@ -21,7 +21,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from trug_fast._common import checks
 
@@ -36,7 +35,9 @@ RELATIVE_ROOT = ["tilt_fwd", "tilt_hip", "d_yaw", "v_hip", "v_fwd", "height"]
 Channels = dict[str, FloatArray]
 
 
-def positions(skeleton: Skeleton, frames: ArrayLike, channel_names: Sequence[str]) -> FloatArray:
+def joint_positions(
+    skeleton: Skeleton, frames: ArrayLike, channel_names: Sequence[str]
+) -> FloatArray:
     """Give the positions of all joints in a sequence of poses.
 
     Parameters
@@ -69,10 +70,10 @@ def positions(skeleton: Skeleton, frames: ArrayLike, channel_names: Sequence[str
     Examples
     --------
     >>> import numpy as np
-    >>> from trug_fast.skeleton import Bone, Skeleton
+    >>> from trug_fast.datasets import Bone, Skeleton
     >>> shin = Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")
     >>> names = ["root.TX", "root.TY", "root.TZ", "root.RX", "root.RY", "root.RZ", "shin.rx"]
-    >>> positions(Skeleton([shin]), [[0, 5, 0, 0, 0, 0, 60]], names)[0, 1].round(4)
+    >>> joint_positions(Skeleton([shin]), [[0, 5, 0, 0, 0, 0, 60]], names)[0, 1].round(4)
     array([ 0.    ,  4.    , -1.7321])
     """
     columns = checks.matrix("frames", frames, len(channel_names)).astype(np.float64).T
@@ -115,6 +116,8 @@ def _from_angles(skeleton: Skeleton, channels: Channels) -> dict[str, FloatArray
 
 def _from_maps(skeleton: Skeleton, channels: Channels) -> dict[str, FloatArray]:
     """Rotations of the bones from exponential maps; what has no channel is always 0."""
+    from scipy.spatial.transform import Rotation  # takes half a second, and few need it
+
     rotations = {}
     for bone in skeleton.bones:
         names = [f"{bone.name}.e{axis}" for axis in "xyz"]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from trug_fast._common import checks
 
@@ -170,6 +169,8 @@ def euler(angles: ArrayLike, order: str, *, degrees: bool) -> FloatArray:
         raise ValueError(
             f"angles must have {len(order)} columns for the axes {order!r}, got {values.shape}"
         )
+    from scipy.spatial.transform import Rotation  # takes half a second, and few need it
+
     flat = Rotation.from_euler(order, values.reshape(-1, len(order)), degrees=degrees)
     return np.asarray(flat.as_matrix()).reshape(*values.shape[:-1], 3, 3)
 

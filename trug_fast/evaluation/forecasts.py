@@ -44,8 +44,8 @@ def forecast_errors(
     >>> sorted(tf.forecast_errors(videos[:4], videos[4:], orders=(1,)))
     ['copy last', 'linear, order 1', 'mean frame']
     """
-    ours = as_sequences("train", train, real=True)
-    theirs = as_sequences("test", test, ours.shape[1], real=True)
+    ours = as_sequences("train", train, visible="gaussian")
+    theirs = as_sequences("test", test, ours.shape[1], visible="gaussian")
     penalty = checks.number("ridge", ridge, least=0.0)
     if not isinstance(orders, tuple | list):
         raise TypeError(f"orders must be a tuple of ints, got {orders!r}")

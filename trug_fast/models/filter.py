@@ -1,4 +1,4 @@
-"""A temporal machine as the kernels take it, and its filter (math.md 4.1 and 4.2)."""
+"""A temporal model as the kernels take it, and its filter (math.md 4.1 and 4.2)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
+from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.learning import gather
-from trug_fast.kernels.trbm import filter as filtering
-from trug_fast.kernels.trbm import frames as kernels
+from trug_fast.kernels.tiles import gather
+from trug_fast.kernels.trbm.filter import Frames, run_filter
+from trug_fast.kernels.trbm.frames import add_product
 
 from .sequences import Batch, Sequences
 
@@ -27,8 +28,8 @@ class Filtered(NamedTuple):
     layers: gibbs.Layers  # the RBM of each frame given its past: biases have a row each
 
 
-class Parameters(NamedTuple):
-    """A temporal machine as the kernels take it: matrices lead from past to present."""
+class TemporalLayers(NamedTuple):
+    """A temporal model as the kernels take it: matrices lead from past to present."""
 
     layers: gibbs.Layers  # biases of frames with a past
     initial_visible_bias: FloatArray
@@ -36,7 +37,6 @@ class Parameters(NamedTuple):
     visible_to_hidden: FloatArray  # (visible, hidden), W2 transposed
     visible_to_visible: FloatArray  # W3 transposed
     hidden_to_hidden: FloatArray  # W4 transposed
-    visible_precision: FloatArray  # empty if visibles are binary
 
     def filter(
         self,
@@ -62,14 +62,13 @@ class Parameters(NamedTuple):
         ):
             bias[:first], bias[first:] = initial, constant
             if rows > first:
-                kernels.product(
-                    False, False, past_visible, read_only(weights), 1.0, 1.0, bias[first:]
-                )
+                add_product(False, past_visible, read_only(weights), 1.0, bias[first:])
         drive = hidden_bias.copy()
-        kernels.product(False, False, visible, layers.weights, 1.0, 1.0, drive)
+        add_product(False, visible, layers.weights, 1.0, drive)
         net, state = np.empty_like(drive), np.empty_like(drive)
         chain = layers._replace(weights=read_only(self.hidden_to_hidden))
-        filtering.run_filter(chain, batch.starts, draw, seed, step, drive, net, state)
+        address = gibbs.Address(seed, HIDDEN, step, 0)
+        run_filter(chain, batch.starts, draw, address, Frames(drive, net, state))
         past_hidden = np.empty((rows - first, n_hidden), dtype)
         gather(state, batch.past, past_hidden)
         hidden_bias += net - drive

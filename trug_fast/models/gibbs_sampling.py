@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,13 +10,12 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 
-STRETCH = 100  # sweeps between two looks at Ctrl-C, and at how busy the machine is
+from .two_layers import TwoLayers
 
-if TYPE_CHECKING:
-    from .rbm import RBM
+STRETCH = 100  # sweeps between two looks at Ctrl-C, and at how busy the computer is
 
 
-def checked_clamp(model: RBM, clamp: ArrayLike) -> NDArray[np.float64]:
+def checked_clamp(model: TwoLayers, clamp: ArrayLike) -> NDArray[np.float64]:
     """Return the clamp as a matrix of one or more rows, NaN where a unit is free."""
     n_visible = model.n_visible
     array = np.atleast_2d(checks.numbers("clamp", clamp).astype(np.float64))
@@ -26,20 +23,12 @@ def checked_clamp(model: RBM, clamp: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(
             f"clamp must have shape ({n_visible},) or (n, {n_visible}), got {np.shape(clamp)}"
         )
-    held = array[~np.isnan(array)]
-    if model.visible_precision is not None:
-        if not np.isfinite(held).all():
-            raise ValueError("clamp must hold finite numbers, and NaN at the free units")
-    elif not ((held >= 0) & (held <= 1)).all():
-        raise ValueError(
-            "clamp must hold numbers in [0, 1], and NaN at the free units (real numbers need "
-            "a model with visible_precision)"
-        )
+    model.visible_units.require_held("clamp", array[~np.isnan(array)])
     return array
 
 
 def starting_rows(
-    model: RBM,
+    model: TwoLayers,
     n: int | None,
     start: ArrayLike | None,
     held: NDArray[np.float64] | None,
@@ -66,19 +55,19 @@ def starting_rows(
 
 
 def run(
-    model: RBM, begin: FloatArray, held: FloatArray | None, n_gibbs: int, seed: int
+    model: TwoLayers, begin: FloatArray, held: FloatArray | None, n_gibbs: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the chains' states after ``n_gibbs`` sweeps and the means they were drawn from."""
     layers = model.layers()
     visible = np.array(begin, dtype=model.dtype, order="C")
-    mean = np.empty_like(visible)
-    hidden, net = (np.empty((visible.shape[0], model.n_hidden), model.dtype) for _ in range(2))
+    chains = gibbs.Chains.new(visible, model.n_hidden, statistics=False)
+    mean = chains.visible_mean
     size = work(visible.shape[0], model.n_visible, model.n_hidden)
     if held is None:
         for step in range(0, n_gibbs, STRETCH):
             count = min(STRETCH, n_gibbs - step)
             with computing(size):
-                gibbs.run_chains(layers, count, seed, step, visible, mean, hidden, net)
+                gibbs.run_chains(layers, chains, count, seed, step)
         return visible, mean
     value = np.broadcast_to(held, visible.shape).astype(model.dtype)
     fixed = ~np.isnan(value)
@@ -86,7 +75,7 @@ def run(
     for first in range(0, n_gibbs, STRETCH):
         with computing(size):
             for step in range(first, min(first + STRETCH, n_gibbs)):
-                gibbs.run_chains(layers, 1, seed, step, visible, mean, hidden, net)
+                gibbs.run_chains(layers, chains, 1, seed, step)
                 visible[fixed] = value[fixed]
     mean[fixed] = value[fixed]
     return visible, mean

@@ -1,4 +1,4 @@
-"""Which machines with Gaussian visible units and infinite ends have a density (math.md 4.1)."""
+"""Which models with Gaussian visible units and infinite ends have a density (math.md 4.1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def scaled(
     )
 
 
-def require_normalisable(
+def require_normalizable(
     weights: FloatArray,
     precision: FloatArray,
     lower: FloatArray,
@@ -42,7 +42,7 @@ def require_normalisable(
     if taken[worst, worst] >= 1:
         unit = int(np.flatnonzero(loose)[worst])
         raise ValueError(
-            "weights are too large to normalise the density of Gaussian visible units and hidden "
+            "weights are too large to normalize the density of Gaussian visible units and hidden "
             f"unit {unit}, which has an infinite end: the sum of W^2 / visible_precision over its "
             f"weights is {taken[worst, worst] * precision[unit]:.4g}, it must be below the unit's "
             f"precision {precision[unit]:.4g}; scale them down, or use finite ends"
@@ -54,13 +54,13 @@ def require_normalisable(
         return
     norm = np.sqrt(np.linalg.eigvalsh(taken)[-1])
     raise ValueError(
-        "weights are too large to normalise the density of Gaussian visible units and hidden units "
+        "weights are too large to normalize the density of Gaussian visible units and hidden units "
         f"with an infinite end: the norm of A^-1/2 W D^-1/2 is {norm:.4g}, below 1 is safe; "
         "scale them down, or use finite ends"
     )
 
 
-def keep_normalisable(
+def keep_normalizable(
     weights: FloatArray, precision: FloatArray, visible_precision: FloatArray
 ) -> None:
     """Scale weights down, in place, where units with infinite ends might leave no density.

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trug_fast._common import checks, files
+from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
-from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast._common.threads import computing, work
+from trug_fast._common.threads import computing
+from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import annealing, gibbs
-from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
 
 from . import gibbs_sampling as sampling
-from .normalizable import require_normalisable
-from .visible_units import VisibleUnits, units_of
+from .fields import Field
+from .hidden_units import BernoulliHidden, TruGHidden
+from .two_layers import TwoLayers
+from .visible_units import PRECISION
 
-Self = TypeVar("Self", bound="RBM")
+FIELDS = (
+    Field("weights", ("n_visible", "n_hidden")),
+    Field("visible_bias", ("n_visible",)),
+    Field("hidden_bias", ("n_hidden",)),
+)
 CHUNK = 4096  # rows evaluated at a time, so that working arrays stay small
 
 
@@ -33,93 +36,8 @@ class HiddenMoments(NamedTuple):
     variance: FloatArray
 
 
-class RBM(ABC):
-    """What both machines share: everything but the hidden units' own parameters.
-
-    The machines are values: their arrays are copies of what was given and cannot be written to.
-    """
-
-    weights: FloatArray
-    visible_bias: FloatArray
-    hidden_bias: FloatArray
-    visible_precision: FloatArray | None  # of Gaussian visible units
-    names: tuple[str, ...]  # the parameters, in the order of the constructor
-
-    def _set_common(
-        self,
-        weights: ArrayLike,
-        visible_bias: ArrayLike,
-        hidden_bias: ArrayLike,
-        visible_precision: ArrayLike | None,
-    ) -> None:
-        array = checks.matrix("weights", weights)
-        dtype = np.float32 if array.dtype == np.float32 else np.float64
-        n_visible, n_hidden = array.shape
-        self.weights = np.array(array, dtype=dtype, order="C")
-        self.visible_bias = checks.vector(
-            "visible_bias", visible_bias, n_visible, dtype, infinite=False
-        )
-        self.hidden_bias = checks.vector(
-            "hidden_bias", hidden_bias, n_hidden, dtype, infinite=False
-        )
-        self.visible_precision = None
-        if visible_precision is not None:
-            self.visible_precision = checks.vector(
-                "visible_precision", visible_precision, n_visible, dtype, infinite=False
-            )
-            checks.positive("visible_precision", self.visible_precision)
-            self.names = (*self.names, "visible_precision")
-
-    def _freeze(self) -> None:
-        for name in self.names:
-            getattr(self, name).flags.writeable = False
-
-    @property
-    def n_visible(self) -> int:
-        """Number of visible units."""
-        return int(self.weights.shape[0])
-
-    @property
-    def n_hidden(self) -> int:
-        """Number of hidden units."""
-        return int(self.weights.shape[1])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Float type of the parameters and of everything drawn from them."""
-        return self.weights.dtype
-
-    def __repr__(self) -> str:
-        """Return the class and its sizes."""
-        name = type(self).__name__
-        sizes = f"n_visible={self.n_visible}, n_hidden={self.n_hidden}"
-        kind = "" if self.visible_precision is None else "visible='gaussian', "
-        return f"{name}({sizes}, {kind}dtype={self.dtype})"
-
-    @property
-    def visible_units(self) -> VisibleUnits:
-        """What depends on the kind of the visible units."""
-        return units_of(self.visible_precision)
-
-    @abstractmethod
-    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
-        """Return the hidden units' own fields of the layers."""
-
-    def layers(self, dtype: Any = None) -> gibbs.Layers:
-        """Return the machine as the kernels take it, in its own or another float type."""
-        dtype = dtype or self.dtype
-        precision = self.visible_precision
-        return gibbs.Layers(
-            read_only(self.weights.astype(dtype, copy=False)),
-            self.visible_bias.astype(dtype)[None],
-            self.hidden_bias.astype(dtype)[None],
-            *self._units(dtype),
-            np.empty(0, dtype) if precision is None else precision.astype(dtype),
-        )
-
-    def _work(self, rows: FloatArray) -> float:
-        """Return what a half step of so many rows costs."""
-        return work(len(rows), self.n_visible, self.n_hidden)
+class RBM(TwoLayers):
+    """What both RBMs share: everything but the hidden units' own parameters."""
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
         """Free energy -log p*(x) of each row (math.md 2.1), in float64.
@@ -145,8 +63,8 @@ class RBM(ABC):
         for start in range(0, array.shape[0], CHUNK):
             rows = np.ascontiguousarray(array[start : start + CHUNK], dtype=np.float64)
             net = np.empty((rows.shape[0], self.n_hidden))
-            parts = np.empty((rows.shape[0], gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
-            with computing(self._work(rows)):
+            parts = np.empty((rows.shape[0], tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
+            with computing(self._work(len(rows))):
                 annealing.log_norm_rows(layers, rows, net, parts)
                 linear = rows @ layers.visible_bias[0]
             energy = self.visible_units.energy(rows)
@@ -157,12 +75,9 @@ class RBM(ABC):
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
         array = self.visible_units.checked("X", X, self.n_visible)
         rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
-        net, mean, variance, low, high = (
-            np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(5)
-        )
-        with computing(self._work(rows)):
-            gibbs.hidden_moments(self.layers(), rows, net, mean, variance, low, high)
-        return HiddenMoments(mean, variance)
+        with computing(self._work(len(rows))):
+            found = gibbs.hidden_moments(self.layers(), rows)
+        return HiddenMoments(found.mean, found.variance)
 
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""
@@ -170,17 +85,28 @@ class RBM(ABC):
         rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
         net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
-        with computing(self._work(rows)):
+        with computing(self._work(len(rows))):
             gibbs.step_hidden(self.layers(), rows, address, net, hidden)
         return hidden
 
     def sample_visible(self, H: ArrayLike, *, rng: RngLike = None) -> FloatArray:
-        """Draw visible units given hidden vectors; shape (rows, n_visible)."""
-        array = checks.matrix("H", H, self.n_hidden)
-        rows = np.ascontiguousarray(checks.cast("H", array, self.dtype))
+        """Draw visible units given hidden vectors; shape (rows, n_visible).
+
+        Parameters
+        ----------
+        H : array_like, shape (rows, n_hidden)
+            Where hidden units may be: between their truncation points, or in [0, 1].
+        rng : None, int or numpy.random.Generator
+
+        Raises
+        ------
+        TypeError, ValueError
+            If H does not hold such numbers.
+        """
+        rows = np.ascontiguousarray(self.hidden_units.states("H", H))
         mean, visible = (np.empty((rows.shape[0], self.n_visible), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_visible"), VISIBLE, 0, 0)
-        with computing(self._work(rows)):
+        with computing(self._work(len(rows))):
             gibbs.step_visible(self.layers(), rows, address, mean, visible)
         return visible
 
@@ -230,30 +156,6 @@ class RBM(ABC):
         visible, mean = sampling.run(self, begin, held, sweeps, seed_from(rng, "sample"))
         return mean if average else visible
 
-    def save(self, path: str | Path) -> None:
-        """Write the machine to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.
-
-        The file appears whole or not at all.
-        """
-        arrays = {name: getattr(self, name) for name in self.names}
-        files.write(path, type(self).__name__, arrays)
-
-    @classmethod
-    def load(cls: type[Self], path: str | Path) -> Self:
-        """Read a machine that :meth:`save` wrote.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If the file is damaged, of another version, or holds another kind of machine.
-        """
-        optional = ("visible_precision",)  # of Gaussian visible units alone
-        arrays = files.read(path, cls.__name__, cls.names, optional)
-        with files.building_from(path):
-            return cls(**arrays)
-
 
 class TruGRBM(RBM):
     """RBM whose hidden units are doubly truncated Gaussians (paper section 3, math.md 2.1).
@@ -280,7 +182,7 @@ class TruGRBM(RBM):
     Raises
     ------
     TypeError, ValueError
-        If shapes do not agree, numbers are NaN, or the density cannot be normalised: with Gaussian
+        If shapes do not agree, numbers are NaN, or the density cannot be normalized: with Gaussian
         visible units and infinite ends, weights must be small enough (math.md 4.1).
 
     Examples
@@ -294,7 +196,11 @@ class TruGRBM(RBM):
     array([0.501])
     """
 
-    names = ("weights", "visible_bias", "hidden_bias", "precision", "lower", "upper")
+    hidden_kind = TruGHidden
+    fields = (*FIELDS, *TruGHidden.fields, PRECISION)
+    precision: FloatArray
+    lower: FloatArray
+    upper: FloatArray
 
     def __init__(
         self,
@@ -306,24 +212,8 @@ class TruGRBM(RBM):
         upper: ArrayLike,
         visible_precision: ArrayLike | None = None,
     ) -> None:
-        self._set_common(weights, visible_bias, hidden_bias, visible_precision)
-        size, dtype = self.n_hidden, self.dtype
-        self.precision = checks.vector("precision", precision, size, dtype, infinite=False)
-        self.lower = checks.vector("lower", lower, size, dtype, infinite=True)
-        self.upper = checks.vector("upper", upper, size, dtype, infinite=True)
-        checks.intervals(self.precision, self.lower, self.upper)
-        require_normalisable(
-            self.weights, self.precision, self.lower, self.upper, self.visible_precision
-        )
-        self._freeze()
-
-    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
-        return (
-            TRUG,
-            self.precision.astype(dtype),
-            self.lower.astype(dtype),
-            self.upper.astype(dtype),
-            int(np.count_nonzero(self.precision <= 0)),
+        super().__init__(
+            weights, visible_bias, hidden_bias, precision, lower, upper, visible_precision
         )
 
 
@@ -346,7 +236,8 @@ class BernoulliRBM(RBM):
     array([-1.3133])
     """
 
-    names = ("weights", "visible_bias", "hidden_bias")
+    hidden_kind = BernoulliHidden
+    fields = (*FIELDS, PRECISION)
 
     def __init__(
         self,
@@ -355,12 +246,7 @@ class BernoulliRBM(RBM):
         hidden_bias: ArrayLike,
         visible_precision: ArrayLike | None = None,
     ) -> None:
-        self._set_common(weights, visible_bias, hidden_bias, visible_precision)
-        self._freeze()
-
-    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
-        unused = np.ones(self.n_hidden, dtype)
-        return BERNOULLI, unused, unused, unused, 0
+        super().__init__(weights, visible_bias, hidden_bias, visible_precision)
 
 
 def require_rbm(call: str, model: object) -> None:

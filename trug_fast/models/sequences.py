@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 
+from .visible_units import checked_states
+
 SequencesLike = ArrayLike | Sequence[ArrayLike]
 
 
@@ -76,15 +78,17 @@ class Sequences:
 
 
 def as_sequences(
-    name: str, value: SequencesLike, n_visible: int | None = None, *, real: bool
+    name: str, value: SequencesLike, n_visible: int | None = None, *, visible: str
 ) -> Sequences:
     """Check sequences and put them one after the other; frames of a 3-D array are not copied.
+
+    visible : kind of the visible units, "bernoulli" or "gaussian"
 
     Raises
     ------
     TypeError, ValueError
         If they are no (n, T, n_visible) array nor a list of (T, n_visible) ones, are empty, or
-        hold values that are not finite (or, unless ``real``, outside [0, 1]).
+        hold values that such units do not take: infinite ones, or outside [0, 1].
     """
     if isinstance(value, np.ndarray) and value.dtype != object:
         if value.ndim != 3 or value.size == 0:
@@ -92,7 +96,7 @@ def as_sequences(
                 f"{name} must have shape (n, T, n_visible) or be a list of (T, n_visible) arrays, "
                 f"got shape {value.shape}"
             )
-        flat = _check(name, value.reshape(-1, value.shape[2]), n_visible, real)
+        flat = checked_states(visible, name, value.reshape(-1, value.shape[2]), n_visible)
         return Sequences(flat, np.full(value.shape[0], value.shape[1], np.int64))
     if isinstance(value, np.ndarray):  # of objects
         value = list(value) if value.ndim else []
@@ -101,13 +105,6 @@ def as_sequences(
         raise TypeError(f"{name} must be a 3-D array or a list of 2-D arrays, got {what}")
     parts = []
     for index, part in enumerate(value):
-        parts.append(_check(f"{name}[{index}]", part, n_visible, real))
+        parts.append(checked_states(visible, f"{name}[{index}]", part, n_visible))
         n_visible = int(parts[0].shape[1])
     return Sequences(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
-
-
-def _check(name: str, value: ArrayLike, n_visible: int | None, real: bool) -> NDArray[Any]:
-    if real:
-        return checks.matrix(name, value, n_visible)
-    option = "visible='real' in training, visible_precision in a model"
-    return checks.visible(name, value, n_visible, soft=True, real=option)

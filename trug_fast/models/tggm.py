@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trug_fast._common import checks, files
+from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
+from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
 from trug_fast.kernels.rbm import annealing, gibbs
-from trug_fast.kernels.rbm.hidden import TRUG
 from trug_fast.kernels.tggm import mean_field
+
+from .fields import Field, Model
+from .hidden_units import TruGHidden
 
 
 class Posterior(NamedTuple):
@@ -33,7 +35,7 @@ class LogLikelihood(NamedTuple):
     std_error: NDArray[np.float64]
 
 
-class TruGTGGM:
+class TruGTGGM(Model):
     """Regression whose hidden units are doubly truncated Gaussians (paper section 5, math.md 5).
 
     p(y, h | x) = N(y | W1 h + b1, noise) N(h | W0 x + b0, hidden) on lower <= h <= upper, the
@@ -71,16 +73,17 @@ class TruGTGGM:
     array([0.67, 0.33])
     """
 
-    names = (
-        "input_weights",
-        "input_bias",
-        "output_weights",
-        "output_bias",
-        "noise_variance",
-        "lower",
-        "upper",
-        "hidden_variance",
+    fields = (
+        Field("input_weights", ("n_hidden", "n_inputs")),
+        Field("input_bias", ("n_hidden",)),
+        Field("output_weights", ("n_outputs", "n_hidden")),
+        Field("output_bias", ("n_outputs",)),
+        Field("noise_variance", ("n_outputs",), positive=True),
+        Field("lower", ("n_hidden",), infinite=True),
+        Field("upper", ("n_hidden",), infinite=True),
+        Field("hidden_variance", (), positive=True, optional=True),
     )
+    shown = ("n_inputs", "n_hidden", "n_outputs")
     input_weights: FloatArray
     input_bias: FloatArray
     output_weights: FloatArray
@@ -102,34 +105,22 @@ class TruGTGGM:
         *,
         hidden_variance: ArrayLike | None = None,
     ) -> None:
-        weights = checks.matrix("input_weights", input_weights)
-        dtype = np.float32 if weights.dtype == np.float32 else np.float64
-        hidden = weights.shape[0]
-        outward = checks.matrix("output_weights", output_weights, hidden)
-        outputs = outward.shape[0]
-        self.input_weights = np.array(weights, dtype=dtype, order="C")
-        self.output_weights = np.array(checks.cast("output_weights", outward, dtype), order="C")
-        for name, value, length in (
-            ("input_bias", input_bias, hidden),
-            ("output_bias", output_bias, outputs),
-            ("noise_variance", noise_variance, outputs),
-        ):
-            setattr(self, name, checks.vector(name, value, length, dtype, infinite=False))
-        checks.positive("noise_variance", self.noise_variance)
-        if hidden_variance is None:
-            if (self.noise_variance != self.noise_variance[0]).any():
-                raise ValueError(
-                    "hidden_variance must be given where noise_variance differs between outputs"
-                )
-            hidden_variance = self.noise_variance[0]
-        variance = checks.vector("hidden_variance", hidden_variance, 1, dtype, infinite=False)
-        checks.positive("hidden_variance", variance)
-        self.hidden_variance = float(variance[0])
-        self.lower = checks.vector("lower", lower, hidden, dtype, infinite=True)
-        self.upper = checks.vector("upper", upper, hidden, dtype, infinite=True)
-        checks.intervals(np.ones(hidden), self.lower, self.upper)
-        for name in self.names[:-1]:
-            getattr(self, name).flags.writeable = False
+        super().__init__(
+            input_weights,
+            input_bias,
+            output_weights,
+            output_bias,
+            noise_variance,
+            lower,
+            upper,
+            hidden_variance,
+        )
+        checks.intervals(np.ones(self.n_hidden), self.lower, self.upper)
+
+    def _default(self, name: str) -> Any:
+        if (self.noise_variance != self.noise_variance[0]).any():
+            raise ValueError(f"{name} must be given where noise_variance differs between outputs")
+        return self.noise_variance[0]
 
     @property
     def n_inputs(self) -> int:
@@ -145,18 +136,6 @@ class TruGTGGM:
     def n_outputs(self) -> int:
         """Number of outputs."""
         return int(self.output_weights.shape[0])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Float type of the parameters and of predictions."""
-        return self.input_weights.dtype
-
-    def __repr__(self) -> str:
-        """Return the class and its sizes."""
-        return (
-            f"TruGTGGM(n_inputs={self.n_inputs}, n_hidden={self.n_hidden}, "
-            f"n_outputs={self.n_outputs}, dtype={self.dtype})"
-        )
 
     def predict(
         self, X: ArrayLike, return_std: bool = False
@@ -285,28 +264,6 @@ class TruGTGGM:
         mean = hidden @ self.output_weights.T + self.output_bias
         return self._flat(mean + noise * np.sqrt(self.noise_variance))
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.
-
-        The file appears whole or not at all.
-        """
-        files.write(path, "TruGTGGM", {name: np.array(getattr(self, name)) for name in self.names})
-
-    @classmethod
-    def load(cls, path: str | Path) -> TruGTGGM:
-        """Read a model that :meth:`save` wrote.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If the file is damaged, of another version, or holds something else.
-        """
-        arrays = files.read(path, "TruGTGGM", cls.names)
-        with files.building_from(path):
-            return cls(**arrays)
-
     def network(self, dtype: Any = None) -> mean_field.Network:
         """Return the model as the kernels take it, in its own or another float type."""
         dtype = np.dtype(dtype or self.dtype)
@@ -344,18 +301,14 @@ class TruGTGGM:
         return z
 
     def _units(self, weights: Any, bias: Any, precision: Any) -> gibbs.Layers:
-        """Return hidden units as a machine's layer: net input inputs @ weights + bias."""
+        """Return hidden units as a layer of a model: net input inputs @ weights + bias."""
         dtype = weights.dtype
-        shape = (self.n_hidden,)
+        each = np.broadcast_to(np.asarray(precision, dtype), (self.n_hidden,))
         return gibbs.Layers(
             read_only(np.ascontiguousarray(weights)),
             np.zeros((1, weights.shape[0]), dtype),
             np.asarray(bias, dtype).reshape(1, -1),
-            TRUG,
-            np.broadcast_to(np.asarray(precision, dtype), shape).copy(),
-            self.lower.astype(dtype),
-            self.upper.astype(dtype),
-            0,
+            *TruGHidden(each, self.lower, self.upper).for_kernels(dtype),
             np.empty(0, dtype),
         )
 
@@ -365,17 +318,14 @@ class TruGTGGM:
 
     def _prior(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the hidden units given x alone."""
-        net, mean, variance, low, high = (
-            np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(5)
-        )
-        with computing(self._work(net, self.n_inputs)):
-            gibbs.hidden_moments(self._prior_units(), inputs, net, mean, variance, low, high)
-        return mean, variance
+        with computing(self._work(inputs, self.n_inputs)):
+            found = gibbs.hidden_moments(self._prior_units(), inputs)
+        return found.mean, found.variance
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
         same = np.eye(self.n_hidden)
-        parts = np.empty((len(net), gibbs.tile_count(1, self.n_hidden, gibbs.HIDDEN)))
+        parts = np.empty((len(net), tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
         units = units._replace(weights=read_only(same))
         with computing(self._work(net, self.n_hidden)):
             rows = np.ascontiguousarray(net, dtype=np.float64)

@@ -2,122 +2,55 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trug_fast._common import checks, files
+from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast._common.threads import computing, work
+from trug_fast._common.threads import computing
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
-from trug_fast.kernels.trbm import frames as kernels
 
-from .filter import Parameters
-from .normalizable import require_normalisable
+from .fields import Field
+from .filter import TemporalLayers
+from .hidden_units import BernoulliHidden, TruGHidden
 from .prediction import Method, predict_all
 from .sequences import as_sequences
+from .two_layers import TwoLayers
+from .visible_units import PRECISION
 
-Self = TypeVar("Self", bound="TRBM")
-WEIGHTS = ("weights", "visible_to_hidden", "visible_to_visible", "hidden_to_hidden")
-BIASES = ("visible_bias", "hidden_bias", "initial_visible_bias", "initial_hidden_bias")
-UNITS = ("precision", "lower", "upper")
+FIELDS = (
+    Field("weights", ("n_visible", "n_hidden")),
+    Field("visible_to_hidden", ("n_hidden", "n_visible")),
+    Field("visible_to_visible", ("n_visible", "n_visible")),
+    Field("hidden_to_hidden", ("n_hidden", "n_hidden")),
+    Field("visible_bias", ("n_visible",)),
+    Field("hidden_bias", ("n_hidden",)),
+    Field("initial_visible_bias", ("n_visible",)),
+    Field("initial_hidden_bias", ("n_hidden",)),
+)
+WEIGHTS = tuple(field.name for field in FIELDS if len(field.shape) == 2)
+BIASES = tuple(field.name for field in FIELDS if len(field.shape) == 1)
 
 
-class TRBM(ABC):
-    """What both temporal machines share: everything but the hidden units' own parameters.
+class TRBM(TwoLayers):
+    """What both temporal models share: everything but the hidden units' own parameters."""
 
-    The machines are values: their arrays are copies of what was given and cannot be written to.
-    """
-
-    names: ClassVar[tuple[str, ...]]  # the parameters, in the order of the constructor
-    visible_precision: FloatArray | None
-
-    def _set_common(
-        self, matrices: tuple[ArrayLike, ...], biases: tuple[ArrayLike, ...], precision: Any
-    ) -> None:
-        array = checks.matrix("weights", matrices[0])
-        dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
-        n, m = array.shape
-        shapes = ((n, m), (m, n), (n, n), (m, m))
-        for name, value, shape in zip(WEIGHTS, matrices, shapes, strict=True):
-            matrix = checks.matrix(name, value)
-            if matrix.shape != shape:
-                raise ValueError(f"{name} must have shape {shape}, got {matrix.shape}")
-            setattr(self, name, np.array(checks.cast(name, matrix, dtype), order="C"))
-        for name, value, size in zip(BIASES, biases, (n, m, n, m), strict=True):
-            setattr(self, name, checks.vector(name, value, size, dtype, infinite=False))
-        self.visible_precision = None
-        if precision is not None:
-            self.visible_precision = checks.vector(
-                "visible_precision", precision, n, dtype, infinite=False
-            )
-            checks.positive("visible_precision", self.visible_precision)
-
-    def _freeze(self) -> None:
-        for name in self.names:
-            if getattr(self, name) is not None:
-                getattr(self, name).flags.writeable = False
-
-    weights: FloatArray
     visible_to_hidden: FloatArray
     visible_to_visible: FloatArray
     hidden_to_hidden: FloatArray
-    visible_bias: FloatArray
-    hidden_bias: FloatArray
     initial_visible_bias: FloatArray
     initial_hidden_bias: FloatArray
 
-    @property
-    def n_visible(self) -> int:
-        """Number of visible units."""
-        return int(self.weights.shape[0])
-
-    @property
-    def n_hidden(self) -> int:
-        """Number of hidden units."""
-        return int(self.weights.shape[1])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Float type of the parameters and of everything computed from them."""
-        return self.weights.dtype
-
-    @property
-    def real(self) -> bool:
-        """Whether visible units are real numbers instead of binary ones."""
-        return self.visible_precision is not None
-
-    def __repr__(self) -> str:
-        """Return the class, its sizes and its visible units."""
-        name, kind = type(self).__name__, "real" if self.real else "binary"
-        sizes = f"n_visible={self.n_visible}, n_hidden={self.n_hidden}"
-        return f"{name}({sizes}, visible={kind!r}, dtype={self.dtype})"
-
-    @abstractmethod
-    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]: ...
-
-    def parameters(self) -> Parameters:
-        """Return the machine as the kernels take it."""
-        none = np.empty(0, self.dtype)
-        return Parameters(
-            gibbs.Layers(
-                self.weights,
-                np.array(self.visible_bias[None]),
-                np.array(self.hidden_bias[None]),
-                *self._units(self.dtype),
-                none,  # the temporal kernels take it beside the layers
-            ),
+    def parameters(self) -> TemporalLayers:
+        """Return the model as the kernels take it."""
+        return TemporalLayers(
+            self.layers(),
             self.initial_visible_bias,
             self.initial_hidden_bias,
             np.array(self.visible_to_hidden.T, order="C"),
             np.array(self.visible_to_visible.T, order="C"),
             np.array(self.hidden_to_hidden.T, order="C"),
-            none if self.visible_precision is None else np.array(self.visible_precision),
         )
 
     def filter(self, sequence: ArrayLike) -> FloatArray:
@@ -133,9 +66,9 @@ class TRBM(ABC):
         -------
         ndarray, shape (T, n_hidden)
         """
-        sequences = as_sequences("sequence", [sequence], self.n_visible, real=self.real)
+        sequences = as_sequences("sequence", [sequence], self.n_visible, visible=self.visible)
         batch = sequences.batch(np.arange(1))
-        with computing(work(len(batch.rows), self.n_visible, self.n_hidden)):
+        with computing(self._work(len(batch.rows))):
             return self.parameters().filter(sequences.astype(self.dtype), batch).state
 
     def predict(
@@ -143,7 +76,7 @@ class TRBM(ABC):
         sequence: ArrayLike,
         *,
         method: Method = "gibbs",
-        n_sweeps: int | None = None,
+        n_gibbs: int | None = None,
         rng: RngLike = None,
     ) -> FloatArray:
         """Predict each frame from those before it.
@@ -156,8 +89,8 @@ class TRBM(ABC):
             at the frame before: near the best predictor of squared error, the exact mean.
             "mean_field" iterates means instead of draws, ten times cheaper.  "last" is the rule
             of the literature, the last conditional mean of a chain that starts at noise.
-        n_sweeps : int, optional
-            Default 100, 10 and 50.  "gibbs" drops the first fifth.
+        n_gibbs : int, optional
+            Sweeps, by default 100, 10 and 50.  "gibbs" drops the first fifth.
         rng : None, int or numpy.random.Generator
 
         Returns
@@ -170,8 +103,8 @@ class TRBM(ABC):
         math.md 4.3: in small models the averaged chain came within 2 % of the exact mean's error,
         mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
-        sequences = as_sequences("sequence", [sequence], self.n_visible, real=self.real)
-        return predict_all(self, sequences, method, n_sweeps, rng)
+        sequences = as_sequences("sequence", [sequence], self.n_visible, visible=self.visible)
+        return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
 
     def generate(
         self,
@@ -201,69 +134,39 @@ class TRBM(ABC):
         -------
         ndarray, shape (n_frames, n_visible)
         """
-        frames, sweeps = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
+        frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
         own, dtype = self.parameters(), self.dtype
-        layers, hidden = own.layers, np.zeros((1, self.n_hidden), dtype)
         visible = np.random.default_rng(seed).random((1, self.n_visible)).astype(dtype)
         biases = own.initial_visible_bias[None].copy(), own.initial_hidden_bias[None].copy()
         if prefix is not None:
             visible = np.array(
-                as_sequences("prefix", [prefix], self.n_visible, real=self.real).frames[-1:], dtype
+                as_sequences("prefix", [prefix], self.n_visible, visible=self.visible).frames[-1:],
+                dtype,
             )
-            hidden = np.array(self.filter(prefix)[-1:])
-            biases = own.next_biases(visible, hidden)
+            biases = own.next_biases(visible, self.filter(prefix)[-1:])
         result = np.empty((frames, self.n_visible), dtype)
-        mean, net, skip = np.empty_like(visible), np.empty_like(hidden), sweeps // 2
-        with computing(work(1, self.n_visible, self.n_hidden)):
+        chains, skip = gibbs.Chains.new(visible, self.n_hidden, statistics=False), n_gibbs // 2
+        with computing(self._work(1)):
             for t in range(frames):
-                here = layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-                state, total = np.empty_like(hidden), np.zeros_like(visible)
-                kernels.predict_visible(
-                    here, own.visible_precision, sweeps, skip, True, seed, t * sweeps,
-                    visible, mean, state, net, total,
-                )  # fmt: skip
-                result[t] = total[0] / (sweeps - skip) if return_mean else visible[0]
+                here = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+                step, total = t * n_gibbs, np.zeros_like(visible)
+                gibbs.run_chains(here, chains, skip, seed, step)
+                gibbs.sum_chains(here, chains, total, n_gibbs - skip, seed, step + skip)
+                result[t] = total[0] / (n_gibbs - skip) if return_mean else visible[0]
                 visible[0] = result[t]
-                gibbs.hidden_statistics(here, visible, net, hidden, np.empty((0, 4, 0)))
-                biases = own.next_biases(visible, hidden)
+                gibbs.hidden_statistics(here, chains.phase)
+                biases = own.next_biases(visible, chains.phase.mean)
         return result
-
-    def save(self, path: str | Path) -> None:
-        """Write the machine to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.
-
-        The file appears whole or not at all.
-        """
-        arrays = {name: getattr(self, name) for name in self.names}
-        none = np.empty(0, self.dtype)  # stands for binary visibles
-        arrays = {k: none if value is None else value for k, value in arrays.items()}
-        files.write(path, type(self).__name__, arrays)
-
-    @classmethod
-    def load(cls: type[Self], path: str | Path) -> Self:
-        """Read a machine that :meth:`save` wrote.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If the file is damaged, of another version, or holds another kind of machine.
-        """
-        arrays: dict[str, Any] = dict(files.read(path, cls.__name__, cls.names))
-        if arrays["visible_precision"].size == 0:
-            arrays["visible_precision"] = None
-        with files.building_from(path):
-            return cls(**arrays)
 
 
 class TruGTRBM(TRBM):
     """Temporal RBM whose hidden units are doubly truncated Gaussians (paper section 4).
 
     Given the frame before, (x', h'), a frame is a TruG-RBM with weights W1, visible biases
-    b + W3 x' and hidden biases c + W2 x' + W4 h' (math.md 4.1).  Visible units are binary (values
-    between 0 and 1 are taken as their means), or Gaussian with ``visible_precision``.
+    b + W3 x' and hidden biases c + W2 x' + W4 h' (math.md 4.1).  Visible units are 0 and 1 (values
+    between are taken as their means), or Gaussian with ``visible_precision``.
 
     Parameters
     ----------
@@ -289,7 +192,7 @@ class TruGTRBM(TRBM):
     Raises
     ------
     TypeError, ValueError
-        If shapes do not agree, numbers are NaN, or the density cannot be normalised: with Gaussian
+        If shapes do not agree, numbers are NaN, or the density cannot be normalized: with Gaussian
         visible units and infinite ends, weights must be small enough (math.md 4.1).
 
     Examples
@@ -303,7 +206,11 @@ class TruGTRBM(TRBM):
     array([0.88, 0.12, 0.12])
     """
 
-    names = (*WEIGHTS, *BIASES, *UNITS, "visible_precision")
+    hidden_kind = TruGHidden
+    fields = (*FIELDS, *TruGHidden.fields, PRECISION)
+    precision: FloatArray
+    lower: FloatArray
+    upper: FloatArray
 
     def __init__(
         self,
@@ -320,25 +227,20 @@ class TruGTRBM(TRBM):
         upper: ArrayLike,
         visible_precision: ArrayLike | None = None,
     ) -> None:
-        self._set_common(
-            (weights, visible_to_hidden, visible_to_visible, hidden_to_hidden),
-            (visible_bias, hidden_bias, initial_visible_bias, initial_hidden_bias),
+        super().__init__(
+            weights,
+            visible_to_hidden,
+            visible_to_visible,
+            hidden_to_hidden,
+            visible_bias,
+            hidden_bias,
+            initial_visible_bias,
+            initial_hidden_bias,
+            precision,
+            lower,
+            upper,
             visible_precision,
         )
-        size, dtype = self.n_hidden, self.dtype
-        self.precision = checks.vector("precision", precision, size, dtype, infinite=False)
-        self.lower = checks.vector("lower", lower, size, dtype, infinite=True)
-        self.upper = checks.vector("upper", upper, size, dtype, infinite=True)
-        checks.intervals(self.precision, self.lower, self.upper)
-        require_normalisable(
-            self.weights, self.precision, self.lower, self.upper, self.visible_precision
-        )
-        self._freeze()
-
-    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
-        flat = int(np.count_nonzero(self.precision <= 0))
-        own = (np.array(getattr(self, name), dtype) for name in UNITS)
-        return (TRUG, *own, flat)  # type: ignore[return-value]
 
 
 class BernoulliTRBM(TRBM):
@@ -351,10 +253,11 @@ class BernoulliTRBM(TRBM):
     >>> import numpy as np, trug_fast as tf
     >>> zero = np.zeros
     >>> tf.BernoulliTRBM(zero((3, 2)), zero((2, 3)), zero((3, 3)), zero((2, 2)), 0, 0, 0, 0)
-    BernoulliTRBM(n_visible=3, n_hidden=2, visible='binary', dtype=float64)
+    BernoulliTRBM(n_visible=3, n_hidden=2, visible='bernoulli', dtype=float64)
     """
 
-    names = (*WEIGHTS, *BIASES, "visible_precision")
+    hidden_kind = BernoulliHidden
+    fields = (*FIELDS, PRECISION)
 
     def __init__(
         self,
@@ -368,13 +271,14 @@ class BernoulliTRBM(TRBM):
         initial_hidden_bias: ArrayLike,
         visible_precision: ArrayLike | None = None,
     ) -> None:
-        self._set_common(
-            (weights, visible_to_hidden, visible_to_visible, hidden_to_hidden),
-            (visible_bias, hidden_bias, initial_visible_bias, initial_hidden_bias),
+        super().__init__(
+            weights,
+            visible_to_hidden,
+            visible_to_visible,
+            hidden_to_hidden,
+            visible_bias,
+            hidden_bias,
+            initial_visible_bias,
+            initial_hidden_bias,
             visible_precision,
         )
-        self._freeze()
-
-    def _units(self, dtype: Any) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
-        unused = np.ones(self.n_hidden, dtype)
-        return BERNOULLI, unused, unused, unused, 0

@@ -10,18 +10,36 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 
+from .fields import Field
+
 Floats = NDArray[np.float64]
+PRECISION = Field("visible_precision", ("n_visible",), positive=True, optional=True)
 SMOOTHING = 0.01  # added to pixel means and to their complements before their log-odds
 
 
-class Bernoulli:
+class BernoulliVisible:
     """Units of 0 and 1; numbers between are taken as probabilities."""
 
+    name = "bernoulli"
+
+    @staticmethod
     def checked(
-        self, name: str, value: ArrayLike, columns: int | None = None, *, soft: bool = True
+        name: str, value: ArrayLike, columns: int | None = None, *, soft: bool = True
     ) -> NDArray[Any]:
         """Return ``value`` as a matrix of states."""
         return checks.visible(name, value, columns, soft=soft)
+
+    def require_held(self, name: str, values: Floats) -> None:
+        """Refuse values at which no unit can be held."""
+        if not ((values >= 0) & (values <= 1)).all():
+            raise ValueError(
+                f"{name} must hold numbers in [0, 1], and NaN at the free units (real numbers "
+                "need a model with visible_precision)"
+            )
+
+    def for_kernels(self, dtype: Any) -> FloatArray:
+        """Return the precisions as the kernels take them; none stand for zeros and ones."""
+        return np.empty(0, dtype)
 
     def energy(self, X: Floats) -> Floats:
         """Return what each row's energy has beside the terms of biases and weights."""
@@ -48,17 +66,29 @@ class Bernoulli:
         return (rng.random(data.shape) < data).astype(np.float64)
 
 
-class Gaussian:
+class GaussianVisible:
     """Real numbers; given the hidden ones, of variance 1 / precision (math.md 4.1)."""
+
+    name = "gaussian"
 
     def __init__(self, precision: FloatArray) -> None:
         self.precision = precision.astype(np.float64)
 
+    @staticmethod
     def checked(
-        self, name: str, value: ArrayLike, columns: int | None = None, *, soft: bool = True
+        name: str, value: ArrayLike, columns: int | None = None, *, soft: bool = True
     ) -> NDArray[Any]:
         """Return ``value`` as a matrix of finite numbers."""
         return checks.matrix(name, value, columns)
+
+    def require_held(self, name: str, values: Floats) -> None:
+        """Refuse values at which no unit can be held."""
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must hold finite numbers, and NaN at the free units")
+
+    def for_kernels(self, dtype: Any) -> FloatArray:
+        """Return the precisions as the kernels take them."""
+        return self.precision.astype(dtype)
 
     def energy(self, X: Floats) -> Floats:
         """Return x'diag(a)x / 2 of each row."""
@@ -87,9 +117,19 @@ class Gaussian:
         return data.astype(np.float64)
 
 
-VisibleUnits = Bernoulli | Gaussian
+VisibleUnits = BernoulliVisible | GaussianVisible
 
 
 def units_of(precision: FloatArray | None) -> VisibleUnits:
     """Return Gaussian units of these precisions; of None, or of no entries, Bernoulli ones."""
-    return Bernoulli() if precision is None or precision.size == 0 else Gaussian(precision)
+    if precision is None or precision.size == 0:
+        return BernoulliVisible()
+    return GaussianVisible(precision)
+
+
+def checked_states(
+    kind: str, name: str, value: ArrayLike, columns: int | None = None
+) -> NDArray[Any]:
+    """Return ``value`` as a matrix of states of units of this kind, "bernoulli" or "gaussian"."""
+    units = GaussianVisible if kind == GaussianVisible.name else BernoulliVisible
+    return units.checked(name, value, columns)

@@ -1,24 +1,34 @@
 """Figures of models, images, training, videos and motion, drawn with Matplotlib.
 
-It comes with ``pip install trug-fast[plot]``.
+It comes with ``pip install trug-fast[plot]``.  Functions that draw on axes take those they are
+given, or new ones, and return them; save with `save`.  Nothing touches pyplot or its current
+figure.
 """
 
-from .basic import (
-    family,
-    history,
-    images,
-    nonlinearities,
-    save,
-    summary,
-    truncation_histogram,
-)
+from .canvas import save
+from .curves import scores, training, truncation_points
+from .image_grid import images
+from .motion import save_motion, side_view, stick_figures
+from .overview import summary
+from .units import family, nonlinearities, truncation_histogram, unit_mean
+from .video import continuation, dictionaries, save_video, strips
 
 __all__ = [
+    "continuation",
+    "dictionaries",
     "family",
-    "history",
     "images",
     "nonlinearities",
     "save",
+    "save_motion",
+    "save_video",
+    "scores",
+    "side_view",
+    "stick_figures",
+    "strips",
     "summary",
+    "training",
     "truncation_histogram",
+    "truncation_points",
+    "unit_mean",
 ]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 
-from .basic import BLUE, GREY, ORANGE, new_figure
+from .canvas import BLUE, GREY, ORANGE, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def stick_figures(
     Parameters
     ----------
     motions : mapping from a name to array_like, shape (T, n_joints, 3)
-        Positions of joints, y upwards; see `trug_fast.motion.positions`.
+        Positions of joints, y upwards; see :func:`trug_fast.datasets.joint_positions`.
     bones : array_like, shape (n_bones, 2)
         Numbers of the joints at the ends of each bone; see `Skeleton.pairs`.
     every : int
@@ -77,7 +77,7 @@ def stick_figures(
     return figure
 
 
-def save_gif(
+def save_motion(
     motions: Mapping[str, ArrayLike],
     bones: ArrayLike,
     path: str | Path,

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike
+from trug_fast.models.trbm import TRBM
 
-from .basic import images, new_figure
+from .canvas import new_figure, set_title
+from .image_grid import images, strongest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from trug_fast.models.trbm import TRBM
 
 
 def strips(videos: Mapping[str, ArrayLike], image_shape: tuple[int, int]) -> Figure:
@@ -110,8 +110,7 @@ def dictionaries(model: TRBM, image_shape: tuple[int, int], *, n: int = 64) -> F
     matplotlib Figure
     """
     here, before = model.weights.T, model.visible_to_hidden
-    size = np.linalg.norm(here, axis=1) ** 2 + np.linalg.norm(before, axis=1) ** 2
-    strongest = np.argsort(-size, kind="stable")[: checks.count("n", n)]
+    units = strongest(checks.count("n", n), here, before)
     figure = new_figure(8.0, 4.2)
     for ax, name, weights in zip(
         figure.subplots(1, 2),
@@ -119,12 +118,12 @@ def dictionaries(model: TRBM, image_shape: tuple[int, int], *, n: int = 64) -> F
         (here, before),
         strict=True,
     ):
-        images(weights[strongest], image_shape, ax=ax)
-        ax.set_title(name, fontsize="medium")
+        images(weights[units], image_shape, ax=ax)
+        set_title(ax, name)
     return figure
 
 
-def save_gif(
+def save_video(
     video: ArrayLike, image_shape: tuple[int, int], path: str | Path, *, zoom: int = 6
 ) -> None:
     """Write a video as an animation, 12 frames a second, each pixel ``zoom`` pixels wide.

@@ -12,15 +12,16 @@ import numpy as np
 
 from trug_fast._common import checks, files
 from trug_fast.evaluation.forecasts import forecast_errors
-from trug_fast.models.prediction import Method, prediction_error
+from trug_fast.evaluation.prediction import prediction_error
+from trug_fast.models.prediction import Method
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.trbm.train import TemporalFit, train_trbm
 
 from . import sequences
-from .log import Log
 from .protocol import Cell, Options
 from .results import Line
 from .runner import Session
+from .training_log import TrainingLog
 
 CHECKPOINT, MODEL, HISTORY = "checkpoint.npz", "model.npz", "history.npz"
 METHODS: tuple[Method, ...] = ("gibbs", "mean_field", "last")
@@ -35,7 +36,7 @@ SECTIONS = {
 
 
 def compute(cell: Cell, folder: Path, session: Session) -> Line:
-    """Train a machine, going on from its checkpoint, and forecast; or forecast by a simple rule.
+    """Train a model, going on from its checkpoint, and forecast; or forecast by a simple rule.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
         return {"errors": _simple(cell, data)}
     session.say(f"{cell.name}: training on {len(data.train)} sequences")
     state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
-    fit = _train(cell, session, data, callbacks=(Log(session),), **state)
+    fit = _train(cell, session, data, callbacks=(TrainingLog(session),), **state)
     fit.model.save(folder / MODEL)
     files.write(folder / HISTORY, "history", fit.history)
     if fit.interrupted:
@@ -73,23 +74,23 @@ def rehearse(cell: Cell, session: Session) -> None:
     checks.count("train.epochs", cell.options["train"].get("epochs", 1))
     short = [x[:3] for x in whole.train[:2]]
     test = {name: [x[0][:3]] for name, x in whole.test.items()}
-    few = sequences.Sequences(short, None if whole.valid is None else short, test, whole.real)
+    few = sequences.ForecastData(short, None if whole.valid is None else short, test, whole.real)
     quiet = Session(session.out, session.seed, session.data_dir, progress=False)
     _figures(_train(cell, quiet, few, epochs=1), few, session.seed)
 
 
-def load(cell: Cell, session: Session) -> sequences.Sequences:
+def load(cell: Cell, session: Session) -> sequences.ForecastData:
     """Return the sequences of a cell."""
     options = json.dumps(cell.options["sequences"], sort_keys=True)
     return _load(options, session.data_dir, session.seed)
 
 
 @lru_cache(maxsize=1)  # the cells of a table share them
-def _load(options: str, directory: str | None, seed: int) -> sequences.Sequences:
+def _load(options: str, directory: str | None, seed: int) -> sequences.ForecastData:
     return sequences.load(seed, directory, **json.loads(options))
 
 
-def _train(cell: Cell, session: Session, data: sequences.Sequences, **more: Any) -> TemporalFit:
+def _train(cell: Cell, session: Session, data: sequences.ForecastData, **more: Any) -> TemporalFit:
     options: Options = dict(cell.options["train"])
     for name, value in options.items():
         if isinstance(value, list):
@@ -101,7 +102,7 @@ def _train(cell: Cell, session: Session, data: sequences.Sequences, **more: Any)
     return train_trbm(data.train, validation=data.valid, **settings)
 
 
-def _simple(cell: Cell, data: sequences.Sequences) -> dict[str, dict[str, float]]:
+def _simple(cell: Cell, data: sequences.ForecastData) -> dict[str, dict[str, float]]:
     options = cell.options["forecast"]
     rule, ridge = str(options["rule"]), options.get("ridge", 1.0)
     orders = (int(rule[-1]),) if rule.startswith("linear") else ()
@@ -112,7 +113,7 @@ def _simple(cell: Cell, data: sequences.Sequences) -> dict[str, dict[str, float]
     return result
 
 
-def _figures(fit: TemporalFit, data: sequences.Sequences, seed: int) -> Line:
+def _figures(fit: TemporalFit, data: sequences.ForecastData, seed: int) -> Line:
     errors = {
         name: {
             method: float(prediction_error(fit.model, test, method=method, rng=seed).mean())

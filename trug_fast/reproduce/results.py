@@ -74,7 +74,7 @@ def source() -> str:
     return f"{commit}, with changes" if changed else commit
 
 
-def machine() -> Line:
+def computer() -> Line:
     """Return what computed: processor, cores, memory, threads and versions."""
     import numba
     import numpy as np

@@ -165,7 +165,7 @@ def _compute(table: Table, cell: Cell, session: Session, source: str) -> Line:
         **figures,
         "finished": results.now(),
         "source": sources,
-        "machine": results.machine(),
+        "machine": results.computer(),
     }
 
 

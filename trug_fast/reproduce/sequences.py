@@ -14,7 +14,7 @@ SCORED = 20  # videos by which a training is followed
 Frames = Any
 
 
-class Sequences(NamedTuple):
+class ForecastData(NamedTuple):
     """What to train on, what to follow the training by, and what to report on, by names."""
 
     train: Frames
@@ -32,7 +32,7 @@ def load(
     test_videos: int = 200,
     validation: list[int] | tuple[int, ...] = (),
     hold_out: bool = False,
-) -> Sequences:
+) -> ForecastData:
     """Return the sequences of a data set.
 
     Parameters
@@ -60,15 +60,15 @@ def load(
     return _motion(directory, list(validation), hold_out)
 
 
-def _balls(seed: int, videos: int, test_videos: int, hold_out: bool) -> Sequences:
+def _balls(seed: int, videos: int, test_videos: int, hold_out: bool) -> ForecastData:
     first = 3 * seed
     train = datasets.bouncing_balls(videos, rng=first)
     valid = datasets.bouncing_balls(test_videos if hold_out else SCORED, rng=first + 2)
     test = valid if hold_out else datasets.bouncing_balls(test_videos, rng=first + 1)
-    return Sequences(train, valid[:SCORED], {"test": test}, real=False)
+    return ForecastData(train, valid[:SCORED], {"test": test}, real=False)
 
 
-def _motion(directory: str | None, validation: list[int], hold_out: bool) -> Sequences:
+def _motion(directory: str | None, validation: list[int], hold_out: bool) -> ForecastData:
     motion = datasets.load_cmu_motion(directory)
     for number in validation:
         if not 0 <= number < len(motion.train):
@@ -83,6 +83,6 @@ def _motion(directory: str | None, validation: list[int], hold_out: bool) -> Seq
     if motion.test_names != ["35_18", "35_29"]:
         raise ValueError(f"expected the tests 35_18 and 35_29, got {motion.test_names}")
     shown = valid if hold_out else test
-    return Sequences(
+    return ForecastData(
         kept, list(valid.values()) or None, {k: [x] for k, x in shown.items()}, real=True
     )

@@ -22,10 +22,10 @@ from trug_fast.models.truncation import Truncation
 from trug_fast.training.rbm.train import RBMFit, train_rbm
 
 from . import images
-from .log import Log
 from .protocol import Cell, Options
 from .results import Line
 from .runner import Session, Table
+from .training_log import TrainingLog
 
 CHECKPOINT, MODEL, HISTORY = "checkpoint.npz", "model.npz", "history.npz"
 ANNEALING = "annealing.npz"  # the state of an annealing that was stopped
@@ -49,7 +49,7 @@ SECTIONS = {
 
 
 def compute(cell: Cell, folder: Path, session: Session) -> Line:
-    """Train a machine, going on from its checkpoint, and estimate its log-probabilities.
+    """Train a model, going on from its checkpoint, and estimate its log-probabilities.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     data = load(cell, session)
     session.say(f"{cell.name}: training on {len(data.fixed)} images")
     state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
-    fit = _train(cell, session, data, callbacks=(Log(session),), **state)
+    fit = _train(cell, session, data, callbacks=(TrainingLog(session),), **state)
     fit.model.save(folder / MODEL)
     files.write(folder / HISTORY, "history", fit.history)
     if fit.interrupted:

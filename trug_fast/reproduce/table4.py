@@ -16,8 +16,8 @@ import numpy as np
 
 from trug_fast import datasets
 from trug_fast._common import checks
-from trug_fast.cli.train_tggm import figures
 from trug_fast.datasets import RegressionData
+from trug_fast.evaluation.regression import prediction_scores
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.tggm.train import train_tggm
 
@@ -90,7 +90,7 @@ def trial(
     """Train on one split (or some rows of it) and return the figures of its test rows."""
     split = _load(name, directory).split(index)
     X, y = split.X_train[:rows], split.y_train[:rows]
-    begun = time.thread_time()  # others' work on the machine does not count
+    begun = time.thread_time()  # others' work on the computer does not count
     more: Line = {}
     if options["trials"].get("model", "tggm") == "perceptron":
         mean, std = _perceptron(X, y, split.X_test, options, seed + index)
@@ -117,7 +117,7 @@ def trial(
             "epoch_seconds": seconds / epochs,
         }
     seconds = time.thread_time() - begun
-    return {"split": index, "seconds": seconds} | figures(split.y_test, mean, std) | more
+    return {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std) | more
 
 
 def summary(lines: Sequence[Line], data: RegressionData) -> Line:
@@ -159,7 +159,7 @@ def _splits(cell: Cell, session: Session) -> range:
 
 @lru_cache(maxsize=2)  # the cells of one set follow each other
 def _load(name: str, directory: str | None) -> RegressionData:
-    return datasets.load_yacht() if name == "yacht" else datasets.load_uci(name, directory)
+    return datasets.load_uci(name, directory)
 
 
 def _one_thread() -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trug_fast import plots
 from trug_fast.models.tggm import TruGTGGM
-from trug_fast.plots import basic as plots
+from trug_fast.plots.canvas import BLUE, new_figure, set_title, tidy
 
 from . import results
 from .results import Line
@@ -66,7 +67,7 @@ def draw(session: Session) -> Path:
     if not found:
         raise FileNotFoundError(f"no finished cells with ends learned in common in {session.out}")
     rows = -(-len(found) // COLUMNS)
-    figure: Figure = plots.new_figure(SIZE * COLUMNS, SIZE * rows)
+    figure: Figure = new_figure(SIZE * COLUMNS, SIZE * rows)
     axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     for ax in axes[len(found) :]:
         ax.remove()
@@ -86,10 +87,10 @@ def _draw_units(ax: Axes, title: str, paths: Sequence[Path]) -> None:
         z = np.linspace(lower - MARGIN, upper + MARGIN, 401)
         tau = 1 / model.hidden_variance
         mean = plots.unit_mean(tau * z, tau, lower, upper)[:, 0]
-        ax.plot(z, mean, color=plots.BLUE, lw=0.8)
-    ax.set_title(title, fontsize="medium")
+        ax.plot(z, mean, color=BLUE, lw=0.8)
+    set_title(ax, title)
     ax.set(xlabel="location before truncation", ylabel="mean")
-    ax.spines[["top", "right"]].set_visible(False)
+    tidy(ax)
 
 
 def _by_set(lines: Sequence[Line]) -> dict[str, dict[str, Line]]:

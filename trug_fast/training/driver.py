@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from trug_fast._common.checkpoint import Checkpoint, as_checkpoint
+from trug_fast._common.checkpoints import CheckpointLike, as_checkpoint, seed_of
 from trug_fast._common.interrupts import Interrupts, Terminated
 from trug_fast._common.progress import Progress
-from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.randomness import RngLike
 
-from .checkpoints import RunFile, State
+from .checkpoints import State, TrainingFile
 from .diagnosis import TrainingWarning
-
-CheckpointLike = Checkpoint | str | os.PathLike[str] | None
 
 
 class Job(Protocol):
@@ -40,7 +37,7 @@ class Job(Protocol):
     def restore(self, state: State) -> None:
         """Go on from a state of the same training; raises ValueError if it is none."""
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: RunFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         """Go on to the end; write to the file whenever it is due."""
 
     def verdict(self) -> str | None:
@@ -51,7 +48,7 @@ class Begun(NamedTuple):
     """What a training begins with."""
 
     seed: int
-    file: RunFile | None
+    file: TrainingFile | None
 
 
 def begin(
@@ -78,16 +75,14 @@ def begin(
         naming each difference.
     """
     option = as_checkpoint(checkpoint)
-    file = None if option is None else RunFile(option)
-    seed = None if file is None or rng is not None else file.seed
-    if seed is None:
-        seed = seed_from(rng, purpose)
+    file = None if option is None else TrainingFile(option)
+    seed = seed_of(file, rng, purpose)
     if file is not None:
         file.belong_to(identity(), seed)
     return Begun(seed, file)
 
 
-def run_training(job: Job, file: RunFile | None, progress: bool | None) -> bool:
+def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> bool:
     """Train to the end, from where the file has it; return whether Ctrl-C ended it before.
 
     To be called by the public function itself, at whose caller its warnings point.
@@ -98,7 +93,7 @@ def run_training(job: Job, file: RunFile | None, progress: bool | None) -> bool:
             _go_on(job, file)
         if not job.finished:
             if file is not None:
-                file.start(job.state)
+                file.start_with(job.state)
             interrupted = _train(job, bar, file)
     if interrupted:
         words = "" if file is None else f", which {file.path} continues"
@@ -110,7 +105,7 @@ def run_training(job: Job, file: RunFile | None, progress: bool | None) -> bool:
     return False
 
 
-def _go_on(job: Job, file: RunFile) -> None:
+def _go_on(job: Job, file: TrainingFile) -> None:
     """Take over the state that an earlier run left, if one did."""
     if file.found is not None:
         try:
@@ -119,7 +114,7 @@ def _go_on(job: Job, file: RunFile) -> None:
             raise ValueError(f"checkpoint {file.path} is damaged: {error}") from error
 
 
-def _train(job: Job, bar: Progress, file: RunFile | None) -> bool:
+def _train(job: Job, bar: Progress, file: TrainingFile | None) -> bool:
     """Train, and save what an interrupt leaves; return whether Ctrl-C came."""
     interrupted = terminated = False
     try:
@@ -134,7 +129,7 @@ def _train(job: Job, bar: Progress, file: RunFile | None) -> bool:
         raise
     finally:
         if file is not None and job.whole:
-            file.save()
+            file.keep()
     if terminated:  # nobody handles the signal: die of it, now that all is saved
         signal.raise_signal(signal.SIGTERM)
     return interrupted

@@ -17,7 +17,7 @@ from trug_fast._common.progress import Progress
 from trug_fast.datasets import Resampler
 from trug_fast.kernels.random.philox import ORDER
 
-from .checkpoints import RunFile, State, copy_into
+from .checkpoints import State, TrainingFile, copy_into
 from .diagnosis import QUIET
 from .options import Monitor
 
@@ -189,7 +189,7 @@ class Loop:
             if not self.best.keys() <= own.keys():
                 raise ValueError("its best model has parameters that the model has not")
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: RunFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         """Go on to the end.  What interrupts it between updates finds a state to save.
 
         Raises
@@ -210,7 +210,7 @@ class Loop:
                 if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
                     self.watch.require_sound(self.epoch + 1)
                 if file is not None and due:
-                    file.save()
+                    file.keep()
             self._end_epoch(data, bar)
 
     @QUIET

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from trug_fast._common.checks import FloatArray
-from trug_fast.kernels.rbm import learning
+from trug_fast.kernels import optimizer as kernels
 
 from .checkpoints import State
 from .options import Optimizer
 
-KINDS = {"sgd": learning.SGD, "rmsprop": learning.RMSPROP, "adam": learning.ADAM}
+KINDS = {"sgd": kernels.SGD, "rmsprop": kernels.RMSPROP, "adam": kernels.ADAM}
 DECAY = {"sgd": 0.0, "rmsprop": 0.95, "adam": 0.999}  # of the mean square; RMSprop's is the paper's
 EPSILON = {"sgd": 0.0, "rmsprop": 1e-6, "adam": 1e-8}
 
@@ -38,12 +38,12 @@ class Steps:
             arrays[f"first.{name}"], arrays[f"second.{name}"] = first, second
         return arrays
 
-    def rule(self, rate: float, *, decays: bool = False) -> learning.Rule:
+    def rule(self, rate: float, *, decays: bool = False) -> kernels.Rule:
         """Return the present step as the kernels take it, with weight decay if so said."""
         kind, momentum = self.optimizer.name, getattr(self.optimizer, "momentum", 0.0)
         decay, adam = DECAY[kind], kind == "adam"
         t = max(self.taken, 1)
-        return learning.Rule(
+        return kernels.Rule(
             KINDS[kind],
             rate,
             momentum,
@@ -58,9 +58,9 @@ class Steps:
         """Move a vector along its gradient, in place."""
         first, second = self.remember(name, parameter)
         ascent = np.ascontiguousarray(gradient, dtype=parameter.dtype)
-        learning.apply_rule(self.rule(rate), parameter, ascent, first, second)
+        kernels.apply_rule(self.rule(rate), parameter, ascent, first, second)
 
     def move_weights(self, name: str, matrix: FloatArray, gradient: Any, rate: float) -> None:
         """Move a matrix of weights along its gradient, in place, and decay it."""
         first, second = self.remember(name, matrix)
-        learning.update_weights(self.rule(rate, decays=True), matrix, gradient, first, second)
+        kernels.update_weights(self.rule(rate, decays=True), matrix, gradient, first, second)

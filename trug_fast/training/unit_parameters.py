@@ -17,7 +17,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
 from trug_fast.kernels.unit import truncation_coordinates
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH
-from trug_fast.models.normalizable import keep_normalisable
+from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.truncation import Truncation
 
 from .checkpoints import State
@@ -46,7 +46,7 @@ class Shape(NamedTuple):
         Raises
         ------
         ValueError
-            If they cannot be normalised in this float type.
+            If they cannot be normalized in this float type.
         """
         hidden = units or TruGUnits()
         numbers = hidden.precision, truncation.lower, truncation.upper
@@ -201,10 +201,10 @@ class UnitParameters:
         )
         return np.asarray(middle * (self.precision - former))
 
-    def keep_normalisable(self, weights: FloatArray, visible_precision: FloatArray) -> None:
+    def keep_normalizable(self, weights: FloatArray, visible_precision: FloatArray) -> None:
         """Scale weights down where Gaussian visibles and infinite ends would leave no density."""
         if visible_precision.size and not self.bounded and not self.bernoulli:
-            keep_normalisable(weights, self.precision, visible_precision)
+            keep_normalizable(weights, self.precision, visible_precision)
 
     def brief(self, truncation_rate: float, precision_rate: float) -> dict[str, float]:
         """Return the rates in effect and the learned shapes of the units in brief."""

@@ -7,7 +7,7 @@ import pytest
 import trug_fast as tf
 from tests.support.data import exact_cases
 from tests.support.models import KINDS, exact_draws, machine
-from trug_fast.evaluation.exact.rbm import states as states_of
+from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.partition import paths
 
 CASES = exact_cases()

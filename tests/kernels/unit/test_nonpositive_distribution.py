@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
-from tests.support.units import random_flat_units
-from trug_fast.kernels.unit import nonpositive_distribution as flat
+from tests.support.units import random_nonpositive_units
+from trug_fast.kernels.unit import nonpositive_distribution as nonpositive
 
 inf, nan = math.inf, math.nan
 
@@ -36,7 +36,7 @@ def points(rng, lower, upper):
 
 def cases(seed, n):
     rng = np.random.default_rng(seed)
-    a, d, lower, upper = random_flat_units(rng, n)
+    a, d, lower, upper = random_nonpositive_units(rng, n)
     x = points(rng, lower, upper)
     inside = np.minimum(x - lower, upper - x) > 1e-12 * (upper - lower)
     return zip(*(v[inside] for v in (x, a, d, lower, upper)), strict=True)
@@ -47,7 +47,7 @@ def test_logarithms_of_probabilities_against_300_digits():
     for x, *unit in cases(1, 300):
         below, above = shares(x, *unit)
         mirrored = -x, -unit[0], unit[1], -unit[3], -unit[2]
-        got = flat.logcdf_flat(x, *unit), flat.logcdf_flat(*mirrored)
+        got = nonpositive.logcdf(x, *unit), nonpositive.logcdf(*mirrored)
         # x is exact, yet the exponents a x and d x**2 / 2 are rounded beside the drop they make.
         drop = abs(unit[0]) * (unit[3] - unit[2]) + abs(unit[1]) * (unit[3] - unit[2]) ** 2
         for value, share in zip(got, (below, above), strict=True):
@@ -66,12 +66,12 @@ def test_density_against_300_digits():
             want = a * x - d * mp.mpf(float(x)) ** 2 / 2 - oracle.unit(*unit)["log_norm"]
             width = mp.mpf(float(unit[3])) - mp.mpf(float(unit[2]))
             drop = abs(a) * width + abs(d) * width**2
-            got = flat.logpdf_flat(x, *unit)
+            got = nonpositive.logpdf(x, *unit)
             assert abs(got - want) < 1e-14 * (1 + abs(want) + drop / 10)
 
 
 def test_entropy_against_300_digits():
-    for unit in zip(*random_flat_units(np.random.default_rng(3), 300), strict=True):
+    for unit in zip(*random_nonpositive_units(np.random.default_rng(3), 300), strict=True):
         a, d = (mp.mpf(float(v)) for v in unit[:2])
         if d == 0:
             continue
@@ -79,7 +79,7 @@ def test_entropy_against_300_digits():
         with mp.workdps(oracle.DIGITS):
             square = want["variance"] + want["mean"] ** 2
             entropy = want["log_norm"] - a * want["mean"] + d * square / 2
-            assert abs(flat.entropy_flat(*unit) - entropy) < 1e-14 * max(1, abs(entropy))
+            assert abs(nonpositive.entropy(*unit) - entropy) < 1e-14 * max(1, abs(entropy))
 
 
 @given(
@@ -88,23 +88,23 @@ def test_entropy_against_300_digits():
 def test_quantile_inverts_both_tails(a, d, lower, width, depth):
     """Down to 1e-250; h is rounded, which moves the log probability by its slope times that."""
     upper, small = lower + width, 10 ** (40 * depth - 0.1)
-    low = flat.ppf_flat(small, 1 - small, a, d, lower, upper)
-    high = flat.ppf_flat(1 - small, small, a, d, lower, upper)
+    low = nonpositive.ppf(small, 1 - small, a, d, lower, upper)
+    high = nonpositive.ppf(1 - small, small, a, d, lower, upper)
     assert lower <= low <= upper and lower <= high <= upper
     if low > lower and high < upper:
         slope = 2 * (abs(a) + abs(d) * 6) + 2 / min(low - lower, upper - high)
         slack = 1e-12 + 4 * np.spacing(max(abs(lower), abs(upper))) * slope
         slack += 4 * np.spacing(abs(math.log(small)))
-        assert abs(flat.logcdf_flat(low, a, d, lower, upper) - math.log(small)) < slack
-        assert abs(flat.logcdf_flat(-high, -a, d, -upper, -lower) - math.log(small)) < slack
+        assert abs(nonpositive.logcdf(low, a, d, lower, upper) - math.log(small)) < slack
+        assert abs(nonpositive.logcdf(-high, -a, d, -upper, -lower) - math.log(small)) < slack
 
 
 def test_ends_and_beyond():
     unit = 0.5, -1.0, 0.0, 2.0
-    assert flat.logcdf_flat(-1.0, *unit) == -inf and flat.logcdf_flat(3.0, *unit) == 0.0
-    assert flat.logcdf_flat(0.0, *unit) == -inf and flat.logcdf_flat(2.0, *unit) == 0.0
-    assert flat.logpdf_flat(-0.1, *unit) == -inf and flat.logpdf_flat(2.1, *unit) == -inf
-    assert flat.ppf_flat(0.0, 1.0, *unit) == 0.0 and flat.ppf_flat(1.0, 0.0, *unit) == 2.0
+    assert nonpositive.logcdf(-1.0, *unit) == -inf and nonpositive.logcdf(3.0, *unit) == 0.0
+    assert nonpositive.logcdf(0.0, *unit) == -inf and nonpositive.logcdf(2.0, *unit) == 0.0
+    assert nonpositive.logpdf(-0.1, *unit) == -inf and nonpositive.logpdf(2.1, *unit) == -inf
+    assert nonpositive.ppf(0.0, 1.0, *unit) == 0.0 and nonpositive.ppf(1.0, 0.0, *unit) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,16 @@ def test_ends_and_beyond():
 )
 def test_no_density_gives_nan(unit):
     unit = tuple(map(float, unit))
-    values = flat.logcdf_flat(0.5, *unit), flat.logpdf_flat(0.5, *unit), flat.entropy_flat(*unit)
-    assert np.isnan([*values, flat.ppf_flat(0.5, 0.5, *unit)]).all()
+    values = (
+        nonpositive.logcdf(0.5, *unit),
+        nonpositive.logpdf(0.5, *unit),
+        nonpositive.entropy(*unit),
+    )
+    assert np.isnan([*values, nonpositive.ppf(0.5, 0.5, *unit)]).all()
 
 
 def test_nan_and_bad_probabilities_give_nan():
     unit = 0.5, -1.0, 0.0, 2.0
-    assert math.isnan(flat.logcdf_flat(nan, *unit)) and math.isnan(flat.logpdf_flat(nan, *unit))
+    assert math.isnan(nonpositive.logcdf(nan, *unit)) and math.isnan(nonpositive.logpdf(nan, *unit))
     for p in (-0.1, nan, 1.1):
-        assert math.isnan(flat.ppf_flat(p, 1 - p, *unit))
+        assert math.isnan(nonpositive.ppf(p, 1 - p, *unit))

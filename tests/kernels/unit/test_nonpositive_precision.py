@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.support import oracle
-from tests.support.units import random_flat_units
-from trug_fast.kernels.unit.nonpositive_precision import evaluate_flat, quantile_flat
+from tests.support.units import random_nonpositive_units
+from trug_fast.kernels.unit.nonpositive_precision import evaluate_nonpositive, quantile_nonpositive
 
 inf, nan = math.inf, math.nan
 
@@ -50,9 +50,9 @@ def exact_cdf(x, a, d, lower, upper):
 def test_worst_errors_against_300_digits():
     """Worst of 4,000 such arguments: offset 2e-15, variance 3e-15, logarithms 2e-15."""
     worst = dict.fromkeys(NAMES, 0.0)
-    for unit in zip(*random_flat_units(np.random.default_rng(5), 500), strict=True):
+    for unit in zip(*random_nonpositive_units(np.random.default_rng(5), 500), strict=True):
         want = exact(*unit)
-        *out, reflected = evaluate_flat(*unit)
+        *out, reflected = evaluate_nonpositive(*unit)
         with mp.workdps(oracle.DIGITS):
             lower, upper = mp.mpf(float(unit[2])), mp.mpf(float(unit[3]))
             want["offset"] = upper - want["mean"] if reflected else want["mean"] - lower
@@ -73,9 +73,9 @@ def test_worst_errors_against_300_digits():
 def test_quantile_against_300_digits():
     """The error in h, over the standard deviation; h itself is rounded, which is no error."""
     rng = np.random.default_rng(6)
-    for unit in zip(*random_flat_units(rng, 300), strict=True):
+    for unit in zip(*random_nonpositive_units(rng, 300), strict=True):
         p = rng.random() if rng.random() < 0.6 else 10 ** rng.uniform(-16, -1)
-        h = quantile_flat(p, 1 - p, *unit)
+        h = quantile_nonpositive(p, 1 - p, *unit)
         want = exact(*unit)
         with mp.workdps(oracle.DIGITS):
             a, d = mp.mpf(float(unit[0])), mp.mpf(float(unit[1]))
@@ -90,15 +90,15 @@ def test_quantile_against_300_digits():
 def test_mean_near_zero_of_a_symmetric_interval_keeps_its_digits():
     a = 1e-9
     for d in (0.0, -1.0, -50.0):
-        _, _, mean, variance, _, _, _, _ = evaluate_flat(a, d, -1.0, 1.0)
+        _, _, mean, variance, _, _, _, _ = evaluate_nonpositive(a, d, -1.0, 1.0)
         np.testing.assert_allclose(mean, a * variance, rtol=1e-14)  # dmean/da = variance
-        assert evaluate_flat(0.0, d, -1.0, 1.0)[2] == 0.0
+        assert evaluate_nonpositive(0.0, d, -1.0, 1.0)[2] == 0.0
 
 
 def test_continuous_across_zero():
     for a in (-3.0, 0.0, 0.7):
-        at = np.array(evaluate_flat(a, 0.0, 0.0, 2.0)[:7])
-        below = np.array(evaluate_flat(a, -1e-14, 0.0, 2.0)[:7])
+        at = np.array(evaluate_nonpositive(a, 0.0, 0.0, 2.0)[:7])
+        below = np.array(evaluate_nonpositive(a, -1e-14, 0.0, 2.0)[:7])
         np.testing.assert_allclose(at, below, atol=1e-13)
 
 
@@ -106,14 +106,14 @@ def test_binary_unit_is_the_limit():
     """math.md 1.4: L tends to log(1 + exp(a')) + log(2/|d|) and the mean to a sigmoid."""
     d = -1e9
     for a in (-4.0, 0.0, 2.5):
-        log_norm, _, mean, variance, third, _, _, _ = evaluate_flat(a + d / 2, d, 0.0, 1.0)
+        log_norm, _, mean, variance, third, _, _, _ = evaluate_nonpositive(a + d / 2, d, 0.0, 1.0)
         on = 1 / (1 + math.exp(-a))
         np.testing.assert_allclose(log_norm, np.logaddexp(0, a) + math.log(-2 / d), atol=2e-8)
         np.testing.assert_allclose([mean, variance], [on, on * (1 - on)], atol=2e-8)
         np.testing.assert_allclose(third, on * (1 - on) * (1 - 2 * on), atol=2e-8)
 
 
-flat_units = {
+nonpositive_units = {
     "a": st.floats(-1e3, 1e3),
     "d": st.floats(-1e3, 0.0),
     "lower": st.floats(-10, 10),
@@ -121,19 +121,22 @@ flat_units = {
 }
 
 
-@given(**flat_units)
+@given(**nonpositive_units)
 def test_reflection(a, d, lower, width):
     upper = lower + width
-    one, other = evaluate_flat(a, d, lower, upper), evaluate_flat(-a, d, -upper, -lower)
+    one, other = (
+        evaluate_nonpositive(a, d, lower, upper),
+        evaluate_nonpositive(-a, d, -upper, -lower),
+    )
     assume(one[7] != other[7])  # a tie has its near end below in both
     assert one[0] == other[0] and one[1] == other[1] and one[3] == other[3]
     assert (one[2], one[4], one[5], one[6]) == (-other[2], -other[4], other[6], other[5])
 
 
-@given(**flat_units)
+@given(**nonpositive_units)
 def test_bounds_and_identity(a, d, lower, width):
     upper = lower + width
-    _, offset, mean, variance, _, low, high, _ = evaluate_flat(a, d, lower, upper)
+    _, offset, mean, variance, _, low, high, _ = evaluate_nonpositive(a, d, lower, upper)
     assert lower <= mean <= upper
     width = upper - lower
     assert 0 <= offset <= width / 2 * (1 + 1e-15)
@@ -143,12 +146,12 @@ def test_bounds_and_identity(a, d, lower, width):
     assert abs(p_high - p_low - (a - d * mean)) < 1e-13 * size
 
 
-@given(**flat_units, p=st.floats(1e-12, 1 - 1e-12), q=st.floats(1e-12, 1 - 1e-12))
+@given(**nonpositive_units, p=st.floats(1e-12, 1 - 1e-12), q=st.floats(1e-12, 1 - 1e-12))
 def test_quantile_is_inside_and_monotone(a, d, lower, width, p, q):
     upper = lower + width
     low, high = (
-        quantile_flat(min(p, q), 1 - min(p, q), a, d, lower, upper),
-        quantile_flat(max(p, q), 1 - max(p, q), a, d, lower, upper),
+        quantile_nonpositive(min(p, q), 1 - min(p, q), a, d, lower, upper),
+        quantile_nonpositive(max(p, q), 1 - max(p, q), a, d, lower, upper),
     )
     assert lower <= low <= high + 4 * np.spacing(abs(high)) <= upper + 8 * np.spacing(abs(upper))
 
@@ -168,15 +171,15 @@ def test_quantile_is_inside_and_monotone(a, d, lower, width, p, q):
     ],
 )
 def test_no_density_gives_nan(unit):
-    assert np.isnan(evaluate_flat(*unit)[:7]).all()
-    assert math.isnan(quantile_flat(0.3, 0.7, *unit))
+    assert np.isnan(evaluate_nonpositive(*unit)[:7]).all()
+    assert math.isnan(quantile_nonpositive(0.3, 0.7, *unit))
 
 
 def test_a_point():
-    assert evaluate_flat(1.0, -1.0, 2.0, 2.0)[:7] == (-inf, 0.0, 2.0, 0.0, 0.0, inf, inf)
-    assert quantile_flat(0.3, 0.7, 1.0, -1.0, 2.0, 2.0) == 2.0
+    assert evaluate_nonpositive(1.0, -1.0, 2.0, 2.0)[:7] == (-inf, 0.0, 2.0, 0.0, 0.0, inf, inf)
+    assert quantile_nonpositive(0.3, 0.7, 1.0, -1.0, 2.0, 2.0) == 2.0
 
 
 @pytest.mark.parametrize("p", [0.0, 1.0, -1.0, 2.0, nan])
 def test_quantile_outside_zero_to_one_is_nan(p):
-    assert math.isnan(quantile_flat(p, 1 - p, 1.0, -1.0, 0.0, 2.0))
+    assert math.isnan(quantile_nonpositive(p, 1 - p, 1.0, -1.0, 0.0, 2.0))

@@ -11,9 +11,15 @@ import pytest
 from numba import njit, prange
 
 from tests.support.data import exact_cases
-from tests.support.units import EDGE_CASES, assert_uniform, random_flat_units, regimes, transform
+from tests.support.units import (
+    EDGE_CASES,
+    assert_uniform,
+    random_nonpositive_units,
+    regimes,
+    transform,
+)
 from trug_fast import kernels
-from trug_fast.kernels.unit import nonpositive_precision as flat
+from trug_fast.kernels.unit import nonpositive_precision as nonpositive
 
 inf, nan = math.inf, math.nan
 SAMPLERS = ["draw", "draw_robert", "draw_chopin"]
@@ -239,14 +245,14 @@ def test_rejection_on_both_sides_of_its_switches(lower, width, name):
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_draws_with_d_below_zero(name):
     rng = np.random.default_rng(3)
-    units = [u for u in zip(*random_flat_units(rng, 300), strict=True)]
+    units = [u for u in zip(*random_nonpositive_units(rng, 300), strict=True)]
     # The transform to compare with cancels where a curvature is slight: keep it out.
     units = [u for u in units if u[1] == 0 or -u[1] * (u[3] - u[2]) ** 2 > 1e-2]
     a, d, lower, upper = (np.repeat(x, 100) for x in map(np.array, zip(*units, strict=True)))
     h = DRAWS[name](kernels.stream(4), a, d, lower, upper)
     assert ((lower <= h) & (h <= upper)).all()
     # Where h's own spacing is coarse beside the unit, its draws are lumps: not for this test.
-    spread = np.array([flat.evaluate_flat(*u)[3] ** 0.5 for u in units])
+    spread = np.array([nonpositive.evaluate_nonpositive(*u)[3] ** 0.5 for u in units])
     fine = np.repeat(spread, 100) > 1e6 * np.spacing(np.maximum(abs(lower), abs(upper)))
     assert_uniform(transform(h, a, d, lower, upper)[fine])
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numba import vectorize
 
-from tests.support import sixty
-from tools import accuracy
+from tests.support import accuracy, sixty
 from trug_fast import kernels
 
 inf, nan = math.inf, math.nan

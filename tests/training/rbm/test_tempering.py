@@ -6,7 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.models import exact_draws, machine
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.evaluation.exact.rbm import states as states_of
+from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.kernels.rbm import tempering
 from trug_fast.training.rbm.tempering import Replicas, as_betas
 

@@ -7,8 +7,8 @@ import pytest
 import trug_fast as tf
 from tests.models.test_trbm import temporal_machine
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.evaluation.exact.rbm import states as states_of
 from trug_fast.models.sequences import as_sequences
 from trug_fast.training.trbm import train as temporal_training
 from trug_fast.training.trbm.gradients import Centre, How, _starts, estimate
@@ -27,7 +27,7 @@ def exact_starts(model, x, repeats, seed):
         b, c = model.initial_visible_bias, model.initial_hidden_bias
         if t:
             b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
-        p = np.exp([temporal_exact.frame(model, b, c, s).log_p for s in states])
+        p = np.exp([temporal_exact.frame(model, b, c, s).log_likelihood for s in states])
         rows = states[rng.choice(len(states), repeats, p=p / p.sum())]
         if isinstance(model, tf.TruGTRBM):
             rbm = tf.TruGRBM(model.weights, b, c, model.precision, model.lower, model.upper)
@@ -53,7 +53,7 @@ def test_estimate_is_exact_on_average_at_the_target(kind, rule):
     model = temporal_machine(kind, scale=0.5)
     x = np.random.default_rng(5).integers(0, 2, (3, model.n_visible)).astype(float)
     exact = tf.exact.gradient(model, [x], rule=rule)
-    sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), real=False)
+    sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="bernoulli")
     batch = sequences.batch(np.arange(COPIES))
     centre = Centre(np.zeros(model.n_visible), np.zeros(model.n_hidden))
     runs = []
@@ -88,7 +88,7 @@ def test_chains_from_the_past_reach_the_target(chains):
     model = temporal_machine("mixed", scale=0.5)
     x = np.random.default_rng(5).integers(0, 2, (3, model.n_visible)).astype(float)
     exact = tf.exact.gradient(model, [x], rule="full")
-    sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), real=False)
+    sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="bernoulli")
     batch = sequences.batch(np.arange(COPIES))
     centre = Centre(np.zeros(model.n_visible), np.zeros(model.n_hidden))
     runs = []
@@ -115,7 +115,7 @@ def test_where_chains_start():
     )  # fmt: skip
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (200, 2, n)).astype(float)
-    sequences = as_sequences("x", x, real=False)
+    sequences = as_sequences("x", x, visible="bernoulli")
     batch = sequences.batch(np.arange(len(x)))
     found = {}
     for chains in ("data", "past", "both"):
@@ -141,7 +141,7 @@ def test_real_estimate_is_exact_on_average():
     model = temporal_machine("real", n_visible=2, n_hidden=2, scale=0.5)
     x = np.random.default_rng(5).normal(size=(3, 2))
     exact = tf.exact.gradient(model, [x], rule="full")
-    sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), real=True)
+    sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="gaussian")
     batch, centre = sequences.batch(np.arange(COPIES)), Centre(np.zeros(2), np.zeros(2))
     runs = []
     for repeat in range(40):
@@ -163,7 +163,7 @@ def test_centred_gradient_is_its_definition():
     model = temporal_machine()
     rng = np.random.default_rng(0)
     data = [rng.random((t, 4)) for t in (5, 3)]
-    sequences = as_sequences("x", data, real=False)
+    sequences = as_sequences("x", data, visible="bernoulli")
     batch, how = sequences.batch(np.arange(2)), How(1, True, False, 3, 0, 0)
     x, h = rng.random(4), rng.random(3)
     with one_blas_thread():

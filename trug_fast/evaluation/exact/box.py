@@ -177,12 +177,11 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
         int(precision[0] <= 0),
         np.empty(0),
     )
-    net, mean, variance, low, high = (np.empty((len(rows), 1)) for _ in range(5))
     log_norm = np.empty((len(rows), 1))
     with computing(work(len(rows), weights.shape[0], 1)):
-        gibbs.hidden_moments(layers, rows, net, mean, variance, low, high)
-        annealing.log_norm_rows(layers, rows, net, log_norm)
-    return log_norm[:, 0], mean[:, 0], variance[:, 0]
+        found = gibbs.hidden_moments(layers, rows)
+        annealing.log_norm_rows(layers, rows, found.net, log_norm)
+    return log_norm[:, 0], found.mean[:, 0], found.variance[:, 0]
 
 
 def _nodes(edges: Array) -> tuple[Array, Array]:

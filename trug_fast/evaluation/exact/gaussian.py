@@ -1,10 +1,12 @@
-"""Exact results for small machines with Gaussian visible units, x integrated out (math.md 4.1).
+"""Exact results for small RBMs with Gaussian visible units, x integrated out (math.md 4.1).
 
     log Z = sum_i [log(2 pi / a_i) + b_i^2 / a_i] / 2 + log integral of exp(r'h - h'Ph / 2),
     P = D - W'A^-1 W,  r = c + W'A^-1 b
 
 The integral is a sum over all states of Bernoulli hidden units (whose D is 0), and one over a box
-(exact_box.py) for up to three TruG units.
+(box.py) for up to three TruG units.
+
+Tests: tests/models/test_gaussian.py.
 """
 
 from __future__ import annotations
@@ -17,18 +19,12 @@ from numpy.typing import NDArray
 from trug_fast._common.numerics import log_sum_exp
 from trug_fast.models.rbm import RBM, TruGRBM
 
-from . import box as exact_box
-from .box import Box, Moments
+from .box import Box, Moments, end_log_density, moments
+from .states import MAX_UNITS, binary_states, require_few
 
-MAX_STATES = 22  # Bernoulli hidden units: 4 million states
-MAX_HIDDEN = 3
+MAX_TRUG = 3
 
 Array = NDArray[Any]
-
-
-def binary_states(units: int) -> Array:
-    """Return all 2**units states; row k has unit i = bit i of k."""
-    return ((np.arange(2**units)[:, None] >> np.arange(units)) & 1).astype(np.float64)
 
 
 def log_partition(model: RBM) -> float:
@@ -70,9 +66,9 @@ def hidden_moments(model: RBM) -> Moments:
     """Return the log of the sum or integral of p*(h), and the moments of h."""
     box, units = hidden_box(model), model.n_hidden
     if isinstance(model, TruGRBM):
-        _require_few(units, MAX_HIDDEN, "TruG")
-        return exact_box.moments(box)
-    _require_few(units, MAX_STATES, "Bernoulli")
+        require_few(units, MAX_TRUG, "TruG hidden", " with Gaussian visible units")
+        return moments(box)
+    require_few(units, MAX_UNITS, "Bernoulli hidden", " with Gaussian visible units")
     states = binary_states(units)
     log_p = states @ box.linear - 0.5 * ((states @ box.form) * states).sum(axis=1)
     total = log_sum_exp(log_p)
@@ -87,19 +83,11 @@ def _visible(model: RBM) -> tuple[Array, Array, Array]:
     return one * model.visible_precision, one * model.weights, one * model.visible_bias
 
 
-def _require_few(units: int, most: int, kind: str) -> None:
-    if units > most:
-        raise ValueError(
-            "exact results with Gaussian (real) visible units need at most "
-            f"{most} {kind} hidden units, got {units}; use log_partition"
-        )
-
-
 def _end_densities(box: Box, log_total: float) -> Array:
     """Return the densities of the hidden units at lower and at upper ends, (2, hidden)."""
     result = np.zeros((2, len(box.linear)))
     for side, ends in enumerate((box.lower, box.upper)):
         for unit in np.flatnonzero(np.isfinite(ends)):
-            density = exact_box.end_log_density(box, int(unit), float(ends[unit]), log_total)
+            density = end_log_density(box, int(unit), float(ends[unit]), log_total)
             result[side, unit] = np.exp(density)
     return result

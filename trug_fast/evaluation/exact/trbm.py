@@ -1,6 +1,8 @@
-"""Exact likelihoods and gradients of small temporal machines (math.md 4.1 and 4.2).
+"""Exact likelihoods and gradients of small temporal models (math.md 4.1 and 4.2).
 
-Each frame is an RBM whose biases its past has set; see exact.py.
+Each frame is an RBM whose biases its past has set (rbm.py).
+
+Tests: tests/models/test_trbm.py.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM, TruGTRBM
 
-from . import rbm as exact
+from . import rbm as exact_rbm
 
 Rule = Literal["paper", "full"]
 
@@ -24,18 +26,18 @@ Array = NDArray[Any]
 
 
 class Frame(NamedTuple):
-    """One frame given its past: log p(x | past), its derivatives, and the hidden units' means."""
+    """One frame given its past."""
 
-    log_p: float
-    slope: dict[str, Array]  # by weights, biases and units of the frame's own RBM
-    mean: Array  # E[h | x, past]
+    log_likelihood: float  # log p(x | past)
+    gradient: dict[str, Array]  # of that, by the parameters of the frame's own RBM
+    hidden_mean: Array  # E[h | x, past]
 
 
 def log_likelihood(model: TRBM, sequences: SequencesLike) -> Array:
     """Exact log-likelihood of each sequence under the mean filter: the sum over its frames."""
-    checked = as_sequences("sequences", sequences, model.n_visible, real=model.real)
+    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
     parts = checked.split(checked.frames)
-    return np.array([sum(f.log_p for f in _frames(model, x)) for x in parts])
+    return np.array([sum(f.log_likelihood for f in _frames(model, x)) for x in parts])
 
 
 def gradient(model: TRBM, sequences: SequencesLike, rule: Rule) -> dict[str, Array]:
@@ -44,7 +46,7 @@ def gradient(model: TRBM, sequences: SequencesLike, rule: Rule) -> dict[str, Arr
     "paper" holds the filter's means fixed; "full" goes back through the filter.
     """
     checks.choice("rule", rule, ("paper", "full"))
-    checked = as_sequences("sequences", sequences, model.n_visible, real=model.real)
+    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
     parts = checked.split(checked.frames.astype(np.float64))
     each = [_gradient(model, x, rule) for x in parts]
     names = (name for name in model.names if name in each[0])
@@ -69,8 +71,8 @@ def frame(model: TRBM, b: ArrayLike, c: ArrayLike, x: Array) -> Frame:
         rbm = BernoulliRBM(weights, b, c, a)
     rows = x.reshape(1, -1).copy()
     return Frame(
-        float(exact.log_likelihood(rbm, rows)[0]),
-        exact.gradient(rbm, rows),
+        float(exact_rbm.log_likelihood(rbm, rows)[0]),
+        exact_rbm.gradient(rbm, rows),
         np.asarray(rbm.hidden_moments(rows).mean[0], np.float64),
     )
 
@@ -81,7 +83,7 @@ def _frames(model: TRBM, x: Array) -> list[Frame]:
     found = []
     for row in np.asarray(x, np.float64):
         found.append(frame(model, b, c, row))
-        b, c = biases(model, row, found[-1].mean)
+        b, c = biases(model, row, found[-1].hidden_mean)
     return found
 
 
@@ -92,10 +94,10 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
     }
     back: Array = np.zeros(model.n_hidden)  # derivative by this frame's means through later frames
     for t in range(len(x) - 1, -1, -1):
-        slope = dict(frames[t].slope)
-        by_hidden = slope.pop("hidden_bias")
-        by_visible = slope.pop("visible_bias")
-        for name, value in slope.items():
+        own = dict(frames[t].gradient)
+        by_hidden = own.pop("hidden_bias")
+        by_visible = own.pop("visible_bias")
+        for name, value in own.items():
             result[name] += value
         if rule == "full":
             error = _through_mean(model, _net(model, frames, x, t), back, result)
@@ -109,7 +111,7 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
         result["hidden_bias"] += by_hidden
         result["visible_to_visible"] += np.outer(by_visible, x[t - 1])
         result["visible_to_hidden"] += np.outer(by_hidden, x[t - 1])
-        result["hidden_to_hidden"] += np.outer(by_hidden, frames[t - 1].mean)
+        result["hidden_to_hidden"] += np.outer(by_hidden, frames[t - 1].hidden_mean)
         back = np.asarray(by_hidden @ model.hidden_to_hidden, np.float64)
     return result
 
@@ -121,7 +123,7 @@ def _there(model: TRBM, name: str) -> bool:
 def _net(model: TRBM, frames: list[Frame], x: Array, t: int) -> Array:
     c: Array = model.initial_hidden_bias
     if t > 0:
-        c = biases(model, x[t - 1], frames[t - 1].mean)[1]
+        c = biases(model, x[t - 1], frames[t - 1].hidden_mean)[1]
     return np.asarray(c + x[t] @ model.weights)
 
 

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels import tiles
+from trug_fast.kernels.rbm import annealing
 from trug_fast.models.rbm import RBM, TruGRBM
 
 Floats = NDArray[np.float64]
@@ -92,7 +93,7 @@ def base_log_partition(model: RBM, name: str, bias: Floats) -> float:
     layers = model.layers(np.float64)._replace(
         weights=np.zeros((1, model.n_hidden)), hidden_bias=np.zeros((1, model.n_hidden))
     )
-    parts = np.zeros((1, gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
+    parts = np.zeros((1, tiles.tile_count(1, model.n_hidden, tiles.HIDDEN)))
     with computing(work(1, 1, model.n_hidden)):
         annealing.log_norm_rows(layers, np.zeros((1, 1)), np.zeros((1, model.n_hidden)), parts)
     return visible + float(parts.sum())
@@ -112,7 +113,7 @@ def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> 
         hidden_bias=t * layers.hidden_bias,
         precision=q * layers.precision,
     )
-    parts = np.zeros((len(rows), gibbs.tile_count(1, model.n_hidden, gibbs.HIDDEN)))
+    parts = np.zeros((len(rows), tiles.tile_count(1, model.n_hidden, tiles.HIDDEN)))
     with computing(work(len(rows), model.n_visible, model.n_hidden)):
         annealing.log_norm_rows(scaled, rows, np.zeros((len(rows), model.n_hidden)), parts)
     total: Floats = linear + parts.sum(axis=1)

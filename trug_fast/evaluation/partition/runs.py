@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, one_blas_thread, work
+from trug_fast.kernels import tiles
 from trug_fast.kernels.rbm import annealing, gibbs
 
 # Chains that share a matrix product, and that an executor hands out together.  BLAS rounds by the
@@ -162,7 +163,7 @@ def _walkers(leg: Leg, chains: int) -> annealing.Walkers:
         visible_net=np.zeros((chains, visible), dtype),
         hidden=np.zeros((chains, hidden), dtype),
         hidden_net=np.zeros((chains, hidden), dtype),
-        hidden_part=np.zeros((chains, gibbs.tile_count(1, hidden, gibbs.HIDDEN))),
-        visible_part=np.zeros((chains, gibbs.tile_count(1, visible, gibbs.VISIBLE))),
+        hidden_part=np.zeros((chains, tiles.tile_count(1, hidden, tiles.HIDDEN))),
+        visible_part=np.zeros((chains, tiles.tile_count(1, visible, tiles.VISIBLE))),
         log_weight=np.zeros(chains),
     )

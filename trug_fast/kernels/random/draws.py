@@ -8,10 +8,10 @@ from numpy import float64
 
 from trug_fast.kernels.compiling import scalar, serial
 from trug_fast.kernels.intrinsics import power_of_two
-from trug_fast.kernels.unit.nonpositive_precision import quantile_flat
+from trug_fast.kernels.unit.nonpositive_precision import quantile_nonpositive
 from trug_fast.kernels.unit.normalizer import whiten
 from trug_fast.kernels.unit.quantile import quantile
-from trug_fast.kernels.unit.scaling import FLAT, MAGIC, NONE, POINT, is_plain, measured
+from trug_fast.kernels.unit.scaling import MAGIC, NONE, NONPOSITIVE, POINT, is_plain, measured
 
 from .rejection import chopin, robert
 from .stream import uniform
@@ -33,8 +33,8 @@ def _quantile_of_any(p, a, d, lower, upper):
         return float("nan")
     if formulas == POINT:
         return low
-    if formulas == FLAT:
-        h = quantile_flat(p, 1.0 - p, a, d, lower, upper)
+    if formulas == NONPOSITIVE:
+        h = quantile_nonpositive(p, 1.0 - p, a, d, lower, upper)
     else:
         h = quantile(p, a, d, lower, upper)
     return min(max(h * power_of_two(k + MAGIC), low), high)
@@ -65,7 +65,7 @@ def draw(rng, a, d, lower, upper):
 
     Notes
     -----
-    See the module :mod:`trug_fast.kernels.quantile`; exact to rounding in the tails as well.
+    See the module :mod:`trug_fast.kernels.unit.quantile`; exact to rounding in the tails as well.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """The two published samplers of truncated normals, complete for every interval.
 
-Both work in the frame of unit.py: z is counted from the mode, v from the near end u, the width may
-be infinite.  ``envelope`` is what they share: a uniform or an exponential proposal, the latter cut
-to the interval, which is right everywhere and efficient where the interval is narrow or far out.
+Both work in the frame of normalizer.py: z is counted from the mode, v from the near end u, the
+width may be infinite.  ``envelope`` is what they share: a uniform or an exponential proposal, the
+latter cut to the interval, which is right everywhere and efficient where the interval is narrow or
+far out.
 """
 
 import math

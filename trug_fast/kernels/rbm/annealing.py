@@ -25,14 +25,15 @@ from trug_fast.kernels.compiling import parallel, serial
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid, softplus
+from trug_fast.kernels.tiles import HIDDEN, VISIBLE, tile, tile_count
 
-from .gibbs import HIDDEN, VISIBLE, draw_visible_row, hidden_net, tile, tile_count
+from .gibbs import draw_visible_row, hidden_net
 from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
 
 # A small gain is integrated from its derivative by the temperature, in the model's float type:
 # a difference of two log-normalisers of order ten would need float64 and twice the evaluations.
 # One point while the squared moves of a tile sum to ONE_POINT, two up to TWO_POINTS, else the
-# difference.  Measured on whole runs: see tests/test_annealing.py.
+# difference.  Measured on whole runs: see tests/kernels/rbm/test_annealing.py.
 ONE_POINT, TWO_POINTS = 0.01, 0.1
 GAUSS = 0.5 / 3.0**0.5
 STRANDS = 16
@@ -66,20 +67,6 @@ class Run(NamedTuple):
     first_chain: int  # row r is chain first_chain + r
     block: int  # rows of one matrix product; BLAS rounds by shape, so this is part of the result
     on_hidden: bool  # weigh h, else x
-
-
-@serial
-def block_tile(index, rows, units, width, block):
-    """Return the bounds (row, row_stop, unit, unit_stop) of tile ``index``."""
-    across = -(-units // width)
-    row, unit = (index // across) * block, (across - 1 - index % across) * width
-    return row, min(row + block, rows), unit, min(unit + width, units)
-
-
-@serial
-def block_tiles(rows, units, width, block):
-    """Return how many tiles of this width a layer of this size has."""
-    return -(-rows // block) * -(-units // width)
 
 
 @serial
@@ -170,9 +157,10 @@ def hidden_half_step(layers, walkers, path, k, run):
     t_old, q_old = path.hidden_scale[max(k - 1, 0)], path.precision_scale[max(k - 1, 0)]
     weigh = not run.on_hidden and (t != t_old or q != q_old)
     rows, units = net.shape
-    for index in prange(block_tiles(rows, units, HIDDEN, run.block)):
-        row, row_stop, unit, unit_stop = block_tile(index, rows, units, HIDDEN, run.block)
-        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
+    for index in prange(tile_count(rows, units, HIDDEN, run.block)):
+        here = tile(index, rows, units, HIDDEN, run.block)
+        row, row_stop, unit, unit_stop = here
+        hidden_net(layers, visible, net, here)
         part = part_of(layers, unit, unit_stop)
         tempered = scale_precision(part, q)
         size = unit_stop - unit
@@ -200,7 +188,7 @@ def scale_precision(units, factor):
     precision = np.empty_like(units.precision)
     for j in range(precision.size):
         precision[j] = like(precision[j], factor) * units.precision[j]
-    return HiddenUnits(units.kind, precision, units.lower, units.upper, units.n_flat)
+    return HiddenUnits(units.kind, precision, units.lower, units.upper, units.n_nonpositive)
 
 
 @serial
@@ -221,8 +209,8 @@ def visible_half_step(layers, walkers, path, k, run):
     t, s = path.hidden_scale[k], path.bias_scale[k]
     t_old, s_old = path.hidden_scale[max(k - 1, 0)], path.bias_scale[max(k - 1, 0)]
     rows, units = visible.shape
-    for index in prange(block_tiles(rows, units, VISIBLE, run.block)):
-        row, row_stop, unit, unit_stop = block_tile(index, rows, units, VISIBLE, run.block)
+    for index in prange(tile_count(rows, units, VISIBLE, run.block)):
+        row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE, run.block)
         part = net[row:row_stop, unit:unit_stop]
         gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
         size = unit_stop - unit
@@ -321,8 +309,9 @@ def log_norm_rows(layers, visible, net, parts):
     rows, units = net.shape
     across = -(-units // HIDDEN)
     for index in prange(tile_count(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
+        here = tile(index, rows, units, HIDDEN)
+        row, row_stop, unit, unit_stop = here
+        hidden_net(layers, visible, net, here)
         part = part_of(layers, unit, unit_stop)
         values = np.empty(unit_stop - unit)
         for r in range(row, row_stop):

@@ -140,12 +140,13 @@ def add_panel(bits, panel, total):
 
 
 @serial
-def multiply(matrix, row, row_stop, source, start, stop, out):
-    """Write rows row.. and columns start.. of matrix @ source into the same place of ``out``.
+def multiply(matrix, source, out, part):
+    """Write the tile ``part`` of matrix @ source into the same place of ``out``.
 
-    Return False, with nothing written, if those rows hold anything but zeros and ones.
+    Return False, with nothing written, if its rows hold anything but zeros and ones.
     matrix : (rows, n); source : (n, columns); out : (rows, columns); C order
     """
+    row, row_stop, start, stop = part
     bits = np.empty((words_for(matrix.shape[1]), row_stop - row), np.uint64)
     if not row_bits(matrix, row, row_stop, bits):
         return False

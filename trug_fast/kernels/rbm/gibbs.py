@@ -1,15 +1,12 @@
 """Half steps of block Gibbs sampling over tiles of the matrix product, and whole sweeps.
 
-Work is cut into tiles of some chains times some units: each is a product, its biases and its
-draws while the tile is in cache.  Cutting along units rather than chains spares every thread
-from packing the whole weight matrix: 441 against 487 us for 100x784x500 on two cores, and the two
-barriers a sweep then needs cost 1.5 us each.  Tiles and streams depend on the shapes alone, so
-any number of threads gives the same bits.
-
-Biases have one row for all chains, or one row each (the temporal model).
+Biases have one row for all chains, or one row each: a frame of a temporal model given its past is
+an RBM with biases of its own.  Streams depend on the shapes alone, as tiles do (tiles.py).
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -21,12 +18,11 @@ from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
 from trug_fast.kernels.random.philox import padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid
+from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, tile, tile_count
 from trug_fast.kernels.unit.quantile import quantile
 
 from .binary import multiply
-from .hidden import draw_row, mean_row, moments_row, part_of, statistics_row
-
-ROWS, HIDDEN, VISIBLE = 256, 128, 64  # size of a tile; units in multiples of 64 (philox.py)
+from .hidden import Statistics, draw_row, mean_row, moments_row, part_of, statistics_row
 
 
 class Layers(NamedTuple):
@@ -42,7 +38,7 @@ class Layers(NamedTuple):
     precision: np.ndarray  # (hidden,)
     lower: np.ndarray  # (hidden,)
     upper: np.ndarray  # (hidden,)
-    n_flat: int  # how many units have precision <= 0
+    n_nonpositive: int  # how many units have precision <= 0
     visible_precision: np.ndarray  # (visible,) of Gaussian units; empty: zeros and ones
 
 
@@ -55,56 +51,105 @@ class Address(NamedTuple):
     first_chain: int
 
 
-@serial
-def tile(index, rows, units, width):
-    """Return the bounds (row, row_stop, unit, unit_stop) of tile ``index``.
+class Phase(NamedTuple):
+    """Rows of visible units with everything that the hidden ones are given them.
 
-    The last columns come first: that tile may be narrow, and the first thread gets one tile more
-    where their number is odd.  784 units fall to two threads as 400 and 384, not as 448 and 336.
+    One side of the gradient: the data's, or the model's.
     """
-    across = -(-units // width)
-    row, unit = (index // across) * ROWS, (across - 1 - index % across) * width
-    return row, min(row + ROWS, rows), unit, min(unit + width, units)
+
+    visible: np.ndarray  # (rows, visible)
+    net: np.ndarray  # (rows, hidden)
+    mean: np.ndarray  # (rows, hidden)
+    sums: np.ndarray  # (row tiles, 4, hidden) float64, of Statistics over each tile's rows; or none
+
+    @classmethod
+    def new(cls, visible: Any, n_hidden: int, *, statistics: bool = True) -> Phase:
+        """Make the arrays for these rows of visible units."""
+        rows, dtype = visible.shape[0], visible.dtype
+        tiles = tile_count(rows, 1, 1) if statistics else 0
+        net, mean = np.zeros((rows, n_hidden), dtype), np.zeros((rows, n_hidden), dtype)
+        return cls(visible, net, mean, np.zeros((tiles, 4, n_hidden)))
+
+    def first(self, rows: int) -> Phase:
+        """Return the first rows alone, sharing memory."""
+        if rows == self.visible.shape[0]:
+            return self
+        sums = self.sums[: tile_count(rows, 1, 1)]
+        return Phase(self.visible[:rows], self.net[:rows], self.mean[:rows], sums)
+
+    def means(self) -> Any:
+        """Return the mean over rows of E[h], E[h^2], p(h = lower), p(h = upper); (4, hidden)."""
+        return self.sums.sum(axis=0) / self.visible.shape[0]
+
+
+class Chains(NamedTuple):
+    """Chains of Gibbs sampling: their states, and the phase that the visible ones make."""
+
+    hidden: np.ndarray  # (rows, hidden)
+    visible_mean: np.ndarray  # (rows, visible), from which the visible states were drawn
+    phase: Phase
+
+    @classmethod
+    def new(cls, visible: Any, n_hidden: int, *, statistics: bool = True) -> Chains:
+        """Make the arrays of chains with these visible states."""
+        phase = Phase.new(visible, n_hidden, statistics=statistics)
+        return cls(np.zeros_like(phase.net), np.zeros_like(visible), phase)
+
+    def first(self, rows: int) -> Chains:
+        """Return the first chains alone, sharing memory."""
+        if rows == self.hidden.shape[0]:
+            return self
+        return Chains(self.hidden[:rows], self.visible_mean[:rows], self.phase.first(rows))
+
+
+class Moments(NamedTuple):
+    """What hidden units are given their net inputs; all (rows, hidden)."""
+
+    net: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    log_low: np.ndarray  # log p(h = lower)
+    log_high: np.ndarray  # log p(h = upper)
 
 
 @serial
-def tile_count(rows, units, width):
-    """Return how many tiles of this width a layer of this size has."""
-    return -(-rows // ROWS) * -(-units // width)
-
-
-@serial
-def add_bias(net, bias, row, row_stop, unit, unit_stop):
+def add_bias(net, bias, part):
     """Add to each row of a tile its row of biases."""
-    for r in range(row, row_stop):
+    for r in range(part.row, part.row_stop):
         # Integer, then slice: Numba keeps such a view contiguous, and its loop vectorises.
-        target = net[r, unit:unit_stop]
-        source = bias[r if bias.shape[0] > 1 else 0, unit:unit_stop]
+        target = net[r, part.unit : part.unit_stop]
+        source = bias[r if bias.shape[0] > 1 else 0, part.unit : part.unit_stop]
         for j in range(target.size):
             target[j] += source[j]
 
 
 @serial
-def hidden_net(layers, visible, net, row, row_stop, unit, unit_stop):
+def hidden_net(layers, visible, net, part):
     """Write the net inputs of one tile of hidden units."""
-    if not multiply(visible, row, row_stop, layers.weights, unit, unit_stop, net):
-        part, weights = net[row:row_stop, unit:unit_stop], layers.weights[:, unit:unit_stop]
-        gemm(False, False, 1.0, visible[row:row_stop], weights, 0.0, part)
-    add_bias(net, layers.hidden_bias, row, row_stop, unit, unit_stop)
+    if not multiply(visible, layers.weights, net, part):
+        row, row_stop, unit, unit_stop = part
+        out, weights = net[row:row_stop, unit:unit_stop], layers.weights[:, unit:unit_stop]
+        gemm(False, False, 1.0, visible[row:row_stop], weights, 0.0, out)
+    add_bias(net, layers.hidden_bias, part)
 
 
 @parallel
-def hidden_statistics(layers, visible, net, mean, sums):
-    """Write net inputs and means given visibles, and column sums of the statistics.
-
-    visible : (rows, visible); net, mean : (rows, hidden), overwritten
-    sums : (row tiles, 4, hidden) float64, overwritten with the sums over each tile's rows of
-        E[h], E[h^2], p(h = lower), p(h = upper); left alone if it has no entries
-    """
+def net_inputs(layers, visible, net):
+    """Write the net inputs of the hidden units given visible ones."""
     rows, units = net.shape
     for index in prange(tile_count(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
+        hidden_net(layers, visible, net, tile(index, rows, units, HIDDEN))
+
+
+@parallel
+def hidden_statistics(layers, phase):
+    """Fill a phase from its visible units: net inputs, means, and sums unless it has none."""
+    visible, net, mean, sums = phase.visible, phase.net, phase.mean, phase.sums
+    rows, units = net.shape
+    for index in prange(tile_count(rows, units, HIDDEN)):
+        part = tile(index, rows, units, HIDDEN)
+        row, row_stop, unit, unit_stop = part
+        hidden_net(layers, visible, net, part)
         hidden = part_of(layers, unit, unit_stop)
         if sums.size == 0:
             for r in range(row, row_stop):
@@ -112,28 +157,22 @@ def hidden_statistics(layers, visible, net, mean, sums):
         else:
             # In the layer's own type: mixing widths costs more than the sums of 256 rows lose.
             total = np.zeros((4, unit_stop - unit), net.dtype)
+            added = Statistics(total[0], total[1], total[2], total[3])
             for r in range(row, row_stop):
-                statistics_row(
-                    net[r, unit:unit_stop],
-                    hidden,
-                    mean[r, unit:unit_stop],
-                    total[0],
-                    total[1],
-                    total[2],
-                    total[3],
-                )
+                statistics_row(net[r, unit:unit_stop], hidden, mean[r, unit:unit_stop], added)
             sums[row // ROWS, :, unit:unit_stop] = total
 
 
 @serial
-def draw_hidden_tile(net, layers, address, sample, row, row_stop, unit, unit_stop):
+def draw_hidden_tile(net, layers, address, sample, part):
     """Draw one tile of hidden units from their net inputs."""
-    part = part_of(layers, unit, unit_stop)
+    unit, unit_stop = part.unit, part.unit_stop
+    units = part_of(layers, unit, unit_stop)
     uniform = np.empty(padded(unit_stop - unit), net.dtype)
-    for r in range(row, row_stop):
+    for r in range(part.row, part.row_stop):
         chain = address.first_chain + r
         uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
-        draw_row(net[r, unit:unit_stop], part, uniform, sample[r, unit:unit_stop])
+        draw_row(net[r, unit:unit_stop], units, uniform, sample[r, unit:unit_stop])
 
 
 @parallel
@@ -141,8 +180,7 @@ def draw_hidden(layers, net, address, sample):
     """Draw hidden units from their net inputs, both (rows, hidden)."""
     rows, units = net.shape
     for index in prange(tile_count(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        draw_hidden_tile(net, layers, address, sample, row, row_stop, unit, unit_stop)
+        draw_hidden_tile(net, layers, address, sample, tile(index, rows, units, HIDDEN))
 
 
 @parallel
@@ -150,31 +188,45 @@ def step_hidden(layers, visible, address, net, sample):
     """Write net inputs and draws of the hidden layer given the visible one."""
     rows, units = net.shape
     for index in prange(tile_count(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
-        draw_hidden_tile(net, layers, address, sample, row, row_stop, unit, unit_stop)
+        part = tile(index, rows, units, HIDDEN)
+        hidden_net(layers, visible, net, part)
+        draw_hidden_tile(net, layers, address, sample, part)
 
 
 @parallel
 def step_visible(layers, hidden, address, mean, sample):
-    """Write means and draws of the visible layer given the hidden one."""
-    rows, units = sample.shape
+    """Write means and draws of the visible layer given the hidden one.
+
+    sample : (rows, visible), or nothing: then means are all that is written
+    """
+    rows, units = mean.shape
     for index in prange(tile_count(rows, units, VISIBLE)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE)
-        part = mean[row:row_stop, unit:unit_stop]
-        gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, part)
-        add_bias(mean, layers.visible_bias, row, row_stop, unit, unit_stop)
-        uniform = np.empty(padded(unit_stop - unit), sample.dtype)
+        part = tile(index, rows, units, VISIBLE)
+        row, row_stop, unit, unit_stop = part
+        out = mean[row:row_stop, unit:unit_stop]
+        gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, out)
+        add_bias(mean, layers.visible_bias, part)
+        uniform = np.empty(padded(unit_stop - unit), mean.dtype)
         precision = layers.visible_precision[unit:unit_stop]
         for r in range(row, row_stop):
+            if sample.size == 0:
+                mean_visible_row(mean[r, unit:unit_stop], precision)
+                continue
             chain = address.first_chain + r
             uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
             draw_visible_row(mean[r, unit:unit_stop], precision, uniform, sample[r, unit:unit_stop])
 
 
 @serial
+def mean_visible_row(net, precision):
+    """Replace net inputs by means: of zeros and ones, or, given precisions, of Gaussians."""
+    for i in range(net.size):
+        net[i] = sigmoid(net[i]) if precision.size == 0 else net[i] / precision[i]
+
+
+@serial
 def draw_visible_row(net, precision, uniform, sample):
-    """Replace net inputs by means and draw: zeros and ones, or, given precisions, Gaussians."""
+    """Replace net inputs by means, and draw."""
     if precision.size == 0:
         for i in range(net.size):
             net[i] = sigmoid(net[i])
@@ -187,49 +239,84 @@ def draw_visible_row(net, precision, uniform, sample):
 
 
 @parallel
-def hidden_moments(layers, visible, net, mean, variance, log_low, log_high):
-    """Write net inputs, means, variances and log end densities, all (rows, hidden)."""
+def moments_from_net(layers, found):
+    """Write all that ``found`` holds beside the net inputs; logs only if they have entries."""
+    net, mean, variance = found.net, found.mean, found.variance
+    log_low, log_high = found.log_low, found.log_high
     rows, units = net.shape
     for index in prange(tile_count(rows, units, HIDDEN)):
         row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
         part = part_of(layers, unit, unit_stop)
+        low, high = np.empty(unit_stop - unit, net.dtype), np.empty(unit_stop - unit, net.dtype)
         for r in range(row, row_stop):
-            moments_row(
-                net[r, unit:unit_stop],
-                part,
-                mean[r, unit:unit_stop],
-                variance[r, unit:unit_stop],
-                log_low[r, unit:unit_stop],
-                log_high[r, unit:unit_stop],
-            )
+            m, v = mean[r, unit:unit_stop], variance[r, unit:unit_stop]
+            moments_row(net[r, unit:unit_stop], part, m, v, low, high)
+            if log_low.size > 0:
+                log_low[r, unit:unit_stop] = low
+                log_high[r, unit:unit_stop] = high
 
 
 @serial
-def run_chains(layers, count, seed, first_step, visible, visible_mean, hidden, net):
-    """Run ``count`` sweeps hidden <- visible, visible <- hidden, in place, for sampling."""
-    for k in range(first_step, first_step + count):
-        step_hidden(layers, visible, Address(seed, HIDDEN_STREAM, k, 0), net, hidden)
-        step_visible(layers, hidden, Address(seed, VISIBLE_STREAM, k, 0), visible_mean, visible)
+def hidden_moments(layers, visible):
+    """Return net inputs, means, variances and log end densities given visible units."""
+    shape, dtype = (visible.shape[0], layers.weights.shape[1]), visible.dtype
+    found = Moments(
+        np.empty(shape, dtype),
+        np.empty(shape, dtype),
+        np.empty(shape, dtype),
+        np.empty(shape, dtype),
+        np.empty(shape, dtype),
+    )
+    net_inputs(layers, visible, found.net)
+    moments_from_net(layers, found)
+    return found
 
 
 @serial
-def model_phase(
-    layers, k, persistent, seed, first_step, hidden, visible, visible_mean, net, mean, sums
-):
-    """Run k sweeps visible <- hidden <- visible, in place, and take statistics at the last.
+def run_chains(layers, chains, n_gibbs, seed, first_step):
+    """Run sweeps hidden <- visible, visible <- hidden, in place, for sampling."""
+    visible, net = chains.phase.visible, chains.phase.net
+    for k in range(first_step, first_step + n_gibbs):
+        step_hidden(layers, visible, Address(seed, HIDDEN_STREAM, k, 0), net, chains.hidden)
+        address = Address(seed, VISIBLE_STREAM, k, 0)
+        step_visible(layers, chains.hidden, address, chains.visible_mean, visible)
 
-    Sweep i uses step first_step + i of the streams.  ``hidden`` is drawn anew after the last sweep
-    if ``persistent``, else left as it entered that sweep.
+
+@serial
+def sum_chains(layers, chains, total, n_gibbs, seed, first_step):
+    """Run the same sweeps and add the means of the visible units of each to ``total``."""
+    for k in range(first_step, first_step + n_gibbs):
+        run_chains(layers, chains, 1, seed, k)
+        for r in range(total.shape[0]):
+            target, source = total[r], chains.visible_mean[r]
+            for i in range(target.size):
+                target[i] += source[i]
+
+
+@serial
+def iterate_means(layers, phase, n_gibbs):
+    """Run sweeps in which every unit takes its mean in place of a draw: mean field, in place."""
+    visible, address = phase.visible, Address(0, VISIBLE_STREAM, 0, 0)
+    for _ in range(n_gibbs):
+        hidden_statistics(layers, phase)
+        step_visible(layers, phase.mean, address, visible, visible[:0])
+
+
+@serial
+def model_phase(layers, chains, n_gibbs, persistent, seed, first_step):
+    """Run sweeps visible <- hidden <- visible, in place, and fill the phase at the last.
+
+    Sweep i uses step first_step + i of the streams.  The hidden states are drawn anew after the
+    last sweep if ``persistent``, else left as they entered that sweep.
     """
-    for i in range(k):
-        step = first_step + i
-        address = Address(seed, VISIBLE_STREAM, step, 0)
-        step_visible(layers, hidden, address, visible_mean, visible)
-        address = Address(seed, HIDDEN_STREAM, step, 0)
-        if i + 1 < k:
-            step_hidden(layers, visible, address, net, hidden)
+    hidden, phase = chains.hidden, chains.phase
+    for i in range(n_gibbs):
+        address = Address(seed, VISIBLE_STREAM, first_step + i, 0)
+        step_visible(layers, hidden, address, chains.visible_mean, phase.visible)
+        address = Address(seed, HIDDEN_STREAM, first_step + i, 0)
+        if i + 1 < n_gibbs:
+            step_hidden(layers, phase.visible, address, phase.net, hidden)
         else:
-            hidden_statistics(layers, visible, net, mean, sums)
+            hidden_statistics(layers, phase)
             if persistent:
-                draw_hidden(layers, net, address, hidden)
+                draw_hidden(layers, phase.net, address, hidden)

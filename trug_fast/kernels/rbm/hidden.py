@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import pattern, scalar, serial
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.special.elementary import exp, sigmoid, softplus
-from trug_fast.kernels.unit.nonpositive_precision import evaluate_flat, quantile_flat
+from trug_fast.kernels.unit.nonpositive_precision import evaluate_nonpositive, quantile_nonpositive
 from trug_fast.kernels.unit.normalizer import evaluate
 from trug_fast.kernels.unit.quantile import quantile
 
@@ -26,7 +26,16 @@ class HiddenUnits(NamedTuple):
     precision: np.ndarray  # (hidden,)
     lower: np.ndarray  # (hidden,)
     upper: np.ndarray  # (hidden,)
-    n_flat: int  # how many units have precision <= 0
+    n_nonpositive: int  # how many units have precision <= 0
+
+
+class Statistics(NamedTuple):
+    """Running sums over rows.  One array a sum: rows of one matrix do not vectorise."""
+
+    first: np.ndarray  # (hidden,) of E[h]
+    second: np.ndarray  # (hidden,) of E[h^2]
+    at_lower: np.ndarray  # (hidden,) of p(h = lower)
+    at_upper: np.ndarray  # (hidden,) of p(h = upper)
 
 
 @serial
@@ -37,8 +46,44 @@ def part_of(units, start, stop):
         units.precision[start:stop],
         units.lower[start:stop],
         units.upper[start:stop],
-        units.n_flat,
+        units.n_nonpositive,
     )
+
+
+@pattern
+def over_units(value_of, nonpositive_value_of, put, net, units, given, out):
+    """Put the value of every TruG unit of a row where it belongs.
+
+    value_of, nonpositive_value_of : scalars of (j, given, a, d, lower, upper)
+    put : scalar of (j, value, counts, given, out).  It is called for units with d <= 0 twice, first
+        with a value that is void: then ``counts`` is false.
+    """
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        value = value_of(j, given, net[j], precision[j], lower[j], upper[j])
+        put(j, value, precision[j] > like(net[j], 0.0), given, out)
+    if units.n_nonpositive > 0:
+        for j in range(net.size):
+            if precision[j] <= 0:
+                slow = nonpositive_value_of(j, given, net[j], precision[j], lower[j], upper[j])
+                put(j, slow, True, given, out)
+
+
+@scalar
+def moments_of(j, given, a, d, lower, upper):
+    """Return what ``evaluate`` returns, for ``over_units``."""
+    return evaluate(a, d, lower, upper)
+
+
+@scalar
+def nonpositive_moments_of(j, given, a, d, lower, upper):
+    """Return the same where d <= 0."""
+    return evaluate_nonpositive(a, d, lower, upper)
+
+
+@scalar
+def _put_mean(j, value, counts, given, mean):
+    mean[j] = value[2]
 
 
 @serial
@@ -48,44 +93,35 @@ def mean_row(net, units, mean):
         for j in range(net.size):
             mean[j] = sigmoid(net[j])
         return
-    precision, lower, upper = units.precision, units.lower, units.upper
-    for j in range(net.size):
-        mean[j] = evaluate(net[j], precision[j], lower[j], upper[j])[2]
-    if units.n_flat > 0:
-        for j in range(net.size):
-            if precision[j] <= 0:
-                mean[j] = evaluate_flat(net[j], precision[j], lower[j], upper[j])[2]
+    over_units(moments_of, nonpositive_moments_of, _put_mean, net, units, net, mean)
+
+
+@scalar
+def _put_statistics(j, value, counts, mean, sums):
+    _, _, m, v, _, log_low, log_high, _ = value
+    zero = like(m, 0.0)
+    mean[j] = m
+    sums.first[j] += m if counts else zero
+    sums.second[j] += v + m * m if counts else zero
+    sums.at_lower[j] += exp(log_low) if counts else zero
+    sums.at_upper[j] += exp(log_high) if counts else zero
 
 
 @serial
-def statistics_row(net, units, mean, first, second, at_lower, at_upper):
-    """Write E[h | net] and add E[h], E[h^2], p(h = lower), p(h = upper) to the running sums."""
+def statistics_row(net, units, mean, sums):
+    """Write E[h | net] and add to the running sums."""
     if units.kind == BERNOULLI:
         mean_row(net, units, mean)
         for j in range(net.size):
-            first[j] += mean[j]
+            sums.first[j] += mean[j]
         return
-    precision, lower, upper = units.precision, units.lower, units.upper
-    for j in range(net.size):
-        _, _, m, v, _, log_low, log_high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
-        flat = precision[j] <= like(net[j], 0.0)
-        zero = like(net[j], 0.0)
-        mean[j] = m
-        first[j] += zero if flat else m
-        second[j] += zero if flat else v + m * m
-        at_lower[j] += zero if flat else exp(log_low)
-        at_upper[j] += zero if flat else exp(log_high)
-    if units.n_flat > 0:
-        for j in range(net.size):
-            if precision[j] <= 0:
-                _, _, m, v, _, log_low, log_high, _ = evaluate_flat(
-                    net[j], precision[j], lower[j], upper[j]
-                )
-                mean[j] = m
-                first[j] += m
-                second[j] += v + m * m
-                at_lower[j] += np.exp(log_low)
-                at_upper[j] += np.exp(log_high)
+    over_units(moments_of, nonpositive_moments_of, _put_statistics, net, units, mean, sums)
+
+
+@scalar
+def _put_moments(j, value, counts, given, out):
+    mean, variance, log_low, log_high = out
+    mean[j], variance[j], log_low[j], log_high[j] = value[2], value[3], value[5], value[6]
 
 
 @serial
@@ -98,17 +134,24 @@ def moments_row(net, units, mean, variance, log_low, log_high):
             log_low[j] = -softplus(net[j])
             log_high[j] = -softplus(-net[j])
         return
-    precision, lower, upper = units.precision, units.lower, units.upper
-    for j in range(net.size):
-        _, _, m, v, _, low, high, _ = evaluate(net[j], precision[j], lower[j], upper[j])
-        mean[j], variance[j], log_low[j], log_high[j] = m, v, low, high
-    if units.n_flat > 0:
-        for j in range(net.size):
-            if precision[j] <= 0:
-                _, _, m, v, _, low, high, _ = evaluate_flat(
-                    net[j], precision[j], lower[j], upper[j]
-                )
-                mean[j], variance[j], log_low[j], log_high[j] = m, v, low, high
+    out = (mean, variance, log_low, log_high)
+    over_units(moments_of, nonpositive_moments_of, _put_moments, net, units, net, out)
+
+
+@scalar
+def _quantile_of(j, uniform, a, d, lower, upper):
+    return quantile(uniform[j], a, d, lower, upper)
+
+
+@scalar
+def _nonpositive_quantile_of(j, uniform, a, d, lower, upper):
+    p = uniform[j]
+    return quantile_nonpositive(p, like(p, 1.0) - p, a, d, lower, upper)
+
+
+@scalar
+def _put(j, value, counts, given, out):
+    out[j] = value
 
 
 @serial
@@ -119,16 +162,18 @@ def draw_row(net, units, uniform, sample):
             one, zero = like(net[j], 1.0), like(net[j], 0.0)
             sample[j] = one if uniform[j] < sigmoid(net[j]) else zero
         return
-    precision, lower, upper = units.precision, units.lower, units.upper
-    for j in range(net.size):
-        sample[j] = quantile(uniform[j], net[j], precision[j], lower[j], upper[j])
-    if units.n_flat > 0:
-        for j in range(net.size):
-            if precision[j] <= 0:
-                p = uniform[j]
-                sample[j] = quantile_flat(
-                    p, like(p, 1.0) - p, net[j], precision[j], lower[j], upper[j]
-                )
+    over_units(_quantile_of, _nonpositive_quantile_of, _put, net, units, uniform, sample)
+
+
+@scalar
+def _log_norm_of(j, scales, a, d, lower, upper):
+    a, d = scales[0] * np.float64(a), scales[1] * np.float64(d)
+    return evaluate(a, d, np.float64(lower), np.float64(upper))[0]
+
+
+@scalar
+def _nonpositive_log_norm_of(j, scales, a, d, lower, upper):
+    return evaluate_nonpositive(scales[0] * a, scales[1] * np.float64(d), lower, upper)[0]
 
 
 @serial
@@ -142,19 +187,8 @@ def log_norm_row(net, units, scale, precision_scale, values):
         for j in range(net.size):
             values[j] = softplus(scale * np.float64(net[j]))
         return ordered_sum(values, net.size)
-    precision, lower, upper = units.precision, units.lower, units.upper
-    for j in range(net.size):
-        values[j] = evaluate(
-            scale * np.float64(net[j]),
-            precision_scale * np.float64(precision[j]),
-            np.float64(lower[j]),
-            np.float64(upper[j]),
-        )[0]
-    if units.n_flat > 0:
-        for j in range(net.size):
-            if precision[j] <= 0:
-                d = precision_scale * np.float64(precision[j])
-                values[j] = evaluate_flat(scale * net[j], d, lower[j], upper[j])[0]
+    scales = (scale, precision_scale)
+    over_units(_log_norm_of, _nonpositive_log_norm_of, _put, net, units, scales, values)
     return ordered_sum(values, net.size)
 
 

@@ -10,6 +10,7 @@ which accepts more often than exchanging both layers.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -18,47 +19,53 @@ from trug_fast.kernels.compiling import parallel, serial
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import SWAP, block, double_from_words
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
+from trug_fast.kernels.tiles import HIDDEN, tile, tile_count
 
-from .gibbs import HIDDEN, Address, draw_hidden_tile, hidden_net, step_visible, tile
-from .gibbs import tile_count as tiles
+from .gibbs import Address, draw_hidden_tile, net_inputs, step_visible
 from .hidden import log_norm_row, part_of
 
 
-@parallel
-def net_inputs(layers, visible, net):
-    """Write the net inputs at t = 1 of all rows."""
-    rows, units = net.shape
-    for index in prange(tiles(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        hidden_net(layers, visible, net, row, row_stop, unit, unit_stop)
+class ReplicaStates(NamedTuple):
+    """All replicas of all chains, and their working arrays."""
+
+    t: np.ndarray  # (rows,) inverse temperatures, of the layers' float type
+    tilt: np.ndarray  # (visible,) b - base
+    scaled: np.ndarray  # (rows, hidden) t h: all that one call of ``sweeps`` needs of another
+    visible: np.ndarray  # (rows, visible) as of the last exchange
+    visible_mean: np.ndarray  # (rows, visible)
+    net: np.ndarray  # (rows, hidden) net inputs at t = 1, but from a draw to the next step
+    accepted: np.ndarray  # (temperatures - 1, chains) int64, 1 added where a pair was exchanged
 
 
 @parallel
-def draw_scaled(layers, t, net, address, scaled):
+def draw_scaled(layers, replicas, address):
     """Draw hidden units at each row's temperature and store t h, as the visibles need it.
 
-    t : (rows,), of the layers' float type; net : (rows, hidden) at t = 1, overwritten by t net
+    The net inputs, at t = 1, are overwritten by t net.
     """
+    t, net, scaled = replicas.t, replicas.net, replicas.scaled
     rows, units = net.shape
-    for index in prange(tiles(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        scale_rows(net, t, row, row_stop, unit, unit_stop)
-        draw_hidden_tile(net, layers, address, scaled, row, row_stop, unit, unit_stop)
-        scale_rows(scaled, t, row, row_stop, unit, unit_stop)
+    for index in prange(tile_count(rows, units, HIDDEN)):
+        part = tile(index, rows, units, HIDDEN)
+        scale_rows(net, t, part)
+        draw_hidden_tile(net, layers, address, scaled, part)
+        scale_rows(scaled, t, part)
 
 
 @serial
-def scale_rows(array, t, row, row_stop, unit, unit_stop):
+def scale_rows(array, t, part):
     """Multiply each row of a tile by its number."""
-    for r in range(row, row_stop):
-        part = array[r, unit:unit_stop]
-        for j in range(part.size):
-            part[j] *= t[r]
+    for r in range(part.row, part.row_stop):
+        row = array[r, part.unit : part.unit_stop]
+        for j in range(row.size):
+            row[j] *= t[r]
 
 
 @serial
-def log_ratio(layers, tilt, t, other, visible, net, values):
-    """Return log p_other(x) - log p_t(x), unnormalised, of one row."""
+def log_ratio(layers, replicas, row, at, values):
+    """Return log p_s(x) - log p_t(x), unnormalised: x and t of one row, s of the row ``at``."""
+    visible, net, tilt = replicas.visible[row], replicas.net[row], replicas.tilt
+    t, other = np.float64(replicas.t[row]), np.float64(replicas.t[at])
     units = part_of(layers, 0, net.size)
     linear = 0.0
     for i in range(visible.size):
@@ -80,23 +87,19 @@ def swap_rows(array, first, second):
 
 
 @parallel
-def exchange(layers, tilt, t, chains, seed, step, visible, net, accepted):
+def exchange(layers, replicas, seed, step):
     """Let neighbours exchange their states, pairs (0, 1), (2, 3), ... and (1, 2), ... in turns.
 
     Alternating instead of choosing at random carries states along the ladder faster.
-
-    tilt : (visible,), b - base; t : (rows,)
-    visible, net : (rows, visible) and (rows, hidden), net at t = 1; rows are exchanged in place
-    accepted : (temperatures - 1, chains), 1 added where a pair was exchanged
     """
-    pairs = accepted.shape[0]
+    visible, net, accepted = replicas.visible, replicas.net, replicas.accepted
+    pairs, chains = accepted.shape
     for m in prange(chains):
         values = np.empty(net.shape[1])
         for r in range(step % 2, pairs, 2):
             low, high = r * chains + m, (r + 1) * chains + m
-            cold, hot = np.float64(t[high]), np.float64(t[low])
-            gain = log_ratio(layers, tilt, hot, cold, visible[low], net[low], values)
-            gain += log_ratio(layers, tilt, cold, hot, visible[high], net[high], values)
+            gain = log_ratio(layers, replicas, low, high, values)
+            gain += log_ratio(layers, replicas, high, low, values)
             w0, w1, _, _ = block(seed, SWAP, step, m, r)
             if math.log(double_from_words(w0, w1)) < gain:
                 swap_rows(visible, low, high)
@@ -105,15 +108,14 @@ def exchange(layers, tilt, t, chains, seed, step, visible, net, accepted):
 
 
 @serial
-def sweeps(layers, tilt, t, chains, k, seed, first_step, scaled, visible, mean, net, accepted):
-    """Run k sweeps visible <- hidden, exchange, hidden <- visible of all replicas, in place.
+def sweeps(layers, replicas, n_gibbs, seed, first_step):
+    """Run sweeps visible <- hidden, exchange, hidden <- visible of all replicas, in place.
 
     layers : visible_bias has a row for each row, at its temperature
-    scaled : (rows, hidden), t h as it enters and as it leaves
-    visible : (rows, visible), as of the last exchange
     """
-    for step in range(first_step, first_step + k):
-        step_visible(layers, scaled, Address(seed, VISIBLE_STREAM, step, 0), mean, visible)
-        net_inputs(layers, visible, net)
-        exchange(layers, tilt, t, chains, seed, step, visible, net, accepted)
-        draw_scaled(layers, t, net, Address(seed, HIDDEN_STREAM, step, 0), scaled)
+    for step in range(first_step, first_step + n_gibbs):
+        address = Address(seed, VISIBLE_STREAM, step, 0)
+        step_visible(layers, replicas.scaled, address, replicas.visible_mean, replicas.visible)
+        net_inputs(layers, replicas.visible, replicas.net)
+        exchange(layers, replicas, seed, step)
+        draw_scaled(layers, replicas, Address(seed, HIDDEN_STREAM, step, 0))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.compiling import serial
-from trug_fast.kernels.rbm.learning import Rule, apply_rule
+from trug_fast.kernels.optimizer import Rule, apply_rule
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
 
 from .mean_field import input_net, prior, residual_of

@@ -1,4 +1,4 @@
-"""The filter of the temporal machine and the way back through it (math.md 4.2).
+"""The filter of the temporal model and the way back through it (math.md 4.2).
 
 Rows are frames.  A batch of sequences lies time by time, longest sequence first: the rows of time t
 are ``starts[t]`` to ``starts[t + 1]``, and the first of them belong to the same sequences, in the
@@ -9,19 +9,29 @@ each frame's product of a few rows, they would wait for each other more than the
 sequences of 100 frames with 400 units took 8.7 ms on one thread and 22 on two.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import prange
 
 from trug_fast.kernels.compiling import parallel, serial
-from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
-from trug_fast.kernels.rbm.gibbs import Address, draw_hidden_tile
+from trug_fast.kernels.rbm.gibbs import draw_hidden_tile
 from trug_fast.kernels.rbm.hidden import mean_row, part_of
+from trug_fast.kernels.tiles import Tile
 
 GROUP = 2  # sequences that go through time together
 
 
+class Frames(NamedTuple):
+    """The hidden layers of all frames, all (rows, hidden)."""
+
+    drive: np.ndarray  # net inputs but for the share of the past hidden layer
+    net: np.ndarray  # net inputs
+    state: np.ndarray  # means or draws given them
+
+
 @serial
-def add_product(a, b, out):
+def add_rows_product(a, b, out):
     """Add a @ b to ``out``, both of a few rows.
 
     BLAS packs all of b anew for each call, which costs several times as much as the product.
@@ -44,12 +54,12 @@ def add_product(a, b, out):
 
 
 @parallel
-def run_filter(layers, starts, draw, seed, step, drive, net, state):
-    """Write net inputs and states, means or draws, of the hidden layers of all frames.
+def run_filter(layers, starts, draw, address, frames):
+    """Write net inputs and states, draws or means, of the hidden layers of all frames.
 
     layers : with W4, from the past to the present, for weights
-    drive : (rows, hidden), the net inputs but for the share of the past hidden layer
     """
+    drive, net, state = frames.drive, frames.net, frames.state
     units = net.shape[1]
     for group in prange(-(-(starts[1] - starts[0]) // GROUP)):
         part = part_of(layers, 0, units)
@@ -61,10 +71,9 @@ def run_filter(layers, starts, draw, seed, step, drive, net, state):
             net[a:b] = drive[a:b]
             if t > 0:
                 before = starts[t - 1] + group * GROUP
-                add_product(state[before : before + b - a], layers.weights, net[a:b])
+                add_rows_product(state[before : before + b - a], layers.weights, net[a:b])
             if draw:
-                address = Address(seed, HIDDEN_STREAM, step, 0)
-                draw_hidden_tile(net, layers, address, state, a, b, 0, units)
+                draw_hidden_tile(net, layers, address, state, Tile(a, b, 0, units))
             else:
                 for r in range(a, b):
                     mean_row(net[r], part, state[r])
@@ -95,4 +104,4 @@ def run_backward(transition, starts, difference, variance, delta, error):
                     pull[r - a, j] = difference[r, j] + error[r, j]
             if t > 0:
                 before = starts[t - 1] + group * GROUP
-                add_product(pull[: b - a], transition, delta[before : before + b - a])
+                add_rows_product(pull[: b - a], transition, delta[before : before + b - a])

@@ -1,7 +1,7 @@
 """Distribution function, density, quantile and entropy of a TruG unit, accurate in every regime.
 
-In the frame of unit.py (whitened, reflected; v from the near end, z = u + v from the mode) a point
-cuts the unit into a near and a far piece.  The mass of a piece is again a unit integral,
+In the frame of normalizer.py (whitened, reflected; v from the near end, z = u + v from the mode) a
+point cuts the unit into a near and a far piece.  The mass of a piece is again a unit integral,
 
     value * exp(exponent),    value by the regime of the piece: narrow, tail or centre,
 
@@ -163,9 +163,9 @@ def logpdf(x, a, d, lower, upper):
 def entropy(a, d, lower, upper):
     """Return minus the mean of the log density.
 
-    That is the log of the integral that unit.py takes, and the mean of the exponent that it leaves
-    out, about the same point: midpoint, near end or mode.  About another, as far from the mass as
-    1e12 standard deviations, a mean would cancel.
+    That is the log of the integral that normalizer.py takes, and the mean of the exponent that it
+    leaves out, about the same point: midpoint, near end or mode.  About another, as far from the
+    mass as 1e12 standard deviations, a mean would cancel.
     """
     zero, half = like(a, 0.0), like(a, 0.5)
     s, _, u, u_far, width, tau, _ = whiten(a, d, lower, upper)

@@ -11,10 +11,10 @@ from trug_fast.kernels.compiling import scalar, serial
 from trug_fast.kernels.special.elementary import exp, log
 
 from . import distribution as bent
-from . import nonpositive_distribution as flat
-from .scaling import FLAT
+from . import nonpositive_distribution as nonpositive
+from .scaling import NONPOSITIVE
 
-STEPS = 100  # one or two are enough but from the start that ppf_flat gives for a p below 1e-20
+STEPS = 100  # one or two are enough but from nonpositive.ppf's start for a p below 1e-20
 CLOSE = 4e-16  # the noise of log P over 1 - log P
 # A start is so near that P exceeds 0.78, where it should be below 1/2, or has no logarithm to speak
 # of, only if the unit lies between two floats.  Newton's method would go off from there.
@@ -34,8 +34,8 @@ def polished(h, p, a, d, lower, upper, formulas):
     for _ in range(STEPS):
         if not lower < h < upper:
             return min(max(h, lower), upper)
-        if formulas == FLAT:
-            value = flat.logcdf_flat(h, a, d, lower, upper)
+        if formulas == NONPOSITIVE:
+            value = nonpositive.logcdf(h, a, d, lower, upper)
         else:
             value = bent.logcdf(h, a, d, lower, upper)
         miss = value - goal
@@ -78,6 +78,6 @@ def _stepped(h, step, low, high, lower):
 
 @serial
 def _log_density(h, a, d, lower, upper, formulas):
-    if formulas == FLAT:
-        return flat.logpdf_flat(h, a, d, lower, upper)
+    if formulas == NONPOSITIVE:
+        return nonpositive.logpdf(h, a, d, lower, upper)
     return bent.logpdf(h, a, d, lower, upper)

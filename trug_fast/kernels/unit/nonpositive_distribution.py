@@ -1,10 +1,10 @@
 """Distribution function, density, quantile and entropy of a unit with d <= 0, as distribution.py.
 
-A part of a unit is itself a unit, so a probability is a ratio of two integrals (flat.py) of
-positive terms, each over the weight at its own near end, times that of those weights.  (Over the
-weight at the cut, the flat middle of a unit whose mass sits at its ends loses 4e-10: the exponent
-there is 3e6.)  Every function is NaN for a unit without a density and for a point.  A slow path, in
-float64.
+A part of a unit is itself a unit, so a probability is a ratio of two integrals
+(nonpositive_precision.py) of positive terms, each over the weight at its own near end, times that
+of those weights.  (Over the weight at the cut, the flat middle of a unit whose mass sits at its
+ends loses 4e-10: the exponent there is 3e6.)  Every function is NaN for a unit without a density
+and for a point.  A slow path, in float64.
 """
 
 import math
@@ -19,11 +19,11 @@ from .nonpositive_precision import (
     node_weight,
     panel_edge,
     panels_of,
-    quantile_flat,
+    quantile_nonpositive,
     reflect,
 )
 
-LEAST = 1e-20  # probabilities that quantile_flat can invert
+LEAST = 1e-20  # probabilities that quantile_nonpositive can invert
 
 
 @scalar
@@ -62,7 +62,7 @@ def _mass(a, d, lower, upper, panels_each):
 
 
 @serial
-def logpdf_flat(x, a, d, lower, upper):
+def logpdf(x, a, d, lower, upper):
     """Return the log density; -inf outside [lower, upper]."""
     if invalid(a, d, lower, upper) or lower == upper or math.isnan(x):
         return float("nan")
@@ -84,7 +84,7 @@ def log_below(x, a, d, lower, upper):
 
 
 @serial
-def logcdf_flat(x, a, d, lower, upper):
+def logcdf(x, a, d, lower, upper):
     """Return log P(unit <= x), exact at both ends."""
     if invalid(a, d, lower, upper) or lower == upper or math.isnan(x):
         return float("nan")
@@ -98,7 +98,7 @@ def logcdf_flat(x, a, d, lower, upper):
 
 
 @serial
-def ppf_flat(p, rest, a, d, lower, upper):
+def ppf(p, rest, a, d, lower, upper):
     """Return h with P(unit <= h) = p and P(unit > h) = rest, where p + rest = 1.
 
     Of a p below 1e-20 only a start, to be polished (inversion.py).
@@ -107,11 +107,11 @@ def ppf_flat(p, rest, a, d, lower, upper):
         return float("nan")
     if p == 0.0 or rest == 0.0:
         return lower if p == 0.0 else upper
-    return quantile_flat(max(p, LEAST), max(rest, LEAST), a, d, lower, upper)
+    return quantile_nonpositive(max(p, LEAST), max(rest, LEAST), a, d, lower, upper)
 
 
 @serial
-def entropy_flat(a, d, lower, upper):
+def entropy(a, d, lower, upper):
     """Return minus the mean of the log density."""
     if invalid(a, d, lower, upper) or lower == upper:
         return float("nan")

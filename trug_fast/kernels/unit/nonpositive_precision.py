@@ -1,4 +1,4 @@
-"""Units with d <= 0 on a finite interval: the same outputs as unit.py, by quadrature.
+"""Units with d <= 0 on a finite interval: the same outputs as normalizer.py, by quadrature.
 
 The weight exp(a h - d h**2/2) is then log-convex: highest at one end (the *near* end), perhaps
 rising again towards the other.  d = 0 is the truncated exponential; d -> -inf has all its mass at
@@ -13,8 +13,8 @@ each node stands for itself and for its mirror image.  All terms of all sums are
 So it is where d > 0 but no bend is left (scaling.py): d next to nothing, or the mode so far outside
 that the weight is an exponential.
 
-A slow path beside unit.py (0.25 microseconds if the drop is small, 2 if it is large), in float64,
-for widths within 60 decades of 1 (scaling.py).
+A slow path beside normalizer.py (0.25 microseconds if the drop is small, 2 if it is large), in
+float64, for widths within 60 decades of 1 (scaling.py).
 """
 
 import math
@@ -148,8 +148,8 @@ def node_weight(k, step, fall):
 
 
 @serial
-def evaluate_flat(a, d, lower, upper):
-    """Return what :func:`unit.evaluate` returns; NaN if an end is infinite.
+def evaluate_nonpositive(a, d, lower, upper):
+    """Return what :func:`normalizer.evaluate` returns; NaN if an end is infinite.
 
     For d <= 0, or a weight whose bend cannot be seen.
     """
@@ -216,7 +216,7 @@ def _mass(left, right, start, stop, c, g, rate, depth):
 
 
 @serial
-def quantile_flat(p, rest, a, d, lower, upper):
+def quantile_nonpositive(p, rest, a, d, lower, upper):
     """Return h with P(unit <= h) = p and P(unit > h) = rest, for p and rest above 1e-20, d <= 0.
 
     Each is used where it is small; p + rest = 1.

@@ -10,10 +10,10 @@ tail    mode outside the interval (u >= 0): differences of tail integrals
 centre  mode inside (u < 0): complements of tail integrals
 
 Each alone cancels where another is exact.  Worst relative errors over 1e5 random arguments are in
-tests/test_unit.py.  ``a, d, lower, upper`` are numbers of one float type throughout this file, and
-not extreme (scaling.py sees to that for the scalar functions): d above 1e-100 (float32: 1e-12)
-where an end is infinite, the mode within 1e100 standard deviations (float32: 1e12), widths within
-60 decades of 1.
+tests/kernels/unit/test_normalizer.py.  ``a, d, lower, upper`` are numbers of one float type
+throughout this file, and not extreme (scaling.py sees to that for the scalar functions): d above
+1e-100 (float32: 1e-12) where an end is infinite, the mode within 1e100 standard deviations
+(float32: 1e12), widths within 60 decades of 1.
 """
 
 import math

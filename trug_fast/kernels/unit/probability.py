@@ -3,7 +3,7 @@
 As the functions in scalars.py they take any real d on a finite interval, d > 0 on an infinite one,
 and numbers of any kind and size.  lower == upper is a point mass.  NaN where any argument is, where
 bounds cross, and for a half line that begins more than 1e100 standard deviations from the mode.
-Formulas: distribution.py for d > 0, flat_distribution.py for the rest.
+Formulas: distribution.py for d > 0, nonpositive_distribution.py for the rest.
 """
 
 from numpy import float64
@@ -13,9 +13,10 @@ from trug_fast.kernels.intrinsics import power_of_two
 from trug_fast.kernels.special.elementary import exp
 
 from . import distribution as bent
-from . import nonpositive_distribution as flat
+from . import nonpositive_distribution as nonpositive
+from .arguments import UNIT, UNIT_AND_P, UNIT_AND_X, documented
 from .inversion import polished
-from .scaling import FLAT, LN2, MAGIC, NONE, POINT, measured
+from .scaling import LN2, MAGIC, NONE, NONPOSITIVE, POINT, measured
 
 INFINITE = float("inf")
 
@@ -31,8 +32,8 @@ def _logcdf(x, a, d, lower, upper, above):
         return float("nan")
     if formulas == POINT:
         return 0.0 if lower < x or (lower == x and not above) else -INFINITE
-    if formulas == FLAT:
-        return flat.logcdf_flat(x, a, d, lower, upper)
+    if formulas == NONPOSITIVE:
+        return nonpositive.logcdf(x, a, d, lower, upper)
     return bent.logcdf(x, a, d, lower, upper)
 
 
@@ -47,8 +48,8 @@ def _cdf(x, a, d, lower, upper, above):
         return float("nan")
     if formulas == POINT:
         return 1.0 if lower < x or (lower == x and not above) else 0.0
-    if formulas == FLAT:
-        return exp(flat.logcdf_flat(x, a, d, lower, upper))
+    if formulas == NONPOSITIVE:
+        return exp(nonpositive.logcdf(x, a, d, lower, upper))
     return bent.cdf(x, a, d, lower, upper)
 
 
@@ -60,8 +61,8 @@ def _logpdf(x, a, d, lower, upper):
         return float("nan")
     if formulas == POINT:
         return INFINITE if x == lower else -INFINITE
-    if formulas == FLAT:
-        return flat.logpdf_flat(x, a, d, lower, upper) - k * LN2
+    if formulas == NONPOSITIVE:
+        return nonpositive.logpdf(x, a, d, lower, upper) - k * LN2
     return bent.logpdf(x, a, d, lower, upper) - k * LN2
 
 
@@ -73,8 +74,8 @@ def _ppf(p, rest, a, d, lower, upper):
         return float("nan")
     if formulas == POINT or p == 0.0 or rest == 0.0:
         return low if p == 0.0 else high
-    if formulas == FLAT:
-        h = flat.ppf_flat(p, rest, a, d, lower, upper)
+    if formulas == NONPOSITIVE:
+        h = nonpositive.ppf(p, rest, a, d, lower, upper)
     else:
         h = bent.ppf(p, rest, a, d, lower, upper)
     if p <= rest:
@@ -91,206 +92,135 @@ def _entropy(a, d, lower, upper):
         return float("nan")
     if formulas == POINT:
         return -INFINITE
-    if formulas == FLAT:
-        return flat.entropy_flat(a, d, lower, upper) + k * LN2
+    if formulas == NONPOSITIVE:
+        return nonpositive.entropy(a, d, lower, upper) + k * LN2
     return bent.entropy(a, d, lower, upper) + k * LN2
 
 
 @serial
-def cdf(x, a, d, lower, upper):
-    """Return P(h <= x).
-
-    Parameters
-    ----------
-    x : float
-        Any number; 0 below the interval, 1 above.
-    a, d, lower, upper : float
-        As for :func:`log_normalizer`.
-
-    Returns
-    -------
-    float
-        Relative error below 3e-15 (1 - log P): a small probability is the exponential of a number
-        that has been rounded.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import cdf
+@documented(
+    UNIT_AND_X,
+    returns="""
+    Relative error below 3e-15 (1 - log P): a small probability is the exponential of a number
+    that has been rounded.
+    """,
+    example="""
     >>> cdf(0.5, 0, 0, 0, 1), cdf(3, 0, 1, -2, 2)
     (0.5, 1.0)
-    """
+    """,
+)
+def cdf(x, a, d, lower, upper):
+    """Return P(h <= x)."""
     return _cdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), False)
 
 
 @serial
-def sf(x, a, d, lower, upper):
-    """Return P(h > x), exact where it is small.
-
-    Parameters
-    ----------
-    x, a, d, lower, upper : float
-        As for :func:`cdf`.
-
-    Returns
-    -------
-    float
-        Accuracy as for :func:`cdf`.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import sf
+@documented(
+    UNIT_AND_X,
+    returns="Accuracy as for :func:`cdf`.",
+    example="""
     >>> print(f"{sf(11, 0, 1, 10, float('inf')):.6e}")
     2.507476e-05
-    """
+    """,
+)
+def sf(x, a, d, lower, upper):
+    """Return P(h > x), exact where it is small."""
     return _cdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), True)
 
 
 @serial
-def logcdf(x, a, d, lower, upper):
-    """Return log P(h <= x).
-
-    Parameters
-    ----------
-    x, a, d, lower, upper : float
-        As for :func:`cdf`.
-
-    Returns
-    -------
-    float
-        Relative error below 5e-15 where the value is below -1.  Nearer to 0 it is minus the
-        probability of the other side, and as accurate as that; nothing is lost at either end.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import logcdf
+@documented(
+    UNIT_AND_X,
+    returns="""
+    Relative error below 5e-15 where the value is below -1.  Nearer to 0 it is minus the
+    probability of the other side, and as accurate as that; nothing is lost at either end.
+    """,
+    example="""
     >>> print(f"{logcdf(-40, 0, 1, float('-inf'), 0):.6f}")
     -803.915295
-    """
+    """,
+)
+def logcdf(x, a, d, lower, upper):
+    """Return log P(h <= x)."""
     return _logcdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), False)
 
 
 @serial
-def logsf(x, a, d, lower, upper):
-    """Return log P(h > x).
-
-    Parameters
-    ----------
-    x, a, d, lower, upper : float
-        As for :func:`cdf`.
-
-    Returns
-    -------
-    float
-        Relative error below 5e-15 where the value is below -1.  Nearer to 0 it is minus the
-        probability of the other side, and as accurate as that; nothing is lost at either end.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import logsf
+@documented(
+    UNIT_AND_X,
+    returns="""
+    Relative error below 5e-15 where the value is below -1.  Nearer to 0 it is minus the
+    probability of the other side, and as accurate as that; nothing is lost at either end.
+    """,
+    example="""
     >>> print(f"{logsf(40, 0, 1, 0, float('inf')):.6f}")
     -803.915295
-    """
+    """,
+)
+def logsf(x, a, d, lower, upper):
+    """Return log P(h > x)."""
     return _logcdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), True)
 
 
 @serial
-def logpdf(x, a, d, lower, upper):
-    """Return the log density at x; -inf outside the interval.
-
-    Parameters
-    ----------
-    x, a, d, lower, upper : float
-        As for :func:`cdf`.
-
-    Returns
-    -------
-    float
-        Error below 4e-14 max(1, abs(value)); inf at a point mass, else -inf beside it.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import logpdf
+@documented(
+    UNIT_AND_X,
+    returns="Error below 4e-14 max(1, abs(value)); inf at a point mass, else -inf beside it.",
+    example="""
     >>> print(f"{logpdf(0.3, 0, 0, 0, 2):.12f}", logpdf(3, 0, 0, 0, 2))  # uniform
     -0.693147180560 -inf
-    """
+    """,
+)
+def logpdf(x, a, d, lower, upper):
+    """Return the log density at x; -inf outside the interval."""
     return _logpdf(float64(x), float64(a), float64(d), float64(lower), float64(upper))
 
 
 @serial
-def ppf(p, a, d, lower, upper):
-    """Return h with P(unit <= h) = p, the inverse of :func:`cdf`.
-
-    Parameters
-    ----------
-    p : float
-        In [0, 1], else the result is NaN.
-    a, d, lower, upper : float
-        As for :func:`log_normalizer`.
-
-    Returns
-    -------
-    float
-        In [lower, upper]; right to rounding for p down to 1e-200: the probabilities of the
-        neighbouring floats lie on both sides of p, or its own is p to 5e-15 (1 - log p).
-
-    Notes
-    -----
-    Polished until the probability is right (inversion.py); :func:`draw` is faster.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import ppf
+@documented(
+    UNIT_AND_P,
+    returns="""
+    In [lower, upper]; right to rounding for p down to 1e-200: the probabilities of the
+    neighbouring floats lie on both sides of p, or its own is p to 5e-15 (1 - log p).
+    """,
+    example="""
     >>> print(ppf(0.25, 0, 0, 0, 1), f"{ppf(1e-200, 0, 1, float('-inf'), 0):.6f}")
     0.25 -30.228508
-    """
+    """,
+    notes="Polished until the probability is right (inversion.py); :func:`draw` is faster.",
+)
+def ppf(p, a, d, lower, upper):
+    """Return h with P(unit <= h) = p, the inverse of :func:`cdf`."""
     return _ppf(
         float64(p), 1.0 - float64(p), float64(a), float64(d), float64(lower), float64(upper)
     )
 
 
 @serial
-def isf(p, a, d, lower, upper):
-    """Return h with P(unit > h) = p, the inverse of :func:`sf`.
-
-    Parameters
-    ----------
-    p, a, d, lower, upper : float
-        As for :func:`ppf`.
-
-    Returns
-    -------
-    float
-        Accuracy as for :func:`ppf`.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import isf
+@documented(
+    UNIT_AND_P,
+    returns="Accuracy as for :func:`ppf`.",
+    example="""
     >>> print(f"{isf(1e-200, 0, 1, 0, float('inf')):.6f}")
     30.228508
-    """
+    """,
+)
+def isf(p, a, d, lower, upper):
+    """Return h with P(unit > h) = p, the inverse of :func:`sf`."""
     return _ppf(
         1.0 - float64(p), float64(p), float64(a), float64(d), float64(lower), float64(upper)
     )
 
 
 @serial
-def entropy(a, d, lower, upper):
-    """Return the differential entropy: minus the mean of the log density.
-
-    Parameters
-    ----------
-    a, d, lower, upper : float
-        As for :func:`log_normalizer`.
-
-    Returns
-    -------
-    float
-        Error below 2e-14 max(1, abs(value)); -inf for a point.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import entropy
+@documented(
+    UNIT,
+    returns="Error below 2e-14 max(1, abs(value)); -inf for a point.",
+    example="""
     >>> entropy(0, 0, 0, 1)
     0.0
-    """
+    """,
+)
+def entropy(a, d, lower, upper):
+    """Return the differential entropy: minus the mean of the log density."""
     return _entropy(float64(a), float64(d), float64(lower), float64(upper))

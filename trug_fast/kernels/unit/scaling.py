@@ -24,14 +24,15 @@ MAGIC = 6755399441055744.0  # 1.5 * 2**52
 LN2 = 0.6931471805599453
 INFINITE = float("inf")  # abs(x) < it: math.isfinite subtracts, and a ufunc warns of inf - inf
 
-# What a unit takes: the formulas of unit.py; those of flat.py; none, as it has no density or lies
-# farther out than they go; those of a point; those of a normal whose ends are out of sight.
-BENT, FLAT, NONE, POINT, FREE = range(5)
+# What a unit takes: the formulas of normalizer.py; those of nonpositive_precision.py, also where d
+# is positive but too little to bend the weight; none, as it has no density or lies farther out
+# than they go; those of a point; those of a normal whose ends are out of sight.
+BENT, NONPOSITIVE, NONE, POINT, FREE = range(5)
 
 
 @scalar
 def is_plain(a, d, lower, upper):
-    """Tell whether d > 0 and no number is extreme: a unit for unit.py as it is."""
+    """Tell whether d > 0 and no number is extreme: a unit for normalizer.py as it is."""
     near = lower < MOST and upper > -MOST and upper - lower > LEAST
     return LEAST < d < MOST and abs(a) < MOST and near
 
@@ -66,13 +67,13 @@ def formulas_of(a, d, lower, upper):
     width = upper - lower
     finite = abs(width) < INFINITE
     if not d > 0.0:
-        return FLAT if finite else NONE
+        return NONPOSITIVE if finite else NONE
     if finite and d * width * width <= NEGLIGIBLE:
-        return FLAT
+        return NONPOSITIVE
     s = math.sqrt(d)
     low, high = d * lower - a, d * upper - a
     if finite and (low > STRAIGHT * s or high < -STRAIGHT * s):
-        return FLAT
+        return NONPOSITIVE
     if low > FARTHEST * s or high < -FARTHEST * s:
         return NONE
     return FREE if low < -FARTHEST * s and high > FARTHEST * s else BENT
@@ -95,7 +96,7 @@ def measured(a, d, lower, upper):
 
 @scalar
 def free_normal(a, d, lower, upper):
-    """Return what ``unit.evaluate`` does, of a normal whose ends are beyond 1e100 deviations."""
+    """Return what ``evaluate`` does, of a normal whose ends are beyond 1e100 deviations."""
     s = math.sqrt(d)
     mean = a / d
     log_integral = log(ROOT_TWO_PI / s)
@@ -141,7 +142,7 @@ def is_exponential(a, d, lower, upper):
 
 @scalar
 def exponential(a, d, lower, upper):
-    """Return what ``unit.evaluate`` does, where ``is_exponential``."""
+    """Return what ``evaluate`` does, where ``is_exponential``."""
     rate, drop, reflected = _decay(a, d, lower, upper)
     end = upper if reflected else lower
     offset = 1.0 / rate

@@ -1,23 +1,21 @@
-"""Files from which an interrupted training run continues as if it had never stopped."""
+"""The file of one training, and how its data are known again."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
-import warnings
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common import checks, files
+from trug_fast._common import checks
+from trug_fast._common.checkpoints import Arrays as State
+from trug_fast._common.checkpoints import Checkpoint as Option
+from trug_fast._common.checkpoints import RunFile, array_identity, copy_into
 from trug_fast.datasets import Resampler
 
-Resume = bool | Literal["auto"]
-State = dict[str, NDArray[Any]]
+__all__ = ["Checkpoint", "Resume", "State", "copy_into", "data_identity"]
+
+Resume = Any
 
 KIND = "RBMTraining"
 VERSION = 1  # of what the arrays mean and of how training uses them
@@ -27,126 +25,14 @@ def data_identity(data: NDArray[Any] | Resampler | None) -> str | None:
     """Return shape, type and a hash of data in a few words, so that other data is noticed."""
     if data is None:
         return None
-    array = data.intensities if isinstance(data, Resampler) else data
-    digest = hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()[:16]
-    words = f"{array.shape} {array.dtype} SHA-256 {digest}"
-    return f"{words}, resampled with seed {data.seed}" if isinstance(data, Resampler) else words
+    if isinstance(data, Resampler):
+        return f"{array_identity(data.intensities)}, resampled with seed {data.seed}"
+    return array_identity(data)
 
 
-class Checkpoint:
-    """The file of one run: what an earlier run left in it, and when to write it again.
-
-    Parameters
-    ----------
-    path : str or Path
-    every : float
-        Least number of seconds between two writes.
-    resume : bool or "auto"
-        Whether the file must exist (True), must not (False), or may ("auto").
-    """
+class Checkpoint(RunFile):
+    """The file of a training; goes once the trainings take tf.Checkpoint."""
 
     def __init__(self, path: str | Path, every: float, resume: Resume) -> None:
-        self.path = checks.file_path("checkpoint", path)
-        self._every = checks.number("checkpoint_every", every, least=0.0)
-        if not (isinstance(resume, bool) or (isinstance(resume, str) and resume == "auto")):
-            raise ValueError(f"resume must be True, False or 'auto', got {resume!r}")
-        self.found: State | None = None
-        self._written = time.monotonic()
-        if self.path.exists() and not resume:
-            raise FileExistsError(
-                f"checkpoint {self.path} exists; pass resume=True to continue its run, "
-                "or choose another path"
-            )
-        if resume is True or self.path.exists():
-            self.found = files.read(self.path, KIND)
-            missing = {"identity", "seed"} - self.found.keys()
-            if missing:
-                raise ValueError(f"{self.path} lacks {', '.join(sorted(missing))}; it is damaged")
-        self._identity: dict[str, Any] = {}
-        self._seed = 0
-
-    @property
-    def seed(self) -> int | None:
-        """The seed of the run that was found, if one was."""
-        return None if self.found is None else files.whole(self.path, "seed", self.found["seed"])
-
-    def belong_to(self, identity: Mapping[str, Any], seed: int) -> None:
-        """Say which run writes here, and refuse to continue a run with other settings or data.
-
-        Raises
-        ------
-        ValueError
-            Naming each difference.
-        """
-        text = json.dumps({"version": VERSION, **identity, "seed from rng": seed})
-        self._identity, self._seed = json.loads(text), seed
-        if self.found is None:
-            return
-        theirs = self._their_identity(self.found["identity"])
-        differences = [
-            f"{name} is {theirs.get(name)!r} there, {self._identity.get(name)!r} here"
-            for name in {**theirs, **self._identity}
-            if theirs.get(name) != self._identity.get(name)
-        ]
-        if differences:
-            raise ValueError(
-                f"checkpoint {self.path} belongs to another run: {'; '.join(differences)}"
-            )
-
-    def _their_identity(self, array: NDArray[Any]) -> dict[str, Any]:
-        try:
-            theirs = json.loads(files.text(self.path, "identity", array))
-        except (json.JSONDecodeError, RecursionError):
-            theirs = None
-        if not isinstance(theirs, dict):
-            raise ValueError(f"{self.path} is damaged: it does not say which run it belongs to")
-        return theirs
-
-    def start(self, state: State) -> None:
-        """Write for the first time, so that a place that takes no file is known before training.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-        """
-        try:
-            self._write(state)
-        except OSError as error:
-            raise type(error)(f"cannot write checkpoint {self.path}: {error}") from error
-
-    def due(self) -> bool:
-        """Return whether it is time to write."""
-        return time.monotonic() - self._written >= self._every
-
-    def save(self, state: State) -> None:
-        """Write, or warn and keep the former file: a full disk must not end a long run."""
-        try:
-            self._write(state)
-        except OSError as error:
-            self._written = time.monotonic()
-            warnings.warn(
-                f"cannot write checkpoint {self.path}, training goes on: {error}", stacklevel=2
-            )
-
-    def _write(self, state: State) -> None:
-        own = {"identity": np.array(json.dumps(self._identity)), "seed": np.array(self._seed)}
-        files.write(self.path, KIND, state | own)
-        self._written = time.monotonic()
-
-
-def copy_into(targets: Mapping[str, NDArray[Any]], found: Mapping[str, NDArray[Any]]) -> None:
-    """Copy arrays of a file into arrays of a program, in place.
-
-    Raises
-    ------
-    ValueError
-        If one is missing or has another shape or type.
-    """
-    for name, target in targets.items():
-        value = found.get(name)
-        if value is None or value.shape != target.shape or value.dtype != target.dtype:
-            what = "nothing" if value is None else f"{value.shape} {value.dtype}"
-            raise ValueError(f"{name} should be {target.shape} {target.dtype}, is {what}")
-    for name, target in targets.items():
-        target[...] = found[name]
+        option = Option(checks.file_path("checkpoint", path), every, resume)
+        super().__init__(option, KIND, VERSION, "training")

@@ -12,23 +12,19 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
+from trug_fast.kernels import optimizer as kernels
 from trug_fast.kernels.random.philox import INITIAL, ORDER
-from trug_fast.kernels.rbm import gibbs, learning
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.gibbs import Chains, Phase
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
-from trug_fast.models.normalizable import keep_normalisable
+from trug_fast.kernels.tiles import gather
+from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import Truncation
 from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
 from trug_fast.training.diagnosis import Columns, Ranges
-from trug_fast.training.rbm.gradients import (
-    Chains,
-    Gradient,
-    Phase,
-    data_phase,
-    model_phase,
-    start_chains,
-)
+from trug_fast.training.rbm.gradients import Gradient, start_chains
 from trug_fast.training.rbm.tempering import Replicas
 
 from .checkpoints import State, copy_into
@@ -117,13 +113,13 @@ class Learner:
             np.full(n_hidden, ends.lower, dtype),
             np.full(n_hidden, ends.upper, dtype),
         )
-        if not settings.bernoulli:  # refuse units that cannot be normalised
+        if not settings.bernoulli:  # refuse units that cannot be normalized
             TruGRBM(self.weights, 0.0, 0.0, self.precision, self.lower, self.upper)
         real = settings.visible_precision is not None
         self.visible_precision = np.full(
             n_visible if real else 0, settings.visible_precision or 1.0, dtype
         )
-        self._keep_normalisable()
+        self._keep_normalizable()
         learned = 1 if ends.learn == "shared" else n_hidden
         self.low_end = np.full(learned, ends.lower, dtype)
         self.log_width = np.log(np.full(learned, ends.upper - ends.lower, dtype))
@@ -136,9 +132,9 @@ class Learner:
         self.visible_bias = np.zeros(n_visible, dtype)
         self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
         self.hidden_offset = np.zeros(n_hidden, dtype)
-        self._batch = Phase(settings.batch_size, n_visible, n_hidden, dtype)
+        self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         chains = settings.n_chains if settings.persistent else settings.batch_size
-        self.chains = Chains(chains, n_visible, n_hidden, dtype)
+        self.chains = Chains.new(np.zeros((chains, n_visible), dtype), n_hidden)
         base = units_of(self.visible_precision).bias(self.visible_offset)
         self.replicas = Replicas(settings.betas, chains, base, n_hidden) if settings.betas else None
         self.gradient = Gradient(n_visible, n_hidden, dtype)
@@ -190,10 +186,11 @@ class Learner:
     def _start(self, data: NDArray[Any], base: FloatArray) -> None:
         """Set biases such that visible means are those of data; start offsets and chains there."""
         rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
-        phase = Phase(rows.size, data.shape[1], self.weights.shape[1], self.weights.dtype)
+        visible = np.zeros((rows.size, data.shape[1]), self.weights.dtype)
+        phase = Phase.new(visible, self.weights.shape[1])
         with computing(self._work(rows.size)):
-            learning.gather(data, rows, phase.visible)
-            data_phase(self.layers(), phase)
+            gather(data, rows, phase.visible)
+            gibbs.hidden_statistics(self.layers(), phase)
             self.hidden_offset[:] = phase.means()[0]
             self.visible_bias[:] = base - self.weights @ self.hidden_offset
             if self.replicas is None:
@@ -277,7 +274,7 @@ class Learner:
         """Take one step from a batch of rows of ``data``."""
         with computing(self._work(rows.size)):
             batch = self._batch.first(rows.size)
-            learning.gather(data, rows, batch.visible)
+            gather(data, rows, batch.visible)
             self._estimate_and_step(batch, pace)
         self.updates += 1
         if self.updates % STRIDE == 0:
@@ -290,7 +287,7 @@ class Learner:
 
     def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
         layers = self.layers()
-        data_phase(layers, batch)
+        gibbs.hidden_statistics(layers, batch)
         model = self._model_phase(layers, batch, pace.k)
         self.sweeps += pace.k
         slope = self.gradient.estimate(batch, model, self.visible_offset, self.hidden_offset)
@@ -309,28 +306,28 @@ class Learner:
             chains = self.chains.first(batch.visible.shape[0])
             # Its own half of the step numbers keeps these draws apart from the sweeps'.
             start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
-        model_phase(layers, chains, k, self.seed, first_step, persistent=persistent)
-        return chains
+        gibbs.model_phase(layers, chains, k, persistent, self.seed, first_step)
+        return chains.phase
 
     def _step(self, slope: dict[str, Any], pace: Pace) -> None:
         optimiser, rate = self.optimiser, pace.learning_rate
         optimiser.steps += 1
         first, second = optimiser.remember("weights", self.weights)
         rule = optimiser.rule(rate, self.settings.weight_decay)
-        learning.update_weights(rule, self.weights, slope["weights"], first, second)
+        kernels.update_weights(rule, self.weights, slope["weights"], first, second)
         optimiser.step("visible_bias", self.visible_bias, slope["visible_bias"], rate)
         optimiser.step("hidden_bias", self.hidden_bias, slope["hidden_bias"], rate)
         if self.settings.learn_precision:
             self._move_precision(slope["precision"], slope["hidden_mean"], pace.precision_rate)
         if self.settings.learns_ends:
             self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self._keep_normalisable()
+        self._keep_normalizable()
 
-    def _keep_normalisable(self) -> None:
+    def _keep_normalizable(self) -> None:
         """Scale W down where Gaussian visibles and infinite ends would leave no density."""
         settings = self.settings
         if self.visible_precision.size and not settings.bounded and not settings.bernoulli:
-            keep_normalisable(self.weights, self.precision, self.visible_precision)
+            keep_normalizable(self.weights, self.precision, self.visible_precision)
 
     def _move_ends(self, by_lower: Any, by_upper: Any, rate: float) -> None:
         """Move the truncation points along their gradients.

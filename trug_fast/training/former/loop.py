@@ -17,7 +17,6 @@ from trug_fast._common.progress import Progress
 from trug_fast.datasets import Resampler
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import QUIET
-from trug_fast.training.rbm import scores as scoring
 
 from .checkpoints import Checkpoint, State, copy_into
 from .learner import Learner, Pace
@@ -196,7 +195,7 @@ class Run:
     def _scores(self, data: NDArray[Any], due: bool) -> dict[str, float]:
         """Return the scores of an epoch, NaN if none is due."""
         learner = self.learner
-        raise NotImplementedError(scoring, learner, data)
+        raise NotImplementedError(learner, data)
 
     def _keep_best(self, due: bool) -> None:
         if self.plan.patience is None or not due:

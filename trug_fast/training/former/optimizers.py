@@ -9,12 +9,12 @@ import numpy as np
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
-from trug_fast.kernels.rbm import learning
+from trug_fast.kernels import optimizer as kernels
 
 OptimiserName = Literal["sgd", "rmsprop", "adam"]
 Rate = float | tuple[float, float] | None
 
-KINDS = {"sgd": learning.SGD, "rmsprop": learning.RMSPROP, "adam": learning.ADAM}
+KINDS = {"sgd": kernels.SGD, "rmsprop": kernels.RMSPROP, "adam": kernels.ADAM}
 DECAY = {"sgd": 0.0, "rmsprop": 0.95, "adam": 0.999}  # of the mean square; RMSprop's is the paper's
 EPSILON = {"sgd": 0.0, "rmsprop": 1e-6, "adam": 1e-8}
 
@@ -61,13 +61,13 @@ class Optimiser:
             self.memory[name] = (np.zeros_like(parameter), np.zeros_like(parameter))
         return self.memory[name]
 
-    def rule(self, rate: float, weight_decay: float = 0.0) -> learning.Rule:
+    def rule(self, rate: float, weight_decay: float = 0.0) -> kernels.Rule:
         """Return step ``steps`` as the kernels take it."""
         adam = self.name == "adam"
         momentum = 0.9 if adam and self.momentum == 0.0 else self.momentum
         decay = DECAY[self.name]
         t = max(self.steps, 1)
-        return learning.Rule(
+        return kernels.Rule(
             KINDS[self.name],
             rate,
             momentum,
@@ -82,4 +82,4 @@ class Optimiser:
         """Move a vector along its gradient, in place."""
         first, second = self.remember(name, parameter)
         ascent = np.ascontiguousarray(gradient, dtype=parameter.dtype)
-        learning.apply_rule(self.rule(rate), parameter, ascent, first, second)
+        kernels.apply_rule(self.rule(rate), parameter, ascent, first, second)

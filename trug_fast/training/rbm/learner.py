@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs, learning
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.gibbs import Chains, Phase
+from trug_fast.kernels.tiles import gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
@@ -22,7 +24,7 @@ from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.unit_parameters import UnitParameters
 
-from .gradients import Chains, Gradient, Phase, data_phase, model_phase, start_chains
+from .gradients import Gradient, start_chains
 from .settings import Pace, Settings
 from .tempering import Replicas
 
@@ -40,13 +42,13 @@ class RBMLearner:
         self.weights = settings.weights(seed)
         self.visible_precision = settings.visible_precision()
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
-        self.units.keep_normalisable(self.weights, self.visible_precision)
+        self.units.keep_normalizable(self.weights, self.visible_precision)
         self.visible_bias, self.hidden_bias = np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype)
         self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
         self.hidden_offset = np.zeros(n_hidden, dtype)
-        self._batch = Phase(settings.batch_size, n_visible, n_hidden, dtype)
+        self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         chains = settings.n_chains if settings.persistent else settings.batch_size
-        self.chains = Chains(chains, n_visible, n_hidden, dtype)
+        self.chains = Chains.new(np.zeros((chains, n_visible), dtype), n_hidden)
         base = units_of(self.visible_precision).bias(self.visible_offset)
         self.replicas = Replicas(settings.betas, chains, base, n_hidden) if settings.betas else None
         self.gradient = Gradient(n_visible, n_hidden, dtype)
@@ -60,13 +62,14 @@ class RBMLearner:
     def _start(self, data: NDArray[Any], base: FloatArray) -> None:
         """Start offsets and chains at data; set biases such that visible means are those of it."""
         rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
-        phase = Phase(rows.size, data.shape[1], self.weights.shape[1], self.weights.dtype)
+        visible = np.zeros((rows.size, data.shape[1]), self.weights.dtype)
+        phase = Phase.new(visible, self.weights.shape[1])
         biases = self.settings.biases()
         with computing(self._work(rows.size)):
-            learning.gather(data, rows, phase.visible)
+            gather(data, rows, phase.visible)
             for name, values in biases.items():
                 getattr(self, name)[:] = values
-            data_phase(self.layers(), phase)
+            gibbs.hidden_statistics(self.layers(), phase)
             self.hidden_offset[:] = phase.means()[0]
             if not biases:
                 self.visible_bias[:] = base - self.weights @ self.hidden_offset
@@ -153,7 +156,7 @@ class RBMLearner:
         """Take one step from a batch of rows of ``data``."""
         with computing(self._work(rows.size)):
             batch = self._batch.first(rows.size)
-            learning.gather(data, rows, batch.visible)
+            gather(data, rows, batch.visible)
             self._estimate_and_step(batch, pace)
         self.updates += 1
         self.averages.follow(self.updates)
@@ -165,7 +168,7 @@ class RBMLearner:
 
     def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
         layers = self.layers()
-        data_phase(layers, batch)
+        gibbs.hidden_statistics(layers, batch)
         model = self._model_phase(layers, batch, pace.n_gibbs)
         self.sweeps += pace.n_gibbs
         slope = self.gradient.estimate(batch, model, self.visible_offset, self.hidden_offset)
@@ -184,8 +187,8 @@ class RBMLearner:
             chains = self.chains.first(batch.visible.shape[0])
             # Its own half of the step numbers keeps these draws apart from the sweeps'.
             start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
-        model_phase(layers, chains, n_gibbs, self.seed, first_step, persistent=persistent)
-        return chains
+        gibbs.model_phase(layers, chains, n_gibbs, persistent, self.seed, first_step)
+        return chains.phase
 
     def _step(self, slope: dict[str, Any], pace: Pace) -> None:
         steps, rate = self.steps, pace.learning_rate
@@ -199,7 +202,7 @@ class RBMLearner:
         if shift is not None:
             self.hidden_bias += shift
         self.units.move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self.units.keep_normalisable(self.weights, self.visible_precision)
+        self.units.keep_normalizable(self.weights, self.visible_precision)
 
     def brief(self, pace: Pace) -> dict[str, float]:
         """Return what an update did last and the learned shapes of the units in brief."""

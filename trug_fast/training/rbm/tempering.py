@@ -11,53 +11,51 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs, tempering
 
-from .gradients import Phase, data_phase
-
 
 class Replicas:
-    """Chains, each with a replica at every inverse temperature; see kernels/tempering.py."""
+    """Chains, each with a replica at every inverse temperature; see kernels/rbm/tempering.py."""
 
     def __init__(
         self, betas: tuple[float, ...], chains: int, base: FloatArray, n_hidden: int
     ) -> None:
         dtype, rows = base.dtype, len(betas) * chains
         self.chains, self.base = chains, base
-        self.t = np.repeat(np.array(betas), chains).astype(dtype)
-        self.scaled = np.zeros((rows, n_hidden), dtype)  # t h: all that an update leaves behind
-        self.accepted = np.zeros((len(betas) - 1, chains), np.int64)
-        self._visible, self._mean, self._bias = (
-            np.zeros((rows, base.size), dtype) for _ in range(3)
+        self.states = tempering.ReplicaStates(
+            t=np.repeat(np.array(betas), chains).astype(dtype),
+            tilt=np.zeros_like(base),
+            scaled=np.zeros((rows, n_hidden), dtype),
+            visible=np.zeros((rows, base.size), dtype),
+            visible_mean=np.zeros((rows, base.size), dtype),
+            net=np.zeros((rows, n_hidden), dtype),
+            accepted=np.zeros((len(betas) - 1, chains), np.int64),
         )
-        self._net = np.zeros((rows, n_hidden), dtype)
-        self._phase = Phase(chains, base.size, n_hidden, dtype)
+        self._bias = np.zeros((rows, base.size), dtype)
+        self._phase = gibbs.Phase.new(self.states.visible[-chains:], n_hidden)
+
+    @property
+    def scaled(self) -> FloatArray:
+        """The hidden states times t: with ``accepted``, all that an update leaves behind."""
+        return self.states.scaled
+
+    @property
+    def accepted(self) -> NDArray[np.int64]:
+        """How often each pair of neighbours was exchanged, (temperatures - 1, chains)."""
+        return self.states.accepted
 
     def start(self, layers: gibbs.Layers, net: FloatArray, seed: int, step: int) -> None:
         """Draw the hidden states of all replicas given the net inputs of data."""
-        self._net[:] = np.resize(net, self._net.shape)
-        address = gibbs.Address(seed, HIDDEN, step, 0)
-        tempering.draw_scaled(layers, self.t, self._net, address, self.scaled)
+        self.states.net[:] = np.resize(net, self.states.net.shape)
+        tempering.draw_scaled(layers, self.states, gibbs.Address(seed, HIDDEN, step, 0))
 
-    def sweep(self, layers: gibbs.Layers, k: int, seed: int, first_step: int) -> Phase:
-        """Run k sweeps with an exchange in each; return the phase of the replicas at t = 1."""
-        t, bias = self.t[:, None], layers.visible_bias
-        np.multiply(t, bias - self.base, out=self._bias)
+    def sweep(self, layers: gibbs.Layers, n_gibbs: int, seed: int, first_step: int) -> gibbs.Phase:
+        """Run sweeps with an exchange in each; return the phase of the replicas at t = 1."""
+        bias = layers.visible_bias
+        self.states.tilt[:] = bias[0] - self.base
+        np.multiply(self.states.t[:, None], self.states.tilt, out=self._bias)
         self._bias += self.base
-        tempering.sweeps(
-            layers._replace(visible_bias=self._bias),
-            bias[0] - self.base,
-            self.t,
-            self.chains,
-            k,
-            seed,
-            first_step,
-            self.scaled,
-            self._visible,
-            self._mean,
-            self._net,
-            self.accepted,
-        )
-        self._phase.visible = self._visible[-self.chains :]
-        data_phase(layers, self._phase)
+        tempered = layers._replace(visible_bias=self._bias)
+        tempering.sweeps(tempered, self.states, n_gibbs, seed, first_step)
+        gibbs.hidden_statistics(layers, self._phase)
         return self._phase
 
     def rates(self, sweeps: int) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.numerics import rows_together
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
@@ -17,7 +18,7 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
 from trug_fast.models.visible_units import units_of
 from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.driver import CheckpointLike, begin, run_training
+from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     CD,
@@ -181,7 +182,7 @@ def train_rbm(
     >>> digits = tf.datasets.load_digits(binarize="threshold")
     >>> fit = tf.train_rbm(digits.train, n_hidden=20, epochs=2, rng=0)
     >>> fit.model
-    TruGRBM(n_visible=64, n_hidden=20, dtype=float32)
+    TruGRBM(n_visible=64, n_hidden=20, visible='bernoulli', dtype=float32)
     """
     kind, units = as_visible(visible), as_hidden(hidden)
     data, held_out = _checked_data(X, validation, kind)

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import HIDDEN, ORDER
-from trug_fast.kernels.rbm import gibbs, learning
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.gradients import Centring, weight_gradient
 from trug_fast.kernels.rbm.hidden import TRUG
-from trug_fast.kernels.trbm import filter as filtering
-from trug_fast.kernels.trbm import frames as kernels
-from trug_fast.models.filter import Filtered, Parameters
+from trug_fast.kernels.tiles import STRIPS
+from trug_fast.kernels.trbm.filter import run_backward
+from trug_fast.kernels.trbm.frames import add_product, slope_sums
+from trug_fast.models.filter import Filtered, TemporalLayers
 from trug_fast.models.sequences import Batch, Sequences
 
-ChainStart = Literal["data", "past", "both"]
+from .options import SequenceCD
 
 # Their own ranges of step numbers keep these draws apart from those of the sweeps.
 STARTS, FILTERS = 1 << 40, 1 << 41
 
 
-class How(NamedTuple):
-    """What kind of estimate, and where its random numbers come from."""
+class Draws(NamedTuple):
+    """How many sweeps an update takes, and where its random numbers come from."""
 
-    k: int
-    full: bool
-    draw: bool
+    n_gibbs: int
     seed: int
-    number: int  # of the update
+    update: int  # its number
     first_step: int  # of its sweeps
-    chains: ChainStart = "data"
-    units: bool = True  # the gradients by the units' own parameters too: a seventh of an update
 
 
-class Centre(NamedTuple):
+class Offsets(NamedTuple):
     """Offsets of the centred gradient; zeros give the plain one."""
 
     visible: FloatArray
@@ -42,94 +40,94 @@ class Centre(NamedTuple):
 
 
 def estimate(
-    own: Parameters,
+    own: TemporalLayers,
     sequences: Sequences,
     batch: Batch,
-    centre: Centre,
-    how: How,
+    offsets: Offsets,
+    sampler: SequenceCD,
+    draws: Draws,
+    *,
+    units: bool = True,
     start: FloatArray | None = None,
 ) -> dict[str, Any]:
     """Return the estimated gradient of the log-likelihood per frame, by all parameters.
 
-    Matrices lead from past to present, as in Parameters.  The initial biases' gradients are per
+    Matrices lead from past to present, as in TemporalLayers.  The initial biases' gradients are per
     sequence instead: few frames have them, and they would hardly move.
 
     Parameters
     ----------
+    units : bool
+        The gradients by the units' own parameters too: a seventh of an update.
     start : ndarray, shape (rows, hidden), optional
-        Hidden states from which the chains start; by default draws given what ``how`` says.
+        Hidden states from which the chains start; by default draws as ``sampler`` says.
     """
     layers = own.layers
-    seen = own.filter(sequences, batch, draw=how.draw, seed=how.seed, step=FILTERS + how.number)
+    full, draw = sampler.gradient == "full", sampler.gradient == "paper-draws"
+    seen = own.filter(sequences, batch, draw=draw, seed=draws.seed, step=FILTERS + draws.update)
     mean, variance = seen.state, np.empty((0, 0), seen.net.dtype)
-    if how.full or how.draw:
+    if full or draw:
         mean, variance = np.empty_like(seen.net), np.empty_like(seen.net)
-        kernels.net_moments(layers, seen.net, mean, variance)
-    hidden = _starts(own, seen, batch.first, how) if start is None else start
-    visible, visible_mean = np.empty_like(seen.visible), np.empty_like(seen.visible)
-    net, model_mean = np.empty_like(seen.net), np.empty_like(seen.net)
-    units = how.units and layers.kind == TRUG
-    sums = np.zeros((gibbs.tile_count(net.shape[0], 1, 1) if units else 0, 4, net.shape[1]))
-    kernels.model_phase(
-        seen.layers, own.visible_precision, how.k, how.seed, how.first_step,
-        hidden, visible, visible_mean, net, model_mean, sums,
-    )  # fmt: skip
-    by_hidden, delta = mean - model_mean, np.zeros_like(seen.net)
-    if how.full:
+        none = np.empty((0, 0), mean.dtype)
+        gibbs.moments_from_net(layers, gibbs.Moments(seen.net, mean, variance, none, none))
+    hidden = _starts(own, seen, batch.first, sampler, draws) if start is None else start
+    units = units and layers.kind == TRUG
+    phase = gibbs.Phase.new(np.empty_like(seen.visible), seen.net.shape[1], statistics=units)
+    chains = gibbs.Chains(hidden, np.empty_like(seen.visible), phase)
+    n_gibbs, seed, _, first_step = draws
+    gibbs.model_phase(seen.layers, chains, n_gibbs, False, seed, first_step)
+    by_hidden, delta = mean - phase.mean, np.zeros_like(seen.net)
+    if full:
         error = np.empty_like(delta)
         back = np.ascontiguousarray(own.hidden_to_hidden.T)
-        filtering.run_backward(back, batch.starts, by_hidden, variance, delta, error)
+        run_backward(back, batch.starts, by_hidden, variance, delta, error)
         by_hidden += error
         mean = mean + error
-    data, model = learning.Phase(seen.visible, mean), learning.Phase(visible, model_mean)
-    result = _weights(data, model, centre)
+    result = _weights(gibbs.Phase(seen.visible, seen.net, mean, phase.sums), phase, offsets)
     # Means in place of the last draws: the same on average, with less noise.
-    by_visible = seen.visible - visible_mean
+    by_visible = seen.visible - chains.visible_mean
     past = seen.past_visible, seen.past_hidden
-    _biases(result, past, by_visible, by_hidden, batch.first, centre)
+    _biases(result, past, by_visible, by_hidden, batch.first, offsets)
     result["hidden_offset"] = seen.state.mean(axis=0)
     if units:
-        slopes = np.zeros((sums.shape[0], 6, net.shape[1]))
-        kernels.slope_sums(layers, seen.net, delta, slopes)
-        ours, theirs = slopes.sum(axis=0) / len(net), sums.sum(axis=0) / len(net)
-        result["precision"] = 0.5 * (theirs[1] - ours[0]) + ours[3]
-        result["lower"] = theirs[2] - ours[1] + ours[4]
-        result["upper"] = ours[2] - theirs[3] + ours[5]
-    if own.visible_precision.size:
-        squares = (visible_mean**2 - seen.visible**2).mean(axis=0)
-        result["visible_precision"] = 0.5 * (squares + 1 / own.visible_precision)
+        result |= _units(layers, seen.net, delta, phase)
+    if layers.visible_precision.size:
+        squares = (chains.visible_mean**2 - seen.visible**2).mean(axis=0)
+        result["visible_precision"] = 0.5 * (squares + 1 / layers.visible_precision)
     return result
 
 
-def _starts(own: Parameters, seen: Filtered, first: int, how: How) -> FloatArray:
+def _starts(
+    own: TemporalLayers, seen: Filtered, first: int, sampler: SequenceCD, draws: Draws
+) -> FloatArray:
     """Draw the hidden states from which chains start: given the data, or the frame before."""
-    address = gibbs.Address(how.seed, HIDDEN, STARTS + how.number, 0)
+    address = gibbs.Address(draws.seed, HIDDEN, STARTS + draws.update, 0)
     hidden = np.empty_like(seen.net)
-    if how.chains == "data":
+    if sampler.begin == "data":
         gibbs.draw_hidden(own.layers, seen.net, address, hidden)
         return hidden
     visible = seen.visible.copy()
     past = np.arange(len(visible)) >= first
-    if how.chains == "both":
-        stream = np.random.Philox(key=[how.seed, ORDER], counter=(STARTS + how.number) << 128)
+    if sampler.begin == "both":
+        stream = np.random.Philox(key=[draws.seed, ORDER], counter=(STARTS + draws.update) << 128)
         past &= np.random.Generator(stream).random(len(visible)) < 0.5
     visible[past] = seen.past_visible[past[first:]]
     gibbs.step_hidden(seen.layers, visible, address, np.empty_like(hidden), hidden)
     return hidden
 
 
-def _weights(data: learning.Phase, model: learning.Phase, centre: Centre) -> dict[str, Any]:
+def _weights(data: gibbs.Phase, model: gibbs.Phase, offsets: Offsets) -> dict[str, Any]:
     """Return the centred gradient of W1, and what it takes from the biases' gradients."""
-    gradient = np.empty((data.visible.shape[1], data.hidden_mean.shape[1]), data.visible.dtype)
-    hidden_shift = np.zeros((learning.TILES, gradient.shape[1]), gradient.dtype)
+    gradient = np.empty((data.visible.shape[1], data.mean.shape[1]), data.visible.dtype)
+    hidden_shift = np.zeros((STRIPS, gradient.shape[1]), gradient.dtype)
     visible_shift = np.zeros(gradient.shape[0], gradient.dtype)
-    centring = learning.Centring(
-        centre.visible,
-        centre.hidden,
+    centring = Centring(
+        offsets.visible,
+        offsets.hidden,
         data.visible.mean(axis=0) - model.visible.mean(axis=0),
-        data.hidden_mean.mean(axis=0) - model.hidden_mean.mean(axis=0),
+        data.mean.mean(axis=0) - model.mean.mean(axis=0),
     )
-    learning.weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift)
+    weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift)
     return {
         "weights": gradient,
         "hidden_shift": hidden_shift.sum(axis=0),
@@ -143,27 +141,41 @@ def _biases(
     by_visible: FloatArray,
     by_hidden: FloatArray,
     first: int,
-    centre: Centre,
+    offsets: Offsets,
 ) -> None:
     """Add the gradients of biases and of what stands for biases given the past."""
     rows = by_visible.shape[0]
     visible_shift, hidden_shift = result.pop("visible_shift"), result.pop("hidden_shift")
     totals = by_visible[first:].sum(axis=0) / rows, by_hidden[first:].sum(axis=0) / rows
     for name, source, offset, by, total in (
-        ("visible_to_visible", past[0], centre.visible, by_visible, totals[0]),
-        ("visible_to_hidden", past[0], centre.visible, by_hidden, totals[1]),
-        ("hidden_to_hidden", past[1], centre.hidden, by_hidden, totals[1]),
+        ("visible_to_visible", past[0], offsets.visible, by_visible, totals[0]),
+        ("visible_to_hidden", past[0], offsets.visible, by_hidden, totals[1]),
+        ("hidden_to_hidden", past[1], offsets.hidden, by_hidden, totals[1]),
     ):
         gradient = np.multiply.outer(-offset, total)
         if len(source):
-            kernels.product(True, False, source, by[first:], 1.0 / rows, 1.0, gradient)
+            add_product(True, source, by[first:], 1.0 / rows, gradient)
         result[name] = gradient
     result["hidden_mean"] = by_hidden.mean(axis=0)  # the uncentred gradient by all hidden biases
-    from_visible = centre.visible @ result["visible_to_hidden"]
-    from_hidden = centre.hidden @ result["hidden_to_hidden"]
+    from_visible = offsets.visible @ result["visible_to_hidden"]
+    from_hidden = offsets.hidden @ result["hidden_to_hidden"]
     result["visible_bias"] = (
-        totals[0] - visible_shift - centre.visible @ result["visible_to_visible"]
+        totals[0] - visible_shift - offsets.visible @ result["visible_to_visible"]
     )
     result["hidden_bias"] = totals[1] - hidden_shift - from_visible - from_hidden
     result["initial_visible_bias"] = by_visible[:first].mean(axis=0) - visible_shift
     result["initial_hidden_bias"] = by_hidden[:first].mean(axis=0) - hidden_shift
+
+
+def _units(
+    layers: gibbs.Layers, net: FloatArray, delta: FloatArray, model: gibbs.Phase
+) -> dict[str, Any]:
+    """Return the gradients by the hidden units' own parameters."""
+    slopes = np.zeros((len(model.sums), 6, net.shape[1]))
+    slope_sums(layers, net, delta, slopes)
+    ours, theirs = slopes.sum(axis=0) / len(net), model.means()
+    return {
+        "precision": 0.5 * (theirs[1] - ours[0]) + ours[3],
+        "lower": theirs[2] - ours[1] + ours[4],
+        "upper": ours[2] - theirs[3] + ours[5],
+    }

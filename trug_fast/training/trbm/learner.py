@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
+from trug_fast.kernels import optimizer as kernels
 from trug_fast.kernels.random.philox import INITIAL, ORDER
-from trug_fast.kernels.rbm import gibbs, learning
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
-from trug_fast.models.filter import Parameters
+from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
@@ -23,7 +24,8 @@ from trug_fast.training.former.checkpoints import State
 from trug_fast.training.former.learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
 from trug_fast.training.former.optimizers import Optimiser
 
-from .gradients import Centre, ChainStart, How, estimate
+from .gradients import Draws, Offsets, estimate
+from .options import SequenceCD
 from .start import start_linear
 
 NOISE = 1 << 50  # its stream's first counter: orders and starts of chains have lower ones
@@ -54,7 +56,7 @@ class TemporalSettings(Settings):
     learn_visible_precision: bool
     full: bool  # back through the filter
     draw: bool  # a filter of draws instead of means
-    chains: ChainStart
+    chains: Any
     start_order: int  # of the linear forecast at which training starts
     noise: float  # of what is seen
 
@@ -85,7 +87,7 @@ class TemporalLearner(Learner):
         self.visible_bias = np.zeros(n_visible, dtype)
         self.initial_hidden_bias = self.hidden_bias.copy()
         start_linear(self, data, settings.start_order)
-        self._keep_normalisable()
+        self._keep_normalizable()
         self.log_visible_precision = np.log(self.visible_precision)
         self.initial_visible_bias = self.visible_bias.copy()
         self.visible_offset, self.hidden_offset = (np.zeros(n, dtype) for n in shapes[0])
@@ -155,9 +157,9 @@ class TemporalLearner(Learner):
             "initial_visible_bias": (self.initial_visible_bias + visible) * scale,
         }
 
-    def parameters(self) -> Parameters:
+    def parameters(self) -> TemporalLayers:
         """Return the current parameters as the kernels take them, sharing memory."""
-        return Parameters(
+        return TemporalLayers(
             gibbs.Layers(
                 read_only(self.weights),
                 self.visible_bias[None],
@@ -167,20 +169,19 @@ class TemporalLearner(Learner):
                 self.lower,
                 self.upper,
                 int(np.count_nonzero(self.precision <= 0)),
-                self.visible_precision[:0],
+                self.visible_precision,
             ),
             self.initial_visible_bias,
             self.initial_hidden_bias,
             self.visible_to_hidden,
             self.visible_to_visible,
             self.hidden_to_hidden,
-            self.visible_precision,
         )
 
     def model(self) -> Any:
         """Return the current model, of averaged parameters if so set."""
         kind = BernoulliTRBM if self.settings.bernoulli else TruGTRBM
-        found = {name: getattr(self, name) for name in kind.names}
+        found = {name: getattr(self, name) for name in (*kind.names, "visible_precision")}
         if self.updates >= STRIDE:
             found |= {k: v.astype(self.settings.dtype) for k, v in self.averages.items()}
         found |= {name: found[name].T for name in WEIGHTS[1:]}
@@ -190,23 +191,17 @@ class TemporalLearner(Learner):
     def update(self, data: Any, rows: NDArray[np.int64], pace: Pace) -> None:
         """Take one step from a batch of sequences."""
         settings = self.settings
-        how = How(
-            k=pace.k,
-            full=settings.full,
-            draw=settings.draw,
-            seed=self.seed,
-            number=self.updates,
-            first_step=1 + self.sweeps,
-            chains=settings.chains,
-            units=settings.learns_ends or settings.learn_precision,
-        )
-        centre = Centre(self.visible_offset, self.hidden_offset)
+        draws = Draws(pace.k, self.seed, self.updates, 1 + self.sweeps)
+        offsets = Offsets(self.visible_offset, self.hidden_offset)
+        units = settings.learns_ends or settings.learn_precision
+        rule: Any = "full" if settings.full else "paper-draws" if settings.draw else "paper"
+        sampler = SequenceCD(begin=settings.chains, gradient=rule)
         if settings.noise:
             data = self._disturbed(data.take(rows), self.updates)
             rows = np.arange(rows.size)
         batch = data.batch(rows)
         with computing(work(batch.rows.size, *self.weights.shape)):
-            slope = estimate(self.parameters(), data, batch, centre, how)
+            slope = estimate(self.parameters(), data, batch, offsets, sampler, draws, units=units)
             fresh = slope.pop("hidden_offset")
             self._clip(slope)
             self._step(slope, pace)
@@ -252,7 +247,7 @@ class TemporalLearner(Learner):
             matrix = getattr(self, name)
             first, second = optimiser.remember(name, matrix)
             rule = optimiser.rule(rate, settings.weight_decay)
-            learning.update_weights(rule, matrix, slope[name], first, second)
+            kernels.update_weights(rule, matrix, slope[name], first, second)
         for name in BIASES:
             optimiser.step(name, getattr(self, name), slope[name], rate)
         if by_log is not None:
@@ -263,7 +258,7 @@ class TemporalLearner(Learner):
             self.initial_hidden_bias += self.hidden_bias - before
         if settings.learns_ends:
             self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self._keep_normalisable()
+        self._keep_normalizable()
 
     def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
         """Return the derivative by log a with the linear part of the visibles' mean held fixed.

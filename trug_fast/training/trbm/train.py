@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast.models.prediction import predict_all
+from trug_fast.evaluation.prediction import frame_errors
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
@@ -24,7 +24,6 @@ from trug_fast.training.former.optimizers import OptimiserName, Rate, as_schedul
 from trug_fast.training.former.train import History, as_sweeps, carry_out
 from trug_fast.training.former.watch import Watch
 
-from .gradients import ChainStart
 from .learner import TemporalLearner, TemporalSettings
 
 # The best that we know: of binary visibles on bouncing balls, of real ones on motion capture.
@@ -66,7 +65,7 @@ def train_trbm(
     gradient: Literal["paper", "full"] = "full",
     filtering: Literal["mean", "sample"] = "mean",
     k: int | tuple[int, int] = (3, 25),
-    chains: ChainStart = "both",
+    chains: Literal["both", "data", "past"] = "both",
     batch_size: int = 4,
     epochs: int = 30,
     optimizer: OptimiserName = "adam",
@@ -181,7 +180,7 @@ def train_trbm(
     >>> videos = tf.datasets.bouncing_balls(8, 20, size=8, rng=0)
     >>> fit = tf.train_trbm(videos, 10, epochs=2, rng=0)
     >>> fit.model
-    TruGTRBM(n_visible=64, n_hidden=10, visible='binary', dtype=float32)
+    TruGTRBM(n_visible=64, n_hidden=10, visible='bernoulli', dtype=float32)
     """
     for name, given, allowed in (
         ("hidden", hidden, ("trug", "bernoulli")),
@@ -202,13 +201,14 @@ def train_trbm(
     start_order = BEST_ORDER[visible] if start_order is None else start_order
     if start_order not in (1, 2) or (start_order == 2 and visible != "real"):
         raise ValueError(f"start_order must be 1, or 2 with visible='real', got {start_order!r}")
-    data = _with_past("sequences", as_sequences("sequences", sequences, real=visible == "real"))
+    kind = "gaussian" if visible == "real" else "bernoulli"
+    data = _with_past("sequences", as_sequences("sequences", sequences, visible=kind))
     held_out = (
         None
         if validation is None
         else _with_past(
             "validation",
-            as_sequences("validation", validation, data.shape[1], real=visible == "real"),
+            as_sequences("validation", validation, data.shape[1], visible=kind),
         )
     )
     size = checks.count("batch_size", batch_size)
@@ -335,9 +335,7 @@ def _scored(sequences: Sequences) -> Sequences:
 
 def _frame_scores(model: Any, some: Sequences) -> list[NDArray[np.float64]]:
     """Return, of each sequence, minus the squared error of each frame from the second on."""
-    found = some.split(predict_all(model, some, "mean_field", None, 0))
-    pairs = zip(found, some.split(some.frames), strict=True)
-    return [-((a - b)[1:] ** 2).sum(axis=1, dtype=np.float64) for a, b in pairs]
+    return [-errors for errors in frame_errors(model, some, "mean_field", None, 0)]
 
 
 def _score(model: Any, sequences: Sequences) -> float:

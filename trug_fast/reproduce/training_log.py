@@ -12,7 +12,7 @@ from .runner import Session
 LOG_SECONDS = 60.0  # between two lines about the training
 
 
-class Log:
+class TrainingLog:
     """Prints how training goes, for those who read it later in a file."""
 
     def __init__(self, session: Session) -> None:

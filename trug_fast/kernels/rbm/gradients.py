@@ -1,9 +1,5 @@
-"""The gradient of the weights and the optimisers' steps, in place.
+"""The contrastive estimate of the gradient by the weights, of binary and of other visibles."""
 
-Everything here ascends the log-likelihood: parameters move along the gradient.
-"""
-
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,32 +7,9 @@ from numba import prange
 
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import parallel, serial
-from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.tiles import STRIPS
 
 from .binary import WORD, add_panel, column_bits, lanes_of, pack, words_for
-
-SGD, RMSPROP, ADAM = 0, 1, 2
-TILES = 8  # of visible rows; 14 instead of 8 cost 10 % at 784x500, 4 instead of 8 gain 7 %
-
-
-class Rule(NamedTuple):
-    """One step of an optimiser."""
-
-    kind: int  # SGD, RMSPROP or ADAM
-    rate: float
-    momentum: float  # SGD: of the velocity; Adam: of the mean
-    decay: float  # RMSprop, Adam: of the mean square
-    epsilon: float  # added to the root of the mean square
-    weight_decay: float  # L2 penalty's factor
-    first_correction: float  # Adam: 1 / (1 - momentum**t)
-    second_correction: float  # Adam: 1 / (1 - decay**t)
-
-
-class Phase(NamedTuple):
-    """One phase of the gradient: visibles and hidden means of its rows."""
-
-    visible: np.ndarray  # (rows, visible)
-    hidden_mean: np.ndarray  # (rows, hidden)
 
 
 class Centring(NamedTuple):
@@ -46,37 +19,6 @@ class Centring(NamedTuple):
     hidden_offset: np.ndarray  # (hidden,)
     visible_difference: np.ndarray  # (visible,), data mean minus model mean
     hidden_difference: np.ndarray  # (hidden,)
-
-
-@serial
-def apply_rule(rule, parameter, gradient, first, second):
-    """Move a contiguous vector along its gradient, updating the optimiser's two memories.
-
-    Every number keeps the vectors' type, so that float32 loops stay in wide registers.
-    """
-    rate, epsilon = like(parameter[0], rule.rate), like(parameter[0], rule.epsilon)
-    momentum, decay = like(parameter[0], rule.momentum), like(parameter[0], rule.decay)
-    fresh = like(parameter[0], 1.0 - rule.decay)
-    shrink = like(parameter[0], rule.weight_decay)
-    if rule.kind == SGD:
-        for i in range(parameter.size):
-            g = gradient[i] - shrink * parameter[i]
-            first[i] = momentum * first[i] + rate * g
-            parameter[i] += first[i]
-    elif rule.kind == RMSPROP:
-        for i in range(parameter.size):
-            g = gradient[i] - shrink * parameter[i]
-            second[i] = decay * second[i] + fresh * g * g
-            parameter[i] += rate * g / (math.sqrt(second[i]) + epsilon)
-    else:
-        mean_fresh = like(parameter[0], 1.0 - rule.momentum)
-        step = like(parameter[0], rule.rate * rule.first_correction)
-        square = like(parameter[0], rule.second_correction)
-        for i in range(parameter.size):
-            g = gradient[i] - shrink * parameter[i]
-            first[i] = momentum * first[i] + mean_fresh * g
-            second[i] = decay * second[i] + fresh * g * g
-            parameter[i] += step * first[i] / (math.sqrt(square * second[i]) + epsilon)
 
 
 @serial
@@ -137,20 +79,20 @@ def binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
 def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift):
     """Write the centred weight gradient and what it takes from the biases' gradients.
 
-    data and model arrive as four arrays in Phase order; all arrays share one float type.
+    data, model : gibbs.Phase; all arrays share one float type
     gradient : (visible, hidden), overwritten
-    hidden_shift : (TILES, hidden), overwritten; its sum over tiles is gradient^T visible_offset
+    hidden_shift : (STRIPS, hidden), overwritten; its sum over strips is gradient^T visible_offset
     visible_shift : (visible,), overwritten with gradient hidden_offset
     """
     n_visible, n_hidden = gradient.shape
-    data_visible, data_mean = data.visible, data.hidden_mean
-    model_visible, model_mean = model.visible, model.hidden_mean
+    data_visible, data_mean = data.visible, data.mean
+    model_visible, model_mean = model.visible, model.mean
     lanes = lanes_of(gradient)
     words = words_for(data_visible.shape[0]) + words_for(model_visible.shape[0])
     panels = np.empty((words, -(-n_hidden // lanes), WORD, lanes), gradient.dtype)
     pack_means(data_mean, model_mean, panels)
-    for index in prange(TILES):
-        start, stop = index * n_visible // TILES, (index + 1) * n_visible // TILES
+    for index in prange(STRIPS):
+        start, stop = index * n_visible // STRIPS, (index + 1) * n_visible // STRIPS
         if start == stop:
             continue
         if not binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
@@ -170,21 +112,3 @@ def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift
                 centring.hidden_offset,
                 shift,
             )
-
-
-@parallel
-def update_weights(rule, weights, gradient, first, second):
-    """Take one optimiser step with all weights."""
-    rows = weights.shape[0]
-    for index in prange(TILES):
-        for i in range(index * rows // TILES, (index + 1) * rows // TILES):
-            apply_rule(rule, weights[i], gradient[i], first[i], second[i])
-
-
-@parallel
-def gather(source, order, out):
-    """Copy rows ``order`` of ``source`` (any number type) to ``out`` (rows, columns)."""
-    for r in prange(order.size):
-        row = source[order[r]]
-        for i in range(out.shape[1]):
-            out[r, i] = row[i]

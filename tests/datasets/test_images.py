@@ -12,7 +12,7 @@ from scipy.io import savemat
 from tests.support.data import DATA as REAL
 from tests.support.data import ROOT
 from trug_fast import datasets
-from trug_fast.datasets import _loaders
+from trug_fast.datasets import images
 
 needs_real_files = pytest.mark.skipif(
     not (REAL / "mnist").is_dir(), reason="the original files are not at hand"
@@ -42,7 +42,7 @@ def mnist_folder(tmp_path):
 @pytest.fixture
 def small_binarized(monkeypatch):
     rows = {"train": 4, "valid": 3, "test": 2}
-    monkeypatch.setattr(_loaders, "BINARIZED_MNIST_ROWS", rows)
+    monkeypatch.setattr(images, "BINARIZED_MNIST_ROWS", rows)
     rng = np.random.default_rng(0)
     return {part: rng.integers(0, 2, (n, 784), np.uint8) for part, n in rows.items()}
 
@@ -78,8 +78,8 @@ def test_mnist_intensities_are_the_bytes_over_255(monkeypatch):
     monkeypatch.setenv("TRUG_FAST_DATA", str(REAL / "mnist"))
     mnist = datasets.load_mnist()
     assert mnist.train.dtype == np.float32
-    for images, total in ((mnist.train, 1_567_298_545), (mnist.test, 264_923_200)):
-        assert np.rint(images * 255).sum(dtype=np.int64) == total
+    for grey, total in ((mnist.train, 1_567_298_545), (mnist.test, 264_923_200)):
+        assert np.rint(grey * 255).sum(dtype=np.int64) == total
 
 
 @needs_real_files
@@ -373,5 +373,5 @@ def test_data_cannot_be_reassigned():
 
 
 def test_examples_run():
-    failed, tried = doctest.testmod(_loaders)
+    failed, tried = doctest.testmod(images)
     assert tried and not failed

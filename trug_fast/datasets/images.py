@@ -1,4 +1,4 @@
-"""One function a data set; each returns an `ImageData`."""
+"""Sets of images: one function each, which returns an `ImageData`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from trug_fast._common.randomness import RngLike, checked_rng
 
-from . import _binary
-from ._binary import Method
-from ._files import Directory, Folder, read_amat, read_idx, read_mat, read_npz
+from . import binary
+from .binary import Method
+from .readers import Directory, Folder, read_amat, read_idx, read_mat, read_npz
 
 MOST_IMAGES = 240_000  # in a file: of the sets that come in the format of MNIST, EMNIST's digits
 BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}
@@ -304,7 +304,7 @@ def _grey_to_pixels(
         return lambda grey: np.divide(grey, max_value, dtype=np.float32)
     if method not in ("threshold", "sample"):
         raise ValueError(f"binarize must be None, 'threshold' or 'sample', got {method!r}")
-    return partial(_binary.binarize, method=method, max_value=max_value, rng=generator)
+    return partial(binary.binarize, method=method, max_value=max_value, rng=generator)
 
 
 def _binary_rows(array: npt.NDArray[Any], path: Path) -> npt.NDArray[np.uint8]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from trug_fast._common import checks
 
-from ._files import Directory, Folder, read_npz
+from .readers import Directory, Folder, read_npz
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ YEAR_TRAIN = 463_715  # rows; of the authors' split, by which no artist is in bo
 KEYS = ("data", "index_features", "index_target", "index_train", "index_test")
 
 
-class Split(NamedTuple):
+class RegressionSplit(NamedTuple):
     """Training and test part of one split."""
 
     X_train: Floats
@@ -65,7 +65,7 @@ class RegressionData:
         """Number of splits."""
         return len(self.train_rows)
 
-    def split(self, index: int) -> Split:
+    def split(self, index: int) -> RegressionSplit:
         """Return copies of the training and test rows of one split.
 
         Raises
@@ -76,7 +76,7 @@ class RegressionData:
         if not 0 <= index < self.n_splits:
             raise IndexError(f"{self.name} has splits 0 to {self.n_splits - 1}, got {index}")
         train, test = self.train_rows[index], self.test_rows[index]
-        return Split(self.X[train], self.y[train], self.X[test], self.y[test])
+        return RegressionSplit(self.X[train], self.y[train], self.X[test], self.y[test])
 
 
 def load_yacht() -> RegressionData:
@@ -109,7 +109,7 @@ def load_uci(name: str, directory: Directory = None) -> RegressionData:
     ----------
     name : str
         "boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine", "yacht" or
-        "year".
+        "year".  The yachts are shipped: they need no file.
     directory : path, optional
         The folder with the files, or with a folder ``uci`` or ``UCI_Datasets`` with them: for each
         set ``FILE.npz`` (arrays data, index_features, index_target, and a row for each split in
@@ -142,6 +142,8 @@ def load_uci(name: str, directory: Directory = None) -> RegressionData:
         return _year(folder.need(f"{file}.txt"))
     packed, text = f"{file}.npz", f"{file}/data/data.txt"
     path = folder.find(packed, text)
+    if path is None and name == "yacht":
+        return load_yacht()
     if path is None:
         raise folder.missing(packed, text)
     # Up to 20 columns, and 20 splits that name each row once.

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import checks
 
-from ._files import Directory, Folder, read_mat, read_npz
-
-if TYPE_CHECKING:
-    from .skeleton import Skeleton
+from .readers import Directory, Folder, read_mat, read_npz
+from .skeleton import Skeleton, read_asf
 
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"
 SKELETON = "35.asf"
@@ -123,14 +120,12 @@ def load_cmu_skeleton(directory: Directory = None) -> Skeleton:
 
     Examples
     --------
-    >>> from trug_fast.motion import positions
+    >>> from trug_fast.datasets import joint_positions
     >>> motion, skeleton = load_cmu_motion("data"), load_cmu_skeleton("data")  # doctest: +SKIP
     >>> walk = motion.restore(motion.test[1])  # doctest: +SKIP
-    >>> positions(skeleton, walk, motion.channel_names).shape  # doctest: +SKIP
+    >>> joint_positions(skeleton, walk, motion.channel_names).shape  # doctest: +SKIP
     (125, 31, 3)
     """
-    from .skeleton import read_asf  # here, because few need it and importing takes time
-
     return read_asf(_folder(directory).need(SKELETON))
 
 

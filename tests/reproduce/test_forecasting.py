@@ -71,14 +71,14 @@ def test_the_shipped_tables_are_the_papers():
     running = [motion[name].options["forecast"]["paper_running"] for name in names]
     assert running == [6.1, 14.9, 5.9, 5.5, 5.4, 6.8]
     for cells, units in ((balls, 400), (motion, 300)):
-        machines = [cell for name, cell in cells.items() if name in names]
-        assert {cell.options["train"]["n_hidden"] for cell in machines} == {units}
+        trained = [cell for name, cell in cells.items() if name in names]
+        assert {cell.options["train"]["n_hidden"] for cell in trained} == {units}
         # Trained alike: only the units differ, and rates where a comment in the file says so.
         own = {"truncation", "hidden", "learning_rate", "truncation_rate"}
-        alike = [{k: v for k, v in c.options["train"].items() if k not in own} for c in machines]
+        alike = [{k: v for k, v in c.options["train"].items() if k not in own} for c in trained]
         assert all(options == alike[0] for options in alike)
         rest = {cells[name].options["forecast"].get("rule") for name in set(cells) - set(names)}
-        assert rest <= {*forecasting.RULES, None}  # None: the machine that generates videos
+        assert rest <= {*forecasting.RULES, None}  # None: the model that generates videos
 
 
 def test_balls_are_trained_printed_and_written(tmp_path, capsys):
@@ -105,12 +105,12 @@ def test_a_stopped_training_goes_on(tmp_path, monkeypatch):
     (tmp_path / "again").mkdir()
     config = write(tmp_path / "again", BALLS)
 
-    class Stop(forecasting.Log):
+    class Stop(forecasting.TrainingLog):
         def __call__(self, event):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(forecasting, "Log", Stop)
+        patch.setattr(forecasting, "TrainingLog", Stop)
         assert reproduce(config, "table2", "--only=balls/trbm") == 130
     assert not (tmp_path / "again" / "out" / runner.RESULTS).exists()
     assert reproduce(config, "table2", "--only=balls/trbm") == 0

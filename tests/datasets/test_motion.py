@@ -1,0 +1,29 @@
+"""Motion capture as it is read."""
+
+import os
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+
+DATA = os.environ.get("TRUG_FAST_DATA")
+
+
+@pytest.mark.skipif(DATA is None, reason="TRUG_FAST_DATA names no folder of data sets")
+@pytest.mark.parametrize("raw", [False, True])
+def test_motion(raw):
+    motion = tf.datasets.load_cmu_motion(raw=raw)
+    assert [len(motion.train), len(motion.test)] == [31, 2]
+    assert dict(zip(motion.test_names, map(len, motion.test), strict=True)) == {
+        "35_18": 44,
+        "35_29": 125,
+    }
+    frames = np.concatenate(motion.train)
+    assert frames.shape == (2644, 62)
+    np.testing.assert_allclose(frames.mean(axis=0), 0, atol=1e-9)
+    spread = frames.std(axis=0, ddof=1)
+    assert (np.isclose(spread, 1) | (spread < 1e-6)).all()
+    if raw:
+        first = motion.restore(motion.train[0][0])[:4]
+        np.testing.assert_allclose(first, [4.40047, 17.8934, -21.0986, -0.943965])

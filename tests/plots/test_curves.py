@@ -1,0 +1,41 @@
+"""Figures of trainings hold what they promise; looking at them is a person's part."""
+
+import numpy as np
+import pytest
+
+from tests.support.histories import HISTORY
+from trug_fast import plots
+
+pytest.importorskip("matplotlib")
+
+ENDS = {
+    f"{end}_{which}": np.linspace(start, stop, 4)
+    for end, start in (("lower", -1.0), ("upper", 1.0))
+    for which, stop in (("mean", start), ("min", start - 0.5), ("max", start + 0.5))
+}
+
+
+def test_scores_draw_what_there_is():
+    assert len(plots.scores(HISTORY).lines) == 2
+    assert len(plots.scores({"epoch": np.arange(3.0)}).lines) == 0
+
+
+@pytest.mark.parametrize(("ends", "lines"), [(("upper",), 1), (("lower", "upper"), 2)])
+def test_truncation_points_over_the_epochs(ends, lines):
+    record = HISTORY | {k: v for k, v in ENDS.items() if k.split("_")[0] in ends}
+    ax = plots.truncation_points(record, label="per unit")
+    assert len(ax.lines) == len(ax.collections) == lines
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), record["upper_mean"])
+    band = ax.collections[-1].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (0.5, 1.5)
+    shared = {**record, "upper_min": record["upper_mean"], "upper_max": record["upper_mean"]}
+    assert len(plots.truncation_points(shared).collections) == lines - 1
+    with pytest.raises(ValueError, match="these ends were fixed"):
+        plots.truncation_points(HISTORY)
+
+
+def test_a_training_has_a_panel_for_each_thing_that_moved():
+    assert len(plots.training(HISTORY).axes) == 1
+    assert len(plots.training(HISTORY | ENDS).axes) == 2
+    with pytest.raises(ValueError, match="must hold scores or learned truncation points"):
+        plots.training({"epoch": np.arange(3.0), "objective": np.zeros(3)})

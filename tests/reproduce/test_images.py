@@ -1,0 +1,53 @@
+"""The images of Table 1."""
+
+import numpy as np
+import pytest
+
+from tests.support.data import DATA as REAL
+from trug_fast.reproduce import images
+
+
+@pytest.mark.parametrize("hold_out", [False, True])
+def test_digits(hold_out):
+    held = 287 if hold_out else 0
+    kinds = {
+        kind: images.load("digits", kind, hold_out, directory=None, seed=3)
+        for kind in ("fixed", "epoch")
+    }
+    for kind, data in kinds.items():
+        assert data.train.shape == data.fixed.shape == (1437 - held, 64)
+        assert (data.valid is None) == (not hold_out)
+        assert data.valid is None or data.valid.shape == (held, 64)
+        assert (kind == "fixed") == (data.train is data.fixed)
+        assert set(np.unique(data.fixed)) == {0, 1}
+    np.testing.assert_array_equal(kinds["fixed"].test, kinds["epoch"].test)
+    drawn = kinds["epoch"].train
+    assert not np.array_equal(drawn.epoch(0), drawn.epoch(1))
+    other = images.load("digits", "epoch", hold_out, directory=None, seed=4)
+    assert not np.array_equal(drawn.epoch(0), other.train.epoch(0))
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the large data sets are not here")
+@pytest.mark.parametrize(
+    ("kind", "binarize", "hold_out", "rows", "held", "tests"),
+    [
+        ("mnist", "epoch", False, 60_000, None, 10_000),
+        ("mnist", "epoch", True, 50_000, 10_000, 10_000),
+        ("mnist", "fixed", False, 60_000, None, 10_000),
+        ("mnist", "fixed", True, 50_000, 10_000, 10_000),
+        ("caltech", "fixed", False, 6364, None, 2307),
+        ("caltech", "fixed", True, 4100, 2264, 2307),
+    ],
+)
+def test_the_papers_images(kind, binarize, hold_out, rows, held, tests):
+    data = images.load(kind, binarize, hold_out, directory=str(REAL), seed=0)
+    assert data.train.shape == (rows, 784) and data.test.shape == (tests, 784)
+    assert (data.valid is None) == (held is None)
+    assert held is None or data.valid.shape == (held, 784)
+    assert data.shape == (28, 28)
+
+
+def test_what_grey_images_would_save_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(images.datasets, "load_binarized_mnist", lambda directory: None)
+    with pytest.raises(FileNotFoundError, match=r"images.binarize = 'fixed' needs none of them"):
+        images.load("mnist", "epoch", directory=str(tmp_path), seed=0)

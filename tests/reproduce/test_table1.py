@@ -1,0 +1,84 @@
+"""Table 1: the shipped protocol, and the numbers of its results."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from tests.support.tables import TINY, reproduce
+from trug_fast.reproduce import figures, results, table1
+
+
+def test_the_shipped_table_is_the_papers():
+    cells = table1.TABLE.cells(None, (), quick=False)
+    paper = {(cell.name.split("/")[0], cell.label): cell.paper for cell in cells if cell.paper}
+    rows = ["[0, 1]", "[0, inf)", "[-1, 1]", "learned, common", "learned, per unit", "RBM"]
+    assert [paper["mnist", row] for row in rows] == [-97.3, -83.2, -124.5, -82.9, -82.5, -86.3]
+    numbers = [-127.9, -105.2, -141.5, -104.6, -104.3, -109.0]
+    assert [paper["caltech", row] for row in rows] == numbers
+    assert all(cell.options["train"]["n_hidden"] == 500 for cell in cells)
+    assert len(paper) == 12 and {c.name for c in cells if c.paper is None} == {
+        "mnist/zero-two",
+        "caltech/zero-two",
+    }
+
+
+@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_shipped_options_are_those_of_the_library(quick):
+    for cell in table1.TABLE.cells(None, (), quick=quick):
+        options = cell.options["train"] | {"n_hidden": 4, "epochs": 1, "score": None}
+        options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+        if isinstance(options.get("truncation"), dict):
+            options["truncation"] = tf.Truncation(**options["truncation"])
+        model = tf.train_rbm(np.eye(5), rng=0, **options).model
+        assert isinstance(model, tf.BernoulliRBM) == cell.name.endswith("/rbm")
+        tf.log_partition(model, **(cell.options["annealing"] | {"n_temperatures": 3}))
+    figures.settings(None, quick=quick)
+
+
+def test_results_tell_what_was_done_and_where(done):
+    lines = results.read(done / "results.jsonl")
+    assert [line["cell"] for line in lines] == [
+        "digits/per-unit",
+        "digits/shared",
+        "digits/relu",
+        "digits/rbm",
+    ]
+    first = lines[0]
+    assert first["table"] == "table1" and first["seed"] == 0 and first["paper"] == -9.5
+    assert first["options"]["train"]["epochs"] == 3 == first["epochs"]
+    assert lines[2]["options"]["train"]["truncation"] == [0, "inf"]
+    assert first["training_seconds"] > 0 and first["annealing_seconds"] >= 0
+    assert first["machine"]["cores"] >= 1 and first["machine"]["memory_gib"] > 0
+    assert first["machine"]["processor"] and len(first["source"]) == 1
+    assert len(first["upper"]) == 5 and "upper" not in lines[3]
+
+
+def test_numbers_are_those_of_the_stored_model(done):
+    line = results.read(done / "results.jsonl")[0]
+    model = tf.TruGRBM.load(done / "digits" / "per-unit" / "model.npz")
+    data = tf.datasets.load_digits(binarize="sample", rng=0)
+    short = {"n_chains": 10, "n_temperatures": 30, "direction": "both"}
+    estimate = tf.log_partition(model, **short, base=data.train, rng=0)
+    assert line["log_z"] == estimate.log_z and line["std_error"] == estimate.std_error
+    for side in (estimate.forward, estimate.reverse):
+        assert line["directions"][side.direction]["log_z"] == side.log_z
+        assert table1.test_score(line, side.direction) == pytest.approx(
+            tf.log_likelihood(model, data.test, side).mean(), rel=1e-12
+        )
+    assert line["test"] == tf.log_likelihood(model, data.test, estimate).mean()
+    assert line["train"] == tf.log_likelihood(model, data.train, estimate).mean()
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_speaks_against_an_estimate_is_kept_and_marked(tmp_path, capsys):
+    config = tmp_path / "tiny.toml"
+    wild = TINY.replace("n_temperatures = 30", "n_temperatures = 1").replace(
+        "epochs = 3", "epochs = 1, init_scale = 3.0"
+    )
+    config.write_text(wild)
+    assert reproduce(config, tmp_path / "out", "--only=digits/per-unit") == 0
+    (line,) = results.read(tmp_path / "out" / "results.jsonl")
+    printed = capsys.readouterr().out
+    assert line["warnings"] and f"digits/per-unit: {line['warnings'][0]}" in printed
+    assert "| per-unit (!) |" in printed

@@ -1,0 +1,68 @@
+"""The optimizers' steps, in place.
+
+Everything here ascends an objective: parameters move along its gradient.
+"""
+
+import math
+from typing import NamedTuple
+
+from numba import prange
+
+from .compiling import parallel, serial
+from .intrinsics import like
+from .tiles import STRIPS
+
+SGD, RMSPROP, ADAM = 0, 1, 2
+
+
+class Rule(NamedTuple):
+    """One step of an optimizer."""
+
+    kind: int  # SGD, RMSPROP or ADAM
+    rate: float
+    momentum: float  # SGD: of the velocity; Adam: of the mean
+    decay: float  # RMSprop, Adam: of the mean square
+    epsilon: float  # added to the root of the mean square
+    weight_decay: float  # L2 penalty's factor
+    first_correction: float  # Adam: 1 / (1 - momentum**t)
+    second_correction: float  # Adam: 1 / (1 - decay**t)
+
+
+@serial
+def apply_rule(rule, parameter, gradient, first, second):
+    """Move a contiguous vector along its gradient, updating the optimizer's two memories.
+
+    Every number keeps the vectors' type, so that float32 loops stay in wide registers.
+    """
+    rate, epsilon = like(parameter[0], rule.rate), like(parameter[0], rule.epsilon)
+    momentum, decay = like(parameter[0], rule.momentum), like(parameter[0], rule.decay)
+    fresh = like(parameter[0], 1.0 - rule.decay)
+    shrink = like(parameter[0], rule.weight_decay)
+    if rule.kind == SGD:
+        for i in range(parameter.size):
+            g = gradient[i] - shrink * parameter[i]
+            first[i] = momentum * first[i] + rate * g
+            parameter[i] += first[i]
+    elif rule.kind == RMSPROP:
+        for i in range(parameter.size):
+            g = gradient[i] - shrink * parameter[i]
+            second[i] = decay * second[i] + fresh * g * g
+            parameter[i] += rate * g / (math.sqrt(second[i]) + epsilon)
+    else:
+        mean_fresh = like(parameter[0], 1.0 - rule.momentum)
+        step = like(parameter[0], rule.rate * rule.first_correction)
+        square = like(parameter[0], rule.second_correction)
+        for i in range(parameter.size):
+            g = gradient[i] - shrink * parameter[i]
+            first[i] = momentum * first[i] + mean_fresh * g
+            second[i] = decay * second[i] + fresh * g * g
+            parameter[i] += step * first[i] / (math.sqrt(square * second[i]) + epsilon)
+
+
+@parallel
+def update_weights(rule, weights, gradient, first, second):
+    """Take one optimizer step with all weights."""
+    rows = weights.shape[0]
+    for index in prange(STRIPS):
+        for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
+            apply_rule(rule, weights[i], gradient[i], first[i], second[i])

@@ -1,0 +1,126 @@
+"""The parameters of a model, written once: names, checks, frozen copies, files, repr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from trug_fast._common import checks, files
+from trug_fast._common.checks import FloatArray
+
+Self = TypeVar("Self", bound="Model")
+
+
+class Field(NamedTuple):
+    """One parameter: its name, and what it may be.
+
+    shape : names of the model's sizes; two make a matrix, one a vector, none a number
+    infinite : whether entries may be infinite
+    positive : whether all must be above 0
+    optional : whether it may be left out, by the constructor and in files
+    """
+
+    name: str
+    shape: tuple[str, ...]
+    infinite: bool = False
+    positive: bool = False
+    optional: bool = False
+
+
+class Model:
+    """A value made of the arrays named in ``fields``: copies of what was given, not writable.
+
+    The first field is a matrix.  If it is float32 all of them are, else float64; a size is what
+    the first matrix says that has it.
+    """
+
+    fields: ClassVar[tuple[Field, ...]]  # in the order of the constructor
+    shown: ClassVar[tuple[str, ...]]  # attributes that tell models apart in print
+    names: tuple[str, ...]  # of the parameters that a model has; of a class, those all have
+
+    def __init_subclass__(cls) -> None:
+        """Give a class the names of what all its models have."""
+        if "fields" in vars(cls):
+            cls.names = tuple(field.name for field in cls.fields if not field.optional)
+
+    def __init__(self, *values: Any) -> None:
+        """Check and copy the values of all fields, in their order."""
+        given = dict(zip(self.fields, values, strict=True))
+        first = checks.matrix(self.fields[0].name, values[0])
+        self._dtype = np.dtype(np.float32 if first.dtype == np.float32 else np.float64)
+        self._sizes: dict[str, int] = {}
+        for field in sorted(self.fields, key=lambda field: -len(field.shape)):
+            value = given[field]
+            if value is None and field.optional:
+                value = self._default(field.name)
+            left_out = value is None and field.optional
+            setattr(self, field.name, None if left_out else self._checked(field, value))
+        self.names = tuple(f.name for f in self.fields if getattr(self, f.name) is not None)
+
+    def _default(self, name: str) -> Any:
+        """Return what stands for a parameter left out; those of larger shape are there already."""
+        return None
+
+    def _checked(self, field: Field, value: Any) -> FloatArray | float:
+        if len(field.shape) == 2:
+            array: FloatArray = self._matrix(field, value)
+        else:
+            length = self._sizes[field.shape[0]] if field.shape else 1
+            array = checks.vector(field.name, value, length, self._dtype, infinite=field.infinite)
+        if field.positive:
+            checks.positive(field.name, array)
+        if not field.shape:
+            return float(array[0])
+        array.flags.writeable = False
+        return array
+
+    def _matrix(self, field: Field, value: Any) -> FloatArray:
+        rows, columns = (self._sizes.get(size) for size in field.shape)
+        array = checks.matrix(field.name, value, columns if rows is None else None)
+        if rows is not None and array.shape != (rows, columns):
+            raise ValueError(f"{field.name} must have shape {(rows, columns)}, got {array.shape}")
+        self._sizes |= zip(field.shape, array.shape, strict=True)
+        return np.array(checks.cast(field.name, array, self._dtype), order="C")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Float type of the parameters and of everything computed or drawn from them."""
+        return self._dtype
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the parameters by their names, sharing memory."""
+        return {name: getattr(self, name) for name in self.names}
+
+    def __repr__(self) -> str:
+        """Return the class, its sizes, its kind of visible units and its float type."""
+        words = [f"{name}={getattr(self, name)!r}" for name in self.shown]
+        return f"{type(self).__name__}({', '.join(words)}, dtype={self.dtype})"
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.
+
+        The file appears whole or not at all.
+        """
+        arrays = {name: np.asarray(value) for name, value in self.arrays().items()}
+        files.write(path, type(self).__name__, arrays)
+
+    @classmethod
+    def load(cls: type[Self], path: str | Path) -> Self:
+        """Read a model that :meth:`save` wrote.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file is damaged, of another version, or holds another kind of model.
+        """
+        optional = tuple(field.name for field in cls.fields if field.optional)
+        arrays: dict[str, Any] = dict.fromkeys(optional)
+        found = files.read(path, cls.__name__, cls.names, optional)
+        # Files of temporal models once held an empty array for what was left out.
+        arrays |= {k: v for k, v in found.items() if v.size or k not in optional}
+        with files.building_from(path):
+            return cls(**arrays)

@@ -1,0 +1,57 @@
+"""What figures stand on: an empty canvas, colours, and how axes and files are finished."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart with any colour vision.
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of this size in inches, on the canvas that writes files.
+
+    Raises
+    ------
+    ImportError
+        If Matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError as error:
+        raise ImportError("figures need Matplotlib: pip install trug-fast[plot]") from error
+    layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
+    figure = Figure(figsize=(width, height), dpi=150, layout=layout)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(ax: Axes, path: str | Path) -> None:
+    """Write the figure that holds these axes to a file."""
+    figure: Any = ax.figure
+    figure.figure.savefig(path)  # get_figure(root=True) is no older than Matplotlib 3.10
+
+
+def set_title(ax: Axes, text: str) -> None:
+    """Write a title in the size of all figures here."""
+    ax.set_title(text, fontsize="medium")
+
+
+def tidy(ax: Axes) -> None:
+    """Take away the frame above and to the right."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def interval_name(lower: float, upper: float) -> str:
+    """Return an interval as it is printed."""
+    left = "(−∞" if math.isinf(lower) else f"[{lower:.3g}"
+    right = "∞)" if math.isinf(upper) else f"{upper:.3g}]"
+    return f"{left}, {right}".replace("-", "−")

@@ -1,0 +1,137 @@
+"""Figures of a training: its scores, and how truncation points moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common import checks
+
+from .canvas import BLUE, new_figure, set_title, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def scores(
+    history: Mapping[str, NDArray[Any]],
+    ax: Axes | None = None,
+    *,
+    label: str = "",
+    color: str = BLUE,
+    score_name: str = "score (nats per image)",
+) -> Axes:
+    """Draw the score over the epochs: of the training data as a line, of validation data dashed.
+
+    Call it again with the same ``ax``, another label and another color to compare runs.
+
+    Parameters
+    ----------
+    history : mapping of arrays
+        As training returns it.
+    ax : matplotlib Axes, optional
+    label, color : str
+        Of the lines.
+    score_name : str
+        What the history's score is.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    checks.kind("history", history, Mapping)
+    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    for name, part, style in (("score", "training", "-"), ("validation_score", "held out", "--")):
+        if name in history:
+            seen = np.isfinite(history[name])
+            words = f"{label}, {part}" if label else part
+            ax.plot(
+                history["epoch"][seen], history[name][seen], style, color=color, lw=1.6, label=words
+            )
+    ax.set(xlabel="epoch", ylabel=score_name)
+    set_title(ax, "score during training")
+    if ax.lines:
+        ax.legend(frameon=False, fontsize="small", loc="lower right")
+    tidy(ax)
+    return ax
+
+
+def truncation_points(
+    history: Mapping[str, NDArray[Any]],
+    ax: Axes | None = None,
+    *,
+    label: str = "",
+    color: str = BLUE,
+) -> Axes:
+    """Draw the learned truncation points over the epochs: their mean, least and greatest.
+
+    Parameters
+    ----------
+    history : mapping of arrays
+        As the training of a model whose ends are learned returns it.
+    ax : matplotlib Axes, optional
+    label, color : str
+        As in :func:`scores`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        If the history is of a training that left the ends where they were.
+    """
+    ends = [end for end in ("lower", "upper") if f"{end}_mean" in history]
+    if not ends:
+        raise ValueError("history must hold learned truncation points; these ends were fixed")
+    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    for end in ends:
+        style = "--" if end == "lower" and len(ends) > 1 else "-"
+        mean, least, most = (history[f"{end}_{which}"] for which in ("mean", "min", "max"))
+        words = f"{label}, {end}" if label and len(ends) > 1 else label or end
+        ax.plot(history["epoch"], mean, style, color=color, lw=1.6, label=words)
+        if np.any(most > least):
+            ax.fill_between(history["epoch"], least, most, color=color, alpha=0.2, lw=0)
+    what = "truncation points" if len(ends) > 1 else f"{ends[0]} truncation points"
+    ax.set(xlabel="epoch", ylabel=what)
+    set_title(ax, what)
+    ax.legend(frameon=False, fontsize="small")
+    tidy(ax)
+    return ax
+
+
+def training(history: Mapping[str, NDArray[Any]], *, score_name: str = "score") -> Figure:
+    """Draw how a training went: its scores and, where they were learned, truncation points.
+
+    Parameters
+    ----------
+    history : mapping of arrays
+        As training returns it.
+    score_name : str
+        What the history's score is.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    ValueError
+        If the history holds neither scores nor learned truncation points.
+    """
+    learned = any(f"{end}_mean" in history for end in ("lower", "upper"))
+    if not learned and "score" not in history:
+        raise ValueError(
+            f"history must hold scores or learned truncation points, got {', '.join(history)}"
+        )
+    figure = new_figure(8.4 if learned else 4.2, 3.2)
+    axes = figure.subplots(1, 2 if learned else 1, squeeze=False)[0]
+    scores(history, axes[0], score_name=score_name)
+    if learned:
+        truncation_points(history, axes[1])
+    return figure

@@ -1,0 +1,145 @@
+"""Figures of hidden units: their nonlinearities and truncation points."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.trbm import TRBM, TruGTRBM
+
+from .canvas import BLUE, GREY, ORANGE, interval_name, new_figure, set_title, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FAMILY_VARIANCE = 0.2  # of the units of `family`, as in Figure 1 of the paper
+
+
+def family() -> Figure:
+    """Draw the means of units with four intervals beside the nonlinearities they come close to.
+
+    Figure 1 of Su, Liao and Carin (NIPS 2017): units of variance 0.2 before truncation.
+    """
+    figure = new_figure(10.0, 2.9)
+    z = np.linspace(-5.0, 5.0, 401)
+    relu = np.maximum(z, 0.0)
+    panels: tuple[tuple[float, float, str, NDArray[np.float64] | None], ...] = (
+        (0.0, 1.0, "sigmoid", 1 / (1 + np.exp(-z))),
+        (-1.0, 1.0, "tanh", np.tanh(z)),
+        (0.0, math.inf, "ReLU", relu),
+        (0.0, 4.0, "ReLU", relu),
+    )
+    for ax, (lower, upper, name, reference) in zip(figure.subplots(1, 4), panels, strict=True):
+        mean = unit_mean(z / FAMILY_VARIANCE, 1 / FAMILY_VARIANCE, lower, upper)[:, 0]
+        ax.plot(z, mean, color=BLUE, lw=2.2, label="TruG unit")
+        ax.plot(z, reference, color=ORANGE, lw=1.6, ls="--", label=name)
+        ax.set(xlabel="z", xlim=(-5, 5), xticks=(-4, -2, 0, 2, 4))
+        set_title(ax, interval_name(lower, upper))
+        ax.legend(frameon=False, fontsize="small", loc="upper left", handlelength=1.6)
+        ax.set_ylim(top=ax.get_ylim()[1] + 0.25 * np.ptp(ax.get_ylim()))  # room for the legend
+        tidy(ax)
+    figure.axes[0].set_ylabel("E[h | z]")
+    return figure
+
+
+def nonlinearities(
+    model: TruGRBM | BernoulliRBM | TRBM, ax: Axes | None = None, *, n: int = 5
+) -> Axes:
+    """Draw what units make of their net input: E[h | a], with a = W'x + c.
+
+    Parameters
+    ----------
+    model : TruGRBM or BernoulliRBM, or a temporal one
+    ax : matplotlib Axes, optional
+    n : int
+        Curves drawn, of the units at evenly spaced quantiles of the interval's width.  Beside
+        them, dashed, what [0, 1] and [0, inf) would give at the median precision.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    count = checks.count("n", n)
+    checks.kind("model", model, TruGRBM, BernoulliRBM, TRBM)
+    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    ax.set(xlabel="net input", ylabel="mean of the hidden unit")
+    tidy(ax)
+    if not isinstance(model, TruGRBM | TruGTRBM):
+        net = np.linspace(-6.0, 6.0, 241)
+        ax.plot(net, 1 / (1 + np.exp(-net)), color=BLUE, lw=2)
+        set_title(ax, "nonlinearity: sigmoid")
+        return ax
+    order = np.argsort(model.upper - model.lower, kind="stable")
+    units = order[np.unique(np.linspace(0, len(order) - 1, count).round().astype(int))]
+    # Identical curves are drawn once.
+    kept = {(model.precision[j], model.lower[j], model.upper[j]): j for j in units}
+    chosen = np.array(list(kept.values()))
+    precision, lower, upper = (a[chosen] for a in (model.precision, model.lower, model.upper))
+    ends = np.concatenate([precision * lower, precision * upper])
+    ends = ends[np.isfinite(ends)]
+    spread = 2 * float(np.sqrt(np.abs(precision)).max()) + 1
+    low, high = min(-3.0, ends.min(initial=0.0) - spread), max(3.0, ends.max(initial=0.0) + spread)
+    net = np.linspace(low, high, 401)
+    middle = float(np.median(model.precision))
+    if middle > 0:
+        for end, style, name in ((1.0, ":", "[0, 1]"), (math.inf, "--", "[0, ∞)")):
+            curve = unit_mean(net, middle, 0.0, end)[:, 0]
+            ax.plot(net, curve, color=GREY, lw=1.3, ls=style, label=name)
+    for curve, shade, a, b in zip(
+        unit_mean(net, precision, lower, upper).T, _shades(len(chosen)), lower, upper, strict=True
+    ):
+        ax.plot(net, curve, color=shade, lw=2, label=interval_name(a, b))
+    tops = upper[np.isfinite(upper)]
+    if tops.size:  # the unbounded curve must not squeeze the others
+        ax.set_ylim(top=max(1.0, float(tops.max())) * 1.08)
+    set_title(ax, "nonlinearities of units, narrow to wide")
+    ax.legend(loc="upper left", fontsize="small", frameon=False)
+    return ax
+
+
+def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
+    """Draw how many units have which truncation points; infinite ones are counted in the title."""
+    checks.kind("model", model, TruGRBM)
+    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    both = np.ptp(model.lower[np.isfinite(model.lower)]) > 0 if model.n_hidden > 1 else False
+    ends = {"upper": (model.upper, BLUE)} | ({"lower": (model.lower, ORANGE)} if both else {})
+    values = np.concatenate([end[np.isfinite(end)] for end, _ in ends.values()])
+    if values.size:
+        middle, reach = (values.max() + values.min()) / 2, max(np.ptp(values) / 2, 0.5)
+        bins = [float(edge) for edge in np.linspace(middle - reach, middle + reach, 31)]
+        for name, (end, colour) in ends.items():
+            ax.hist(end[np.isfinite(end)], bins, color=colour, alpha=0.85, label=name)
+    infinite = sum(int(np.isinf(end).sum()) for end, _ in ends.values())
+    what = "truncation points" if both else "upper truncation points"
+    set_title(ax, what + (f" ({infinite} infinite)" if infinite else ""))
+    ax.set(xlabel="truncation point", ylabel="units")
+    ax.yaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
+    if both:
+        ax.legend(frameon=False, fontsize="small")
+    tidy(ax)
+    return ax
+
+
+def unit_mean(
+    net: NDArray[np.float64], precision: ArrayLike, lower: ArrayLike, upper: ArrayLike
+) -> NDArray[np.float64]:
+    """Mean of units, one a column, at each net input; to float32, enough for a figure."""
+    n = max(np.size(value) for value in (precision, lower, upper))
+    # A model with one visible unit, 0 to 1, runs the kernel that training has compiled already.
+    first, span = float(net.min()), float(np.ptp(net)) or 1.0
+    units = TruGRBM(np.full((1, n), span, np.float32), 0.0, first, precision, lower, upper)
+    place = np.clip((net - first) / span, 0.0, 1.0)
+    return units.hidden_moments(place[:, None]).mean.astype(np.float64)
+
+
+def _shades(n: int) -> list[Any]:
+    """Return n colours from light to dark, in order also without colour vision."""
+    from matplotlib import colormaps
+
+    return [colormaps["viridis"](0.85 * (1 - k / max(n - 1, 1))) for k in range(n)]
