@@ -19,7 +19,7 @@ from trug_fast._common.progress import Progress
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import RunFile, State, copy_into
+from trug_fast.training.checkpoints import State, TrainingFile, copy_into
 from trug_fast.training.loop import CHOOSES, Callback, Loop, Plan, part
 from trug_fast.training.options import Monitor
 from trug_fast.training.rates import Schedule
@@ -161,7 +161,7 @@ class RegressionJob:
         plan = Plan(epochs, pace, monitor, span=search.epochs)
         return Stage(number, learner, watch, Loop(data, learner, watch, plan, self._callbacks))
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: RunFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         """Go on to the end.  What interrupts it between epochs finds a state to save.
 
         Raises
@@ -176,7 +176,9 @@ class RegressionJob:
                 with interrupts.held():
                     self._go_on()
 
-    def _train_stage(self, bar: Progress, interrupts: Interrupts, file: RunFile | None) -> None:
+    def _train_stage(
+        self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None
+    ) -> None:
         loop, watch = self.present.loop, self.present.watch
         try:
             loop.train(bar, interrupts, file)

@@ -8,10 +8,11 @@ from typing import Any, Literal, NamedTuple
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
-from trug_fast.training.driver import CheckpointLike, begin, run_training
+from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, History, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
