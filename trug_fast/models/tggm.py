@@ -12,13 +12,12 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
-from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
-from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.tggm import mean_field
 
 from .fields import Field, Model
-from .hidden_units import TruGHidden
+from .hidden_units import TruGHidden, log_norms
 
 
 class Posterior(NamedTuple):
@@ -324,14 +323,9 @@ class TruGTGGM(Model):
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
-        same = np.eye(self.n_hidden)
-        parts = np.empty((len(net), tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
-        units = units._replace(weights=read_only(same))
+        same = units._replace(weights=read_only(np.eye(self.n_hidden)))
         with computing(self._work(net, self.n_hidden)):
-            rows = np.ascontiguousarray(net, dtype=np.float64)
-            annealing.log_norm_rows(units, rows, np.empty_like(rows), parts)
-        total: NDArray[np.float64] = parts.sum(axis=1)
-        return total
+            return log_norms(same, np.ascontiguousarray(net, dtype=np.float64))
 
     def _mean_field(
         self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]
@@ -341,12 +335,11 @@ class TruGTGGM(Model):
         rows = len(inputs)
         targets = self._targets(y, rows).astype(dtype, copy=False)
         n_cycles = checks.count("n_cycles", n_cycles)
-        found = mean_field.Inferred(
-            *(np.empty((rows, self.n_hidden), dtype) for _ in range(3)), np.empty(rows, dtype)
-        )
+        net, mean, variance = (np.empty((rows, self.n_hidden), dtype) for _ in range(3))
+        found = mean_field.Inferred(net, mean, variance, np.empty(rows, dtype))
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
-        with computing(self._work(found.net, each)):
+        with computing(self._work(net, each)):
             data = mean_field.Rows(inputs, targets)
             mean_field.posterior(self.network(dtype), data, n_cycles, found)
         return found
