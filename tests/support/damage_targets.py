@@ -10,7 +10,7 @@ import numpy as np
 
 import trug_fast as tf
 from trug_fast._common import files
-from trug_fast.datasets import _files, read_asf
+from trug_fast.datasets import read_asf, readers
 from trug_fast.reproduce import protocol, results
 from trug_fast.reproduce.table2 import TABLE
 
@@ -131,7 +131,8 @@ def patient_rbm(**more):
 def log_partition(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return values(tf.log_partition(model("rbm"), checkpoint=path, **ANNEAL))
+        file = tf.Checkpoint(path, resume="auto")
+        return values(tf.log_partition(model("rbm"), checkpoint=file, **ANNEAL))
 
 
 def images(path):
@@ -166,19 +167,19 @@ TARGETS = {
     "train_trbm": training(trbm),
     "train_tggm": training(tggm, whole=True),
     "log_partition": Target(".npz", log_partition, log_partition),
-    "idx": Target("", images, lambda path: [_files.read_idx(path, (9, 3, 2))], summed=False),
-    "idx.gz": Target(".gz", images, lambda path: [_files.read_idx(path, (9, 3, 2))]),
-    "npz": Target(".npz", packed, lambda path: _files.read_npz(path, ["data", "index"], 10**4)),
+    "idx": Target("", images, lambda path: [readers.read_idx(path, (9, 3, 2))], summed=False),
+    "idx.gz": Target(".gz", images, lambda path: [readers.read_idx(path, (9, 3, 2))]),
+    "npz": Target(".npz", packed, lambda path: readers.read_npz(path, ["data", "index"], 10**4)),
     "mat": Target(
         ".mat",
         matlab,
-        lambda path: _files.read_mat(path, ["data", "labels"], 10**4),
+        lambda path: readers.read_mat(path, ["data", "labels"], 10**4),
         summed=False,  # but for the contents of its packed parts
     ),
     "amat": Target(
         ".amat",
         lambda path: np.savetxt(path, ROWS, fmt="%d"),
-        lambda path: [_files.read_amat(path, 5)],
+        lambda path: [readers.read_amat(path, 5)],
         summed=False,
     ),
     "asf": Target(

@@ -4,30 +4,13 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from tests.support.gradients import estimate
 from tests.support.models import KINDS, exact_draws, machine
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.training.rbm import gradients
 
 ROWS = 2_000
-
-
-def estimate(model, data, chains_visible, seed, *, k=1, persistent=False, offsets=None):
-    """One gradient estimate with chains started at hidden draws given ``chains_visible``."""
-    layers, dtype = model.layers(), model.dtype
-    shape = (model.n_visible, model.n_hidden, dtype)
-    phase, chains = (
-        gradients.Phase(len(data), *shape),
-        gradients.Chains(len(chains_visible), *shape),
-    )
-    gradient = gradients.Gradient(*shape)
-    phase.visible[:] = data
-    with one_blas_thread():
-        gradients.data_phase(layers, phase)
-        chains.hidden[:] = model.sample_hidden(chains_visible, rng=seed)
-        gradients.model_phase(layers, chains, k, seed, 0, persistent=persistent)
-        zero = np.zeros(model.n_visible), np.zeros(model.n_hidden)
-        result = gradient.estimate(phase, chains, *(offsets or zero))
-    return {name: np.array(result[name], float) for name in result}, phase, chains
 
 
 @pytest.mark.parametrize(("k", "persistent"), [(1, False), (3, True)])
@@ -91,11 +74,10 @@ def test_contrastive_divergence_starts_at_the_data():
     # draws they start from must be given the data: their mean is the data phase's mean.
     model = machine("[0,1]")
     data = np.tile([[1.0, 0, 1, 0, 1]], (20_000, 1))
-    layers, shape = model.layers(), (model.n_visible, model.n_hidden, model.dtype)
-    phase, chains = gradients.Phase(20_000, *shape), gradients.Chains(20_000, *shape)
-    phase.visible[:] = data
+    layers = model.layers()
+    phase, chains = gibbs.Phase.new(data, 4), gibbs.Chains.new(np.zeros_like(data), 4)
     with one_blas_thread():
-        gradients.data_phase(layers, phase)
+        gibbs.hidden_statistics(layers, phase)
         gradients.start_chains(layers, phase, chains, 1, 0)
     variance = model.hidden_moments(data[:1]).variance[0]
     z = (chains.hidden.mean(axis=0) - phase.mean[0]) / np.sqrt(variance / 20_000)
