@@ -21,7 +21,7 @@ from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
-from trug_fast.training.unit_parameters import LOG_WIDTHS, UnitParameters
+from trug_fast.training.unit_parameters import UnitParameters
 
 from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
@@ -30,6 +30,7 @@ from .start import initial_parameters
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
+LOG_PRECISION = 9.2  # of visible units stays between 1e-4 and 1e4
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
@@ -232,7 +233,7 @@ class TRBMLearner:
     def _move_visible_precision(self, by_log: FloatArray, rate: float) -> None:
         before, logs = self.visible_precision.copy(), self.log_visible_precision
         self.steps.move("log_visible_precision", logs, by_log, rate)
-        np.clip(logs, -LOG_WIDTHS, LOG_WIDTHS, out=logs)
+        np.clip(logs, -LOG_PRECISION, LOG_PRECISION, out=logs)
         self.visible_precision[:] = np.exp(logs)
         factor = self.visible_precision / before
         self.own["visible_bias"] *= factor
