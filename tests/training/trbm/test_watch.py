@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import spoil
-from trug_fast.training.trbm.learner import TemporalLearner
+from trug_fast.training.trbm.learner import TRBMLearner
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def test_divergence(videos):
         tf.train_trbm(videos, 10, epochs=3, learning_rate=1e38, rng=0)
     real = 1000 * np.cumsum(np.random.default_rng(0).normal(size=(20, 30, 3)), axis=1)
     with pytest.raises(FloatingPointError, match="standardise the columns of sequences"):
-        tf.train_trbm(real, 10, visible="real", epochs=3, learning_rate=1.0, rng=0)
+        tf.train_trbm(real, 10, visible="gaussian", epochs=3, learning_rate=1.0, rng=0)
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,15 @@ def test_divergence(videos):
 )
 def test_all_that_is_learned_is_watched(name, monkeypatch):
     data = np.random.default_rng(0).normal(size=(4, 6, 3))
-    options = {"visible": "real", "learn_visible_precision": True, "epochs": 1, "score": False}
-    spoil(monkeypatch, TemporalLearner, name)
+    visible = tf.GaussianUnits(learn_precision=True)
+    options = {"visible": visible, "epochs": 1, "monitor": None}
+    spoil(monkeypatch, TRBMLearner, name)
     with pytest.raises(FloatingPointError, match=f"diverged in epoch 1: {name} (is|are) no"):
         tf.train_trbm(data, 8, **options, rng=0)
 
 
 def test_nothing_learned(videos):
-    options = {"epochs": 5, "score": False, "rng": 0}
+    options = {"epochs": 5, "monitor": None, "rng": 0}
     words = "score of forecasts.*the linear forecast at which training begins"
     with pytest.warns(tf.TrainingWarning, match=words):
         tf.train_trbm(videos, 10, **options, learning_rate=1e-6)
@@ -46,7 +47,7 @@ def test_sequences_that_only_come_nearer_to_ignorance():
     # It starts at -8e8, and ends at -2e8: as much as 76 times the variance.
     waves = np.sin(np.arange(60)[:, None] / [3, 5, 7, 4] + np.arange(20)[:, None, None])
     with pytest.warns(tf.TrainingWarning, match="above that of ignorance.*standardise the"):
-        tf.train_trbm(1000 * waves, 40, visible="real", epochs=10, rng=0)
+        tf.train_trbm(1000 * waves, 40, visible="gaussian", epochs=10, rng=0)
 
 
 def test_sequences_without_a_past_are_refused(videos):
