@@ -271,11 +271,13 @@ def _settings(
     if hidden is None and truncation is not None:
         raise ValueError("truncation is for hidden='trug'; Bernoulli units have none")
     n_hidden = checks.count("n_hidden", n_hidden)
-    real = isinstance(visible, GaussianUnits)
     size = usual_batch_size(len(data)) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
-    chains = None if isinstance(sampler, CD) else sampler.n_chains
-    origin = checked_start(start, (data.shape[1], n_hidden), trug=hidden is not None, real=real)
+    if isinstance(sampler, CD):
+        chains = size
+    else:
+        chains = max(N_CHAINS, size) if sampler.n_chains is None else sampler.n_chains
+    origin = checked_start(start, (data.shape[1], n_hidden), hidden, visible)
     settings = Settings(
         n_visible=data.shape[1],
         n_hidden=n_hidden,
@@ -286,7 +288,7 @@ def _settings(
         optimizer=optimizer,
         average=AVERAGE if optimizer.average is None else optimizer.average,
         batch_size=size,
-        n_chains=max(N_CHAINS, size) if chains is None else chains,
+        n_chains=chains,
         dtype=dtype,
         start=origin,
     )
