@@ -18,7 +18,7 @@ from .models.trbm import BernoulliTRBM, TruGTRBM
 from .models.truncation import Truncation
 from .training.diagnosis import TrainingWarning
 from .training.options import CD, PCD, SGD, Adam, Monitor, ParallelTempering, RandomWeights, RMSprop
-from .training.rbm.train import Fit, train_rbm
+from .training.rbm.train import RBMFit, train_rbm
 from .training.tggm.options import HoldOut, MeanField, Noise
 from .training.tggm.train import TGGMFit, train_tggm
 from .training.trbm.options import LinearStart, SequenceCD
@@ -34,7 +34,6 @@ __all__ = [
     "BernoulliUnits",
     "CD",
     "Checkpoint",
-    "Fit",
     "GaussianUnits",
     "HoldOut",
     "LinearStart",
@@ -46,6 +45,7 @@ __all__ = [
     "ParallelTempering",
     "PartitionWarning",
     "RMSprop",
+    "RBMFit",
     "RandomWeights",
     "SGD",
     "SequenceCD",

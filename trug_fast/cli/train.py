@@ -14,7 +14,7 @@ from . import options, train_tggm, train_trbm
 if TYPE_CHECKING:
     from trug_fast.datasets import ImageData
     from trug_fast.models.truncation import Truncation
-    from trug_fast.training.rbm.train import Fit
+    from trug_fast.training.rbm.train import RBMFit
 
 PROGRAM = "trug-fast train rbm"  # by this mark in result.json a folder is known as ours
 FILES = ("model.npz", "model-history.npz", "baseline.npz", "baseline-history.npz", "summary.png")
@@ -184,7 +184,7 @@ def _train(
     epochs: int,
     progress: bool | None,
     checkpoint: Path | None = None,
-) -> Fit:
+) -> RBMFit:
     from trug_fast.training.rbm.train import train_rbm
 
     return train_rbm(
@@ -219,7 +219,7 @@ def _train_and_score(
     kind: str,
     chosen: Truncation | None,
     folder: Path,
-) -> tuple[Fit, dict[str, Any]]:
+) -> tuple[RBMFit, dict[str, Any]]:
     from trug_fast.evaluation.likelihood import log_likelihood
 
     print(f"training {'a TruG' if kind == 'trug' else 'an ordinary'} RBM ...", flush=True)
@@ -271,7 +271,7 @@ def _brief(model: Any) -> dict[str, list[float | str]]:
     }
 
 
-def _save(folder: Path, kind: str, main: bool, fit: Fit) -> None:
+def _save(folder: Path, kind: str, main: bool, fit: RBMFit) -> None:
     from trug_fast._common import files
 
     name = "model" if main else "baseline"
@@ -307,7 +307,7 @@ def _draw(
     arguments: argparse.Namespace,
     folder: Path,
     data: ImageData,
-    fits: dict[str, Fit],
+    fits: dict[str, RBMFit],
     results: dict[str, dict[str, Any]],
 ) -> None:
     fit, baseline = fits[arguments.unit], fits.get("bernoulli")

@@ -19,7 +19,7 @@ from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import LogPartition, PartitionWarning, log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import Truncation
-from trug_fast.training.rbm.train import Fit, train_rbm
+from trug_fast.training.rbm.train import RBMFit, train_rbm
 
 from . import images
 from .protocol import Cell, Options
@@ -114,7 +114,7 @@ def _load(options: str, directory: str | None, seed: int) -> images.Images:
     return images.load(**json.loads(options), directory=directory, seed=seed)
 
 
-def _train(cell: Cell, session: Session, data: images.Images, **more: Any) -> Fit:
+def _train(cell: Cell, session: Session, data: images.Images, **more: Any) -> RBMFit:
     options: Options = dict(cell.options["train"])
     for name, value in options.items():
         if isinstance(value, list):

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
 
-from trug_fast._common import checks
 from trug_fast._common.checkpoints import Arrays as State
-from trug_fast._common.checkpoints import Checkpoint as Option
-from trug_fast._common.checkpoints import RunFile, array_identity, copy_into
+from trug_fast._common.checkpoints import Checkpoint, RunFile, array_identity, copy_into
 from trug_fast.datasets import Resampler
 
-__all__ = ["Checkpoint", "Resume", "State", "copy_into", "data_identity"]
+__all__ = ["State", "TrainingFile", "copy_into", "data_identity"]
 
-Resume = Any
+KIND = "Training"
+VERSION = 2  # of what the arrays mean and of how training uses them
 
-KIND = "RBMTraining"
-VERSION = 1  # of what the arrays mean and of how training uses them
+
+class TrainingFile(RunFile):
+    """The file of one run of a training, which writes its state whenever it is asked to."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        super().__init__(checkpoint, KIND, VERSION, "training")
+        self._state: Callable[[], State] = dict
+
+    def start_with(self, state: Callable[[], State]) -> None:
+        """Write for the first time, and take all later states from the same function."""
+        self._state = state
+        self.start(state())
+
+    def keep(self) -> None:
+        """Write the present state; a disk that is full is only a warning."""
+        self.save(self._state())
 
 
 def data_identity(data: NDArray[Any] | Resampler | None) -> str | None:
@@ -28,11 +41,3 @@ def data_identity(data: NDArray[Any] | Resampler | None) -> str | None:
     if isinstance(data, Resampler):
         return f"{array_identity(data.intensities)}, resampled with seed {data.seed}"
     return array_identity(data)
-
-
-class Checkpoint(RunFile):
-    """The file of a training; goes once the trainings take tf.Checkpoint."""
-
-    def __init__(self, path: str | Path, every: float, resume: Resume) -> None:
-        option = Option(checks.file_path("checkpoint", path), every, resume)
-        super().__init__(option, KIND, VERSION, "training")

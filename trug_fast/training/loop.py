@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,18 @@ from numpy.typing import NDArray
 from trug_fast._common.interrupts import Interrupts
 from trug_fast._common.progress import Progress
 from trug_fast.datasets import Resampler
-from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.kernels.random.philox import ORDER
 
-from .checkpoints import Checkpoint, State, copy_into
+from .checkpoints import State, TrainingFile, copy_into
 from .diagnosis import QUIET
-from .optimizers import Schedule
-from .rbm import scores as scoring
-from .rbm.learner import Learner, Pace
-from .rbm.watch import Watch
+from .options import Monitor
 
-Model = TruGRBM | BernoulliRBM
-Data = NDArray[Any] | Resampler
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
+CHOOSES = "validation_score"  # the entry of the history whose highest is of the best model
 LOOK = 100  # updates between two looks at whether the parameters are still sound
+
+Rows = NDArray[np.int64]
+History = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -36,53 +35,129 @@ class EpochEnd:
 
     epoch: int  # from 1
     history: dict[str, list[float]]  # so far
-    snapshot: Callable[[], Model]  # makes the current model
+    snapshot: Callable[[], Any]  # makes the current model
 
 
 Callback = Callable[[EpochEnd], bool | None]
 
 
+class Learner(Protocol):
+    """What takes the steps: parameters and memories, changed in place by every update."""
+
+    updates: int  # so far
+
+    def n_batches(self, rows: int) -> int:
+        """Return the number of batches of an epoch."""
+
+    def batches(self, rows: int, epoch: int) -> Iterator[Rows]:
+        """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
+
+    def update(self, data: Any, rows: Rows, pace: Any) -> None:
+        """Take one step from a batch of rows of the data, as far as ``Plan.pace`` says."""
+
+    def brief(self, pace: Any) -> dict[str, float]:
+        """Return the entries of the history that a learner knows itself."""
+
+    def state(self) -> State:
+        """Return everything that later updates depend on, sharing memory."""
+
+    def restore(self, state: State) -> None:
+        """Go back to a state; raises ValueError if it is no state of such a learner."""
+
+    def parameters(self) -> State:
+        """Return what makes the current model."""
+
+    def model(self, parameters: State | None = None) -> Any:
+        """Return the model of these parameters, by default the current one."""
+
+
+class Watch(Protocol):
+    """What sees how well a learner does, and whether it goes astray."""
+
+    def scores(self, data: Any, due: bool) -> dict[str, float]:
+        """Return the scores of the current model, NaN in an epoch without; higher is better."""
+
+    def require_sound(self, epoch: int) -> None:
+        """Raise FloatingPointError if a parameter is nonsense."""
+
+    def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
+        """Raise FloatingPointError if a score is."""
+
+    def verdict(self, epochs: int, model: Any) -> str | None:
+        """Return what must be said of a whole run, or nothing."""
+
+
 @dataclass(frozen=True)
 class Plan:
-    """What the loop does around the updates, checked by the caller."""
+    """How long and how fast."""
 
     epochs: int
-    learning_rate: Schedule
-    truncation_rate: Schedule
-    precision_rate: Schedule
-    k: Schedule
-    score: str | None
-    score_every: int
-    patience: int | None
+    pace: Callable[[float], Any]  # of an update, by the share of the run that is done
+    monitor: Monitor | None
+    span: int = 0  # epochs over which rates go, if not these
+
+    def due(self, epoch: int) -> bool:
+        """Return whether an epoch is scored."""
+        monitor = self.monitor
+        return monitor is not None and (epoch % monitor.every == 0 or epoch == self.epochs)
 
 
-class Run:
-    """A training run: where it is, and how it goes on from there."""
+class Loop:
+    """A run over the epochs: where it is, and how it goes on from there.
+
+    It is a job for :func:`run_training`, or a part of one.
+    """
 
     def __init__(
-        self, data: Data, held_out: NDArray[Any] | None, learner: Learner, plan: Plan
+        self,
+        data: Any,
+        learner: Learner,
+        watch: Watch,
+        plan: Plan,
+        callbacks: Sequence[Callback] = (),
     ) -> None:
-        self.data, self.held_out, self.learner, self.plan = data, held_out, learner, plan
+        self.data, self.learner, self.watch, self.plan = data, learner, watch, plan
+        self.callbacks = callbacks
         self.epoch = self.batch = 0  # done: whole epochs, and batches of the next one
         self.records: dict[str, list[float]] = {}
-        self.best: dict[
-            str, NDArray[Any]
-        ] = {}  # parameters of the model to return, if not the last
+        self.best: State = {}  # parameters of the model to return, if not the last
         self.finished = False
         self.whole = True  # no update is under way
-        self.updates = math.ceil(data.shape[0] / learner.settings.batch_size)  # in an epoch
+        self.n_batches = learner.n_batches(data.shape[0])  # in an epoch
         self._earlier, self._begun = 0.0, time.perf_counter()
-        self.watch = self._watch()
 
-    def seconds(self) -> float:
-        """Return how long this run has trained, over all its parts."""
-        return self._earlier + time.perf_counter() - self._begun
+    @property
+    def total(self) -> int:
+        """Batches of the whole run."""
+        return self.plan.epochs * self.n_batches
+
+    @property
+    def done(self) -> int:
+        """Batches of it that are done."""
+        return self.epoch * self.n_batches + self.batch
+
+    def history(self) -> History:
+        """Return the records as arrays, with an entry an epoch."""
+        return {name: np.array(values) for name, values in self.records.items()}
+
+    def best_epoch(self) -> int:
+        """Return after which epoch the model was taken that is the best so far."""
+        scores = self.records.get(CHOOSES, []) if self.best else []
+        return self.epoch - _since_best(scores) if scores else self.epoch
+
+    def model(self) -> Any:
+        """Return the model of the best validation score with ``patience``, else the current one."""
+        return self.learner.model(self.best or None)
+
+    def verdict(self) -> str | None:
+        """Return what must be said of a finished run: that it learned nothing, or nothing."""
+        return self.watch.verdict(self.epoch, self.model())
 
     def state(self) -> State:
         """Return all that the rest of the run depends on, sharing memory."""
-        state = self.learner.state()
+        state = dict(self.learner.state())
         state["place"] = np.array([self.epoch, self.batch, self.finished], np.int64)
-        state["seconds"] = np.array(self.seconds())
+        state["seconds"] = np.array(self._seconds())
         state |= {BEST + name: values for name, values in self.best.items()}
         return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
 
@@ -93,40 +168,36 @@ class Run:
         self.learner.restore(state)
         self.epoch, self.batch, self.finished = int(place[0]), int(place[1]), bool(place[2])
         self._earlier, self._begun = float(seconds), time.perf_counter()
-        self.records = {k: values.tolist() for k, values in _part(state, HISTORY).items()}
-        self.best = _part(state, BEST)
+        self.records = {k: values.tolist() for k, values in part(state, HISTORY).items()}
+        self.best = part(state, BEST)
         self._require_possible(int(place[2]))
 
     def _require_possible(self, finished: int) -> None:
         """Refuse a place that no run of this plan comes to; from some, training would not end."""
-        possible = 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.updates
-        possible &= finished in (0, 1)
-        learner, most = self.learner, max(self.plan.k.start, self.plan.k.end)
-        possible &= learner.updates == self.epoch * self.updates + self.batch
-        possible &= learner.optimiser.steps == learner.updates
-        possible &= 0 <= learner.sweeps <= most * learner.updates
+        updates = self.learner.updates
+        possible = 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.n_batches
+        possible &= finished in (0, 1) and updates == self.done
         possible &= all(np.shape(values) == (self.epoch,) for values in self.records.values())
         if not possible:
             raise ValueError(
-                f"it says epoch {self.epoch}, batch {self.batch}, after "
-                f"{learner.updates} updates, of {self.plan.epochs} epochs with {self.updates}"
+                f"it says epoch {self.epoch}, batch {self.batch}, after {updates} updates, of "
+                f"{self.plan.epochs} epochs with {self.n_batches}"
             )
         if self.best:
-            model = learner.model()
-            own = {name: getattr(model, name) for name in model.names}
-            copy_into({k: np.empty_like(v) for k, v in own.items() if v is not None}, self.best)
+            own = self.learner.parameters()
+            copy_into({name: np.empty_like(values) for name, values in own.items()}, self.best)
             if not self.best.keys() <= own.keys():
                 raise ValueError("its best model has parameters that the model has not")
 
-    def train(
-        self,
-        callbacks: Sequence[Callback],
-        progress: Progress,
-        interrupts: Interrupts,
-        checkpoint: Checkpoint | None,
-    ) -> None:
-        """Go on to the end.  What interrupts it between updates finds a state to save."""
-        progress.advance(self.epoch * self.updates + self.batch)
+    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+        """Go on to the end.  What interrupts it between updates finds a state to save.
+
+        Raises
+        ------
+        FloatingPointError
+            If training diverges.
+        """
+        bar.advance(self.done)
         # Interrupted in a callback after the last epoch, a run is not finished, but has none left.
         while not self.finished and self.epoch < self.plan.epochs:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
@@ -134,88 +205,102 @@ class Run:
             for rows in islice(batches, self.batch, None):
                 with interrupts.held():
                     self._update(data, rows)
-                progress.advance(1)
-                due = checkpoint is not None and checkpoint.due()
+                bar.advance(1)
+                due = file is not None and file.due()
                 if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
                     self.watch.require_sound(self.epoch + 1)
-                if checkpoint is not None and due:
-                    checkpoint.save(self.state())
-            self._end_epoch(data, callbacks, progress)
-
-    def model(self) -> Model:
-        """Return the model of the best validation score with ``patience``, else the current one."""
-        current = self.learner.model()
-        return type(current)(**self.best) if self.best else current
-
-    def _pace(self, batch: int) -> Pace:
-        """Return the rates and the number of sweeps for a batch of this epoch."""
-        plan, done = self.plan, (self.epoch + batch / self.updates) / self.plan.epochs
-        return Pace(
-            plan.learning_rate.at(done),
-            plan.truncation_rate.at(done),
-            plan.precision_rate.at(done),
-            round(plan.k.at(done)),
-        )
+                if file is not None and due:
+                    file.keep()
+            self._end_epoch(data, bar)
 
     @QUIET
-    def _update(self, data: NDArray[Any], rows: NDArray[np.int64]) -> None:
+    def _update(self, data: Any, rows: Rows) -> None:
+        pace = self._pace(self.batch)
         self.whole = False
-        self.learner.update(data, rows, self._pace(self.batch))
+        self.learner.update(data, rows, pace)
         self.batch += 1
         self.whole = True
 
-    def _end_epoch(
-        self, data: NDArray[Any], callbacks: Sequence[Callback], progress: Progress
-    ) -> None:
+    def _pace(self, batch: int) -> Any:
+        """Return how far the update with a batch of this epoch goes."""
+        share = (self.epoch + batch / self.n_batches) / (self.plan.span or self.plan.epochs)
+        return self.plan.pace(share)
+
+    def _end_epoch(self, data: Any, bar: Progress) -> None:
         """Score, record and ask the callbacks."""
-        learner, plan, number = self.learner, self.plan, self.epoch + 1
+        number = self.epoch + 1
         self.watch.require_sound(number)
-        record = {"epoch": float(number), "seconds": self.seconds()}
-        record |= learner.brief(self._pace(self.updates - 1))
-        due = number % plan.score_every == 0 or number == plan.epochs
-        record |= self._scores(data, due)
-        if due and "score" in record:
-            self.watch.require_score(number, record["score"])
+        record = {"epoch": float(number), "seconds": self._seconds()}
+        record |= self.learner.brief(self._pace(self.n_batches - 1))
+        due = self.plan.due(number)
+        if self.plan.monitor is not None:
+            scores = self._scores(data, due)
+            if due:
+                self.watch.require_scores(number, scores)
+            record |= scores
         for name, value in record.items():
             self.records.setdefault(name, []).append(value)
         self._keep_best(due)
         self.epoch, self.batch = number, 0
-        progress.advance(0, score=record.get("validation_score", record.get("score", np.nan)))
-        event = EpochEnd(number, self.records, learner.model)
-        stop = any([callback(event) for callback in callbacks])
-        self.finished = stop or number == plan.epochs or self._out_of_patience()
-
-    def verdict(self) -> str | None:
-        """Return what must be said of a finished run: that it learned nothing, or nothing."""
-        return self.watch.verdict(self.epoch, self.model())
-
-    def _watch(self) -> Watch:
-        return Watch(self.data, self.learner, self.plan.learning_rate)
+        bar.advance(0, score=record.get(CHOOSES, record.get("score", np.nan)))
+        event = EpochEnd(number, self.records, self.learner.model)
+        stop = any([callback(event) for callback in self.callbacks])
+        self.finished = stop or number == self.plan.epochs or self._out_of_patience()
 
     @QUIET
-    def _scores(self, data: NDArray[Any], due: bool) -> dict[str, float]:
-        """Return the scores of an epoch, NaN if none is due."""
-        learner = self.learner
-        return scoring.scores(
-            learner.model, self.plan.score, due, data, self.held_out, learner.seed
-        )
+    def _scores(self, data: Any, due: bool) -> dict[str, float]:
+        return self.watch.scores(data, due)
 
     def _keep_best(self, due: bool) -> None:
-        if self.plan.patience is None or not due:
+        if self._patience is None or not due:
             return
-        scores = self.records["validation_score"]
-        if scores[-1] >= np.nanmax(scores):
-            model = self.learner.model()
-            self.best = {name: getattr(model, name) for name in model.names}
+        scores = self.records[CHOOSES]
+        if scores[-1] >= max(_known(scores), default=np.inf):
+            self.best = {k: np.array(v) for k, v in self.learner.parameters().items()}
 
     def _out_of_patience(self) -> bool:
-        if self.plan.patience is None:
+        if self._patience is None:
             return False
-        scores = [score for score in self.records["validation_score"] if not math.isnan(score)]
-        # The last of equal ones is the best, as in _keep_best.
-        since = scores[::-1].index(max(scores)) if scores else 0
-        return since >= self.plan.patience
+        scores = _known(self.records[CHOOSES])
+        return bool(scores) and _since_best(scores) >= self._patience
+
+    @property
+    def _patience(self) -> int | None:
+        return None if self.plan.monitor is None else self.plan.monitor.patience
+
+    def _seconds(self) -> float:
+        """Return how long this run has trained, over all its parts."""
+        return self._earlier + time.perf_counter() - self._begun
 
 
-def _part(state: State, prefix: str) -> State:
+def shuffled(seed: int, rows: int, size: int, epoch: int) -> Iterator[Rows]:
+    """Yield batches of so many rows in an order that the seed and the number of the epoch fix."""
+    generator = np.random.Generator(np.random.Philox(key=[seed, ORDER], counter=epoch << 128))
+    order = generator.permutation(rows)
+    for start in range(0, rows, size):
+        yield order[start : start + size]
+
+
+def as_callbacks(callbacks: Sequence[Callback]) -> list[Callback]:
+    """Return the callbacks as a list; refuse others than functions before an epoch is trained."""
+    if callable(callbacks) or not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks must be a list of functions, got {callbacks!r}")
+    functions = list(callbacks)
+    for each in functions:
+        if not callable(each):
+            raise TypeError(f"callbacks must hold functions, got {each!r}")
+    return functions
+
+
+def part(state: State, prefix: str) -> State:
+    """Return the arrays whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
+
+
+def _known(scores: list[float]) -> list[float]:
+    return [score for score in scores if not math.isnan(score)]
+
+
+def _since_best(scores: list[float]) -> int:
+    """Return how many scores follow the highest one; of equal ones the last is the best."""
+    return scores[::-1].index(max(_known(scores)))

@@ -65,5 +65,11 @@ def as_schedule(name: str, value: Rate | None, default: Rate | None = None) -> S
     return Schedule(name, start, end)
 
 
+def sweeps(n_gibbs: int | tuple[int, int]) -> Schedule:
+    """Return the numbers of Gibbs sweeps over a run, to be rounded."""
+    pair = n_gibbs if isinstance(n_gibbs, tuple) else (n_gibbs, n_gibbs)
+    return Schedule("n_gibbs", float(pair[0]), float(pair[1]))
+
+
 def _values(schedule: Schedule) -> list[float]:
     return [schedule.at(i / (POINTS - 1)) for i in range(POINTS)]

@@ -11,6 +11,13 @@ from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.truncation import Truncation
+from trug_fast.training.unit_parameters import Shape
+
+# Measured on binarized MNIST with 500 hidden units; see docs/training.md.
+BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
+TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
+PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
+AVERAGE = 0.1  # share of the updates so far
 
 # Measured by tools/compare_defaults.py; see docs/training.md.
 ROWS = 1000  # of the data, evenly spaced, that are looked at
@@ -34,6 +41,11 @@ REACH = 12.0  # standard deviations beyond which a Gaussian is nothing
 NODES = 80  # of a quadrature, of whose result two digits are used
 
 
+def usual_batch_size(rows: int) -> int:
+    """Return the rows of a batch: 200 updates an epoch where 10 to 100 rows make that many."""
+    return min(100, max(10, rows // 200))
+
+
 class ByData:
     """Choices for training units on some data.
 
@@ -51,13 +63,15 @@ class ByData:
     def __init__(self, data: NDArray[Any], truncation: Truncation | None, precision: float) -> None:
         self._data, self._truncation, self._precision = data, truncation, precision
 
-    @property
-    def batch_size(self) -> int:
-        """Rows of a batch: 200 updates an epoch where 10 to 100 rows make that many."""
-        return min(100, max(10, len(self._data) // 200))
+    @classmethod
+    def of(cls, data: NDArray[Any], shape: Shape) -> ByData:
+        """Choose for units of these shapes, by the middle one of their numbers."""
+        precision, lower, upper = (float(np.median(values)) for values in shape[:3])
+        ends = None if shape.truncation is None else Truncation(lower, upper)
+        return cls(data, ends, precision)
 
     @property
-    def init_scale(self) -> float:
+    def scale(self) -> float:
         """Standard deviation of the initial weights.
 
         Weights of 0 are a saddle point, which training leaves slowly.  These give units of any
@@ -73,11 +87,11 @@ class ByData:
 
         In coordinates in which the unit has variance 1, a step of SGD for its weights is the rate
         times its variance.  It grows like the variance of the data along the step, and overshoots
-        where that is large.  Steps of the other optimisers are as large as their rate: it is a
+        where that is large.  Steps of the other optimizers are as large as their rate: it is a
         share of the weights' natural size.
         """
         if optimizer != "sgd":
-            start = ADAPTIVE * self.init_scale
+            start = ADAPTIVE * self.scale
             return _rounded(start), _rounded(start / DECAY)
         ends = self._truncation
         endless = ends is not None and math.isinf(ends.upper - ends.lower)

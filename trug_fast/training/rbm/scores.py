@@ -1,8 +1,8 @@
-"""Scores that follow training."""
+"""Scores of an RBM that follow its training: a number for each row, or for many together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +13,13 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import spread
 
 CHAINS, TEMPERATURES = 100, 1000
+SCORES = {"bernoulli": ("pseudo", "reconstruction", "ais"), "gaussian": ("reconstruction", "ais")}
 
 
 def scores(
-    snapshot: Callable[[], TruGRBM | BernoulliRBM],
-    kind: str | None,
-    due: bool,
-    data: NDArray[np.generic],
-    held_out: NDArray[np.generic] | None,
-    seed: int,
+    model: TruGRBM | BernoulliRBM, kind: str, sets: dict[str, NDArray[Any]], seed: int
 ) -> dict[str, float]:
-    """Return the mean score of evenly spread rows of each set; NaN in epochs without one."""
-    if kind is None:
-        return {}
-    sets = {"score": data} | ({} if held_out is None else {"validation_score": held_out})
-    if not due:
-        return dict.fromkeys(sets, np.nan)
-    model = snapshot()
+    """Return the mean score of evenly spread rows of each set; AIS starts at the first one's."""
     rows = {name: spread(array) for name, array in sets.items()}
     if kind == "pseudo":
         return {k: float(pseudo_log_likelihood(model, v, rng=seed).mean()) for k, v in rows.items()}
@@ -39,7 +29,7 @@ def scores(
         model,
         n_chains=CHAINS,
         n_temperatures=TEMPERATURES,
-        base=rows["score"],
+        base=next(iter(rows.values())),
         rng=seed,
         progress=False,
     )

@@ -5,29 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs, tempering
-
-
-def as_betas(value: int | ArrayLike) -> tuple[float, ...]:
-    """Return inverse temperatures that rise to 1, from a number of equal steps from 0 or a list.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the argument ``betas``.
-    """
-    if isinstance(value, int | np.integer):
-        return tuple(np.linspace(0.0, 1.0, checks.count("betas", value, least=2)).tolist())
-    array = checks.numbers("betas", value).astype(np.float64)
-    ordered = array.ndim == 1 and array.size > 1 and (np.diff(array) > 0).all()
-    if not (ordered and array[0] >= 0 and array[-1] == 1):
-        raise ValueError(f"betas must rise from 0 or above to 1, got {value!r}")
-    return tuple(array.tolist())
 
 
 class Replicas:

@@ -15,7 +15,7 @@ from trug_fast.kernels.tggm import objectives as regression
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation
 from trug_fast.training import diagnosis
-from trug_fast.training.optimizers import Optimiser, OptimiserName
+from trug_fast.training.former.optimizers import Optimiser, OptimiserName
 
 Method = Literal["ml", "moments", "bp"]
 Noise = Literal["separate", "shared"]

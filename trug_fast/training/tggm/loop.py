@@ -20,9 +20,9 @@ from trug_fast._common.progress import Progress
 from trug_fast.kernels.random.philox import USER
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import Checkpoint, State, copy_into
 from trug_fast.training.diagnosis import QUIET, Rise
-from trug_fast.training.optimizers import Schedule
+from trug_fast.training.former.checkpoints import Checkpoint, State, copy_into
+from trug_fast.training.former.optimizers import Schedule
 
 from .learner import Learner, Scale, Settings
 

@@ -19,9 +19,9 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
-from trug_fast.training.checkpoints import Checkpoint, Resume, data_identity
 from trug_fast.training.diagnosis import TrainingWarning
-from trug_fast.training.optimizers import OptimiserName
+from trug_fast.training.former.checkpoints import Checkpoint, Resume, data_identity
+from trug_fast.training.former.optimizers import OptimiserName
 
 from .learner import Method, Noise, Settings
 from .loop import Plan, Training

@@ -19,10 +19,10 @@ from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import State
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.optimizers import Optimiser
-from trug_fast.training.rbm.learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
+from trug_fast.training.former.checkpoints import State
+from trug_fast.training.former.learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
+from trug_fast.training.former.optimizers import Optimiser
 
 from .gradients import Draws, Offsets, estimate
 from .options import SequenceCD

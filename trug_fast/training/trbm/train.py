@@ -17,12 +17,12 @@ from trug_fast.evaluation.prediction import frame_errors
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
-from trug_fast.training.checkpoints import Checkpoint, Resume, data_identity
 from trug_fast.training.diagnosis import QUIET
-from trug_fast.training.loop import Callback, Plan, Run
-from trug_fast.training.optimizers import OptimiserName, Rate, as_schedule
-from trug_fast.training.rbm.train import History, as_sweeps, carry_out
-from trug_fast.training.rbm.watch import Watch
+from trug_fast.training.former.checkpoints import Checkpoint, Resume, data_identity
+from trug_fast.training.former.loop import Callback, Plan, Run
+from trug_fast.training.former.optimizers import OptimiserName, Rate, as_schedule
+from trug_fast.training.former.train import History, as_sweeps, carry_out
+from trug_fast.training.former.watch import Watch
 
 from .learner import TemporalLearner, TemporalSettings
 

@@ -1,0 +1,1 @@
+"""What training/trbm and training/tggm still use of the former classes; goes with their move."""

@@ -1,0 +1,225 @@
+"""The hidden units' own parameters: truncation points and precisions, and how training moves them.
+
+The points are learned as ``low_end`` and ``log_width``, so that they cannot cross (math.md 2.3);
+precisions as ``curvature``, d times the squared width at the start, or as log d where an end is
+infinite, which keeps them positive.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.checks import FloatArray
+from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
+from trug_fast.models.normalizable import keep_normalizable
+from trug_fast.models.truncation import Truncation
+
+from .checkpoints import State
+from .diagnosis import Ranges
+from .optimizers import Steps
+from .units import TruGUnits
+
+LOG_WIDTHS = 9.2  # learned intervals stay between 1e-4 and 1e4 wide: beyond, exp may overflow
+CURVATURES = 1e3  # d (upper - lower)^2: beyond -1e3 units are binary, beyond 1e3 Gaussian
+
+
+class Shape(NamedTuple):
+    """Where hidden units start, a number for each unit in float64, and what is learned of them."""
+
+    precision: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    truncation: Truncation | None  # None: Bernoulli units, which have no parameters to learn
+    learn_precision: bool
+
+    @classmethod
+    def of(
+        cls, n_hidden: int, truncation: Truncation, units: TruGUnits | None, dtype: Any
+    ) -> Shape:
+        """Return units that all start alike, and None for Bernoulli units.
+
+        Raises
+        ------
+        ValueError
+            If they cannot be normalized in this float type.
+        """
+        hidden = units or TruGUnits()
+        numbers = hidden.precision, truncation.lower, truncation.upper
+        precision, lower, upper = (np.full(n_hidden, float(value)) for value in numbers)
+        checks.intervals(*(values.astype(dtype) for values in (precision, lower, upper)))
+        return cls(
+            precision, lower, upper, None if units is None else truncation, hidden.learn_precision
+        )
+
+    @property
+    def learns_ends(self) -> bool:
+        """Whether truncation points move."""
+        return self.truncation is not None and self.truncation.learn is not None
+
+
+class UnitParameters:
+    """Truncation points and precisions in the course of training, all changed in place.
+
+    Of Bernoulli units they stand still, and say nothing.
+    """
+
+    def __init__(self, start: Shape, steps: Steps, dtype: np.dtype[Any]) -> None:
+        self.start, self._steps = start, steps
+        self.precision, self.lower, self.upper = (v.astype(dtype) for v in start[:3])
+        width = start.upper - start.lower
+        self.bounded = bool(np.isfinite(width).all())
+        learned = slice(0, 1) if self._ends.learn == "shared" else slice(None)
+        self.low_end = start.lower[learned].astype(dtype)
+        self.log_width = np.log(width[learned].astype(dtype))
+        self._area = width**2
+        with np.errstate(all="ignore"):  # of a precision that is not learned no log is taken
+            curvature = start.precision * self._area if self.bounded else np.log(start.precision)
+        self.curvature = curvature.astype(dtype)
+        for name, parameter in self.coordinates().items():
+            steps.remember(name, parameter)
+
+    @property
+    def bernoulli(self) -> bool:
+        """Whether they are Bernoulli units."""
+        return self.start.truncation is None
+
+    @property
+    def _ends(self) -> Truncation:
+        return self.start.truncation or Truncation()
+
+    @property
+    def _both_ends(self) -> bool:
+        return self._ends.learn_lower and self._ends.learn_upper
+
+    def coordinates(self) -> State:
+        """Return what the optimizer moves, sharing memory."""
+        found: State = {}
+        if self.start.learns_ends:
+            found["log_width"] = self.log_width
+            if self._both_ends:
+                found["low_end"] = self.low_end
+        if self.start.learn_precision:
+            found["curvature"] = self.curvature
+        return found
+
+    def learned(self) -> State:
+        """Return what of the model is learned, sharing memory."""
+        ends = {"lower": self.lower, "upper": self.upper} if self.start.learns_ends else {}
+        return ends | ({"precision": self.precision} if self.start.learn_precision else {})
+
+    def parameters(self) -> State:
+        """Return what a model has of them, sharing memory."""
+        if self.bernoulli:
+            return {}
+        return {"precision": self.precision, "lower": self.lower, "upper": self.upper}
+
+    def arrays(self) -> State:
+        """Return all arrays, as a checkpoint holds them."""
+        names = ("precision", "lower", "upper", "low_end", "log_width", "curvature")
+        return {name: getattr(self, name) for name in names}
+
+    def layer(self) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
+        """Return the units' own fields of ``gibbs.Layers``, sharing memory."""
+        kind = BERNOULLI if self.bernoulli else TRUG
+        flat = int(np.count_nonzero(self.precision <= 0))
+        return kind, self.precision, self.lower, self.upper, flat
+
+    def middle(self, mean: FloatArray) -> FloatArray:
+        """Return the middle of each interval, or this where there is none."""
+        return (self.lower + self.upper) / 2 if self.bounded else mean
+
+    def ranges(self, mean: FloatArray | None) -> Ranges:
+        """Return how far units go and where they are (their means), as diagnosis.LIMIT counts it.
+
+        Without means they are where they would be without input, about.
+        """
+        zeros = np.zeros_like(self.lower)
+        if self.bernoulli:
+            return Ranges(zeros + 1, zeros if mean is None else mean)
+        width = np.minimum(self.upper - self.lower, 1 / np.sqrt(np.maximum(self.precision, 1e-30)))
+        return Ranges(width, zeros.clip(self.lower, self.upper) if mean is None else mean)
+
+    def move_ends(self, by_lower: Any, by_upper: Any, rate: float) -> None:
+        """Move the truncation points along their gradients, if they are learned.
+
+        With both ends learned the coordinates are the lower end, at constant width, and the log
+        width, at constant lower end; with one learned, the log width at the other end.
+        """
+        if not self.start.learns_ends:
+            return
+        width = np.exp(self.log_width)
+        by_width = by_upper if self._ends.learn_upper else -by_lower
+        moves = by_lower + by_upper
+        if self._ends.learn == "shared":  # the mean, so that rates do not depend on their number
+            by_width, moves = by_width.mean(keepdims=True), moves.mean(keepdims=True)
+        self._steps.move("log_width", self.log_width, width * by_width, rate)
+        np.clip(self.log_width, -LOG_WIDTHS, LOG_WIDTHS, out=self.log_width)
+        if self._both_ends:
+            self._steps.move("low_end", self.low_end, moves, rate)
+        if self._ends.learn_upper:
+            self.lower[:] = self.low_end
+            self.upper[:] = self.low_end + np.exp(self.log_width)
+        else:
+            self.lower[:] = self.upper - np.exp(self.log_width)
+
+    def move_precision(
+        self, by_precision: Any, by_mean: Any, mean: FloatArray, rate: float
+    ) -> FloatArray | None:
+        """Move the precisions along their gradient, if they are learned.
+
+        The energy d (h - m)^2 / 2, with m amid the interval (or at the mean, where there is no
+        middle), is d h^2 / 2 with another hidden bias; held at that, a step of d bends the unit
+        without pushing it to one side.
+
+        Parameters
+        ----------
+        by_precision, by_mean : ndarray, shape (n_hidden,)
+            The plain gradients by the precisions and by the hidden biases.
+        mean : ndarray, shape (n_hidden,)
+            About the means of the units.
+
+        Returns
+        -------
+        ndarray, shape (n_hidden,), or None
+            What is to be added to the hidden biases.
+        """
+        if not self.start.learn_precision:
+            return None
+        middle, former = self.middle(mean), self.precision.copy()
+        slope = by_precision + middle * by_mean
+        slope = slope / self._area if self.bounded else slope * former
+        self._steps.move("curvature", self.curvature, slope, rate)
+        limit = CURVATURES if self.bounded else LOG_WIDTHS
+        np.clip(self.curvature, -limit, limit, out=self.curvature)
+        self.precision[:] = (
+            self.curvature / self._area.astype(self.curvature.dtype)
+            if self.bounded
+            else np.exp(self.curvature)
+        )
+        return np.asarray(middle * (self.precision - former))
+
+    def keep_normalizable(self, weights: FloatArray, visible_precision: FloatArray) -> None:
+        """Scale weights down where Gaussian visibles and infinite ends would leave no density."""
+        if visible_precision.size and not self.bounded and not self.bernoulli:
+            keep_normalizable(weights, self.precision, visible_precision)
+
+    def brief(self, truncation_rate: float, precision_rate: float) -> dict[str, float]:
+        """Return the rates in effect and the learned shapes of the units in brief."""
+        ends, precision = self.start.learns_ends, self.start.learn_precision
+        rates = {"truncation_rate": truncation_rate} if ends else {}
+        rates |= {"precision_rate": precision_rate} if precision else {}
+        moves = {
+            "lower": ends and self._ends.learn_lower,
+            "upper": ends and self._ends.learn_upper,
+            "precision": precision,
+        }
+        return rates | {
+            f"{name}_{word}": float(getattr(getattr(self, name), word)())
+            for name in moves
+            if moves[name]
+            for word in ("mean", "min", "max")
+        }
