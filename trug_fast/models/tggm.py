@@ -345,7 +345,7 @@ class TruGTGGM(Model):
         found = mean_field.Inferred(net, mean, variance, np.empty(rows, dtype))
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
-        with computing(self._work(found.net, each)):
+        with computing(self._work(net, each)):
             data = mean_field.Rows(inputs, targets)
             mean_field.posterior(self.network(dtype), data, n_cycles, found)
         return found

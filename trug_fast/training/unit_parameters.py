@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
+from trug_fast.kernels.unit import truncation_coordinates
+from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH
 from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.truncation import Truncation
 
@@ -23,7 +25,6 @@ from .diagnosis import Ranges
 from .optimizers import Steps
 from .units import TruGUnits
 
-LOG_WIDTHS = 9.2  # learned intervals stay between 1e-4 and 1e4 wide: beyond, exp may overflow
 CURVATURES = 1e3  # d (upper - lower)^2: beyond -1e3 units are binary, beyond 1e3 Gaussian
 
 
@@ -152,19 +153,17 @@ class UnitParameters:
         if not self.start.learns_ends:
             return
         width = np.exp(self.log_width)
-        by_width = by_upper if self._ends.learn_upper else -by_lower
-        moves = by_lower + by_upper
+        moves, by_width = truncation_coordinates.slopes(by_lower, by_upper, self._ends.learn_upper)
         if self._ends.learn == "shared":  # the mean, so that rates do not depend on their number
             by_width, moves = by_width.mean(keepdims=True), moves.mean(keepdims=True)
         self._steps.move("log_width", self.log_width, width * by_width, rate)
-        np.clip(self.log_width, -LOG_WIDTHS, LOG_WIDTHS, out=self.log_width)
+        np.clip(self.log_width, -LOG_WIDTH, LOG_WIDTH, out=self.log_width)
         if self._both_ends:
             self._steps.move("low_end", self.low_end, moves, rate)
-        if self._ends.learn_upper:
-            self.lower[:] = self.low_end
-            self.upper[:] = self.low_end + np.exp(self.log_width)
-        else:
-            self.lower[:] = self.upper - np.exp(self.log_width)
+        width = np.exp(self.log_width)
+        self.lower[:], self.upper[:] = truncation_coordinates.ends(
+            self.low_end, width, self.upper, self._ends.learn_upper
+        )
 
     def move_precision(
         self, by_precision: Any, by_mean: Any, mean: FloatArray, rate: float
@@ -193,7 +192,7 @@ class UnitParameters:
         slope = by_precision + middle * by_mean
         slope = slope / self._area if self.bounded else slope * former
         self._steps.move("curvature", self.curvature, slope, rate)
-        limit = CURVATURES if self.bounded else LOG_WIDTHS
+        limit = CURVATURES if self.bounded else LOG_WIDTH
         np.clip(self.curvature, -limit, limit, out=self.curvature)
         self.precision[:] = (
             self.curvature / self._area.astype(self.curvature.dtype)

@@ -15,7 +15,7 @@ from .objectives import FIXED, SHARED, batch_gradient, network_of, new_work, par
 LOG_NOISE = 18.0  # log variances stay between -18 and 18
 
 
-class Pace(NamedTuple):
+class EpochPace(NamedTuple):
     """How far the steps of an epoch go."""
 
     rule: Rule  # but for Adam's corrections, which each step has its own

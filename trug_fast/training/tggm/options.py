@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast.training.options import chosen, settle
@@ -127,3 +130,21 @@ def as_objective(value: MeanField | Literal["ml", "moments", "bp"]) -> Objective
 def as_noise(value: Noise | Literal["shared", "separate"]) -> Noise:
     """Return a Noise from one or from its kind."""
     return chosen("noise", value, {"shared": Noise(), "separate": Noise("separate")})
+
+
+Validation = float | HoldOut | tuple[ArrayLike, ArrayLike] | None
+
+
+def as_validation(value: Any) -> HoldOut | tuple[ArrayLike, ArrayLike] | None:
+    """Return a HoldOut from one or from a fraction, or a pair (X, y) as it is; None stays None."""
+    if value is None or isinstance(value, HoldOut):
+        return value
+    if isinstance(value, tuple | list):
+        if len(value) != 2:
+            raise ValueError(f"validation must be a pair (X, y), got {len(value)} things")
+        return value[0], value[1]
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise TypeError(
+            f"validation must be a fraction, a HoldOut, a pair (X, y) or None, got {value!r}"
+        )
+    return HoldOut(checks.above_zero("validation", value, below=1.0))

@@ -1,0 +1,80 @@
+"""The rows of a regression's training, checked, and what they are for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast.kernels.random.philox import USER
+from trug_fast.training.checkpoints import data_identity
+
+from .options import HoldOut
+from .scaling import Examples, Scales
+
+
+class Sets(NamedTuple):
+    """Standardised rows, by what they are for."""
+
+    every: Examples  # that was given to be trained on
+    trained: Examples  # those of them that the runs with a rate train on
+    held: Examples | None  # what these runs are scored on
+
+
+@dataclass(frozen=True)
+class RegressionData:
+    """Rows to be trained on, and how many of them are held back, or which others are scored."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]  # a matrix
+    held: int
+    own: tuple[NDArray[Any], NDArray[Any]] | None
+
+    @classmethod
+    def of(
+        cls, X: ArrayLike, y: ArrayLike, validation: HoldOut | tuple[ArrayLike, ArrayLike] | None
+    ) -> RegressionData:
+        """Check them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Naming the argument; if the rows are too few to hold some back.
+        """
+        inputs = checks.matrix("X", X)
+        targets = checks.targets("y", y, len(inputs))
+        if validation is None:
+            return cls(inputs, targets, 0, None)
+        if not isinstance(validation, HoldOut):
+            fresh = checks.matrix("X of validation", validation[0], inputs.shape[1])
+            aims = checks.targets("y of validation", validation[1], len(fresh), targets.shape[1])
+            return cls(inputs, targets, 0, (fresh, aims))
+        held = round(validation.fraction * len(inputs))
+        if not 0 < held < len(inputs):
+            raise ValueError(
+                f"X has {len(inputs)} rows, too few to hold {held} back: give another validation"
+            )
+        return cls(inputs, targets, held, None)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what makes them the same rows."""
+        named = {"X": self.X, "y": self.y}
+        if self.own is not None:
+            named |= {"X of validation": self.own[0], "y of validation": self.own[1]}
+        words: dict[str, Any] = {name: data_identity(array) for name, array in named.items()}
+        return words | {"rows held back": self.held}
+
+    def sets(self, scales: Scales, dtype: np.dtype[Any], seed: int) -> Sets:
+        """Return all rows standardised; those held back are drawn at random."""
+        every = scales.apply(self.X, self.y, dtype)
+        if self.own is not None:
+            return Sets(every, every, scales.apply(*self.own, dtype))
+        if not self.held:
+            return Sets(every, every, None)
+        generator = np.random.Generator(np.random.Philox(key=[seed, USER]))
+        order = generator.permutation(len(self.X))
+        held, kept = np.sort(order[: self.held]), np.sort(order[self.held :])
+        return Sets(every, every.at(kept), every.at(held))

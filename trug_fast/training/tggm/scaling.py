@@ -1,0 +1,83 @@
+"""Data that is standardised for training, and the scales that are folded into the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+
+CONSTANT = 2.0**-26  # a constant target is forecast as exactly as the root of float64's grid
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Means and deviations by which data is standardised, and which columns vary at all."""
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    varies: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, data: NDArray[Any], constant: float) -> Scale:
+        """Take them from the rows of ``data``.
+
+        The deviation of a constant column is ``constant`` times its value (or 1, if that is 0).
+        Infinity makes the column 0, and its weights 0 in the model's own units: what never varied
+        in training has no influence on predictions.
+        """
+        mean = data.mean(axis=0, dtype=np.float64)
+        deviation = data.std(axis=0, dtype=np.float64)
+        # That of a constant need not come out as 0.
+        flat = (data == data[0]).all(axis=0) | (deviation <= 1e-14 * abs(mean))
+        size = np.where(abs(mean) < 1e-100, 1.0, abs(mean))
+        return cls(mean, np.where(flat, constant * size, deviation), ~flat)
+
+    @classmethod
+    def none(cls, columns: int) -> Scale:
+        """Leave data as it is."""
+        return cls(np.zeros(columns), np.ones(columns), np.ones(columns, bool))
+
+    def apply(self, data: NDArray[Any], dtype: np.dtype[Any]) -> FloatArray:
+        """Return standardised rows."""
+        scaled = (np.asarray(data, np.float64) - self.mean) / self.deviation
+        return np.ascontiguousarray(scaled, dtype=dtype)
+
+
+class Examples(NamedTuple):
+    """Rows of standardised inputs, and of their targets."""
+
+    inputs: FloatArray
+    targets: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the inputs."""
+        return self.inputs.shape
+
+    def at(self, rows: NDArray[np.int64]) -> Examples:
+        """Return copies of some rows."""
+        return Examples(self.inputs[rows], self.targets[rows])
+
+
+class Scales(NamedTuple):
+    """Those of inputs and targets."""
+
+    inputs: Scale
+    targets: Scale
+
+    @classmethod
+    def of(cls, X: NDArray[Any], y: NDArray[Any]) -> Scales:
+        """Take them from training data."""
+        return cls(Scale.of(X, np.inf), Scale.of(y, CONSTANT))
+
+    def none(self) -> Scales:
+        """Return those that leave data of these widths as it is."""
+        return Scales(*(Scale.none(scale.mean.size) for scale in self))
+
+    def apply(self, X: NDArray[Any], y: NDArray[Any], dtype: np.dtype[Any]) -> Examples:
+        """Return standardised rows."""
+        return Examples(self.inputs.apply(X, dtype), self.targets.apply(y, dtype))

@@ -1,0 +1,92 @@
+"""How a regression is trained, checked together before anything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trug_fast._common import checks
+from trug_fast.models.tggm import TruGTGGM
+from trug_fast.models.truncation import Truncation
+from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.options import Optimizer
+from trug_fast.training.rates import Schedule
+
+from .options import Noise, Objective
+
+HIDDEN_VARIANCE = 0.1
+
+
+class RegressionPace(NamedTuple):
+    """How far the updates of an epoch go."""
+
+    learning_rate: float
+    truncation_rate: float
+
+
+@dataclass(frozen=True)
+class RegressionSettings:
+    """How to train, checked by the caller."""
+
+    n_inputs: int
+    n_hidden: int
+    n_outputs: int
+    truncation: Truncation
+    objective: Objective
+    noise: Noise
+    optimizer: Optimizer
+    truncation_rate: Schedule | None  # None: as the learning rate
+    batch_size: int
+    dtype: np.dtype[Any]
+    start: TruGTGGM | None
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fit together, or would have no effect.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Naming the argument.
+        """
+        if self.truncation_rate is not None and self.truncation.learn is None:
+            raise ValueError("truncation_rate has no effect: this truncation is not learned")
+        if self.optimizer.average is not None:
+            raise ValueError(
+                f"optimizer has average={self.optimizer.average}, which has no effect: the "
+                "regression averages no parameters"
+            )
+        if self.start is None:
+            return
+        checks.kind("start", self.start, TruGTGGM)
+        for what in ("inputs", "hidden", "outputs"):
+            expected, found = (getattr(each, f"n_{what}") for each in (self, self.start))
+            if expected != found:
+                raise ValueError(f"start must have n_{what}={expected}, got {found}")
+        if self.noise.variance != Noise.variance:
+            raise ValueError(
+                f"noise has variance={self.noise.variance}, which has no effect: training goes on "
+                "with the noise of start"
+            )
+
+    @property
+    def hidden_variance(self) -> float:
+        """Variance of the hidden units where they do not have that of the targets."""
+        return self.noise.hidden_variance or HIDDEN_VARIANCE
+
+    def pace(self, learning_rate: Schedule, share: float) -> RegressionPace:
+        """Return how far updates go when this share of the run is done."""
+        ends = self.truncation_rate or learning_rate
+        return RegressionPace(learning_rate.at(share), ends.at(share))
+
+    def identity(self) -> dict[str, Any]:
+        """Return what makes a run the same run, as numbers and words."""
+        words: dict[str, Any] = {name: repr(value) for name, value in vars(self).items()}
+        words |= {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        if self.truncation_rate is not None:
+            words["truncation_rate"] = self.truncation_rate.identity()
+        if self.start is not None:
+            parts = [np.ravel(getattr(self.start, name)) for name in self.start.names]
+            words["start"] = data_identity(np.concatenate(parts))
+        return words

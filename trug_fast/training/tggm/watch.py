@@ -1,0 +1,107 @@
+"""Watching a run of the regression: whether it diverges, and whether it learns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trug_fast.models.tggm import TruGTGGM
+from trug_fast.training import diagnosis
+from trug_fast.training.diagnosis import QUIET, Rise
+from trug_fast.training.options import Monitor
+from trug_fast.training.rates import Schedule
+
+from .learner import RegressionLearner
+from .scaling import Examples
+
+
+class RegressionWatch:
+    """Scores a run on rows that it does not train on, if there are some.
+
+    Parameters
+    ----------
+    learner : RegressionLearner
+    scored : Examples
+        Rows that are scored: those held out, or some of those trained on.
+    judged : Examples
+        Rows that the model must forecast better than their mean.
+    monitor : Monitor or None
+    rate : Schedule
+        The learning rate, to be named in advice.
+    """
+
+    def __init__(
+        self,
+        learner: RegressionLearner,
+        scored: Examples,
+        judged: Examples,
+        monitor: Monitor | None,
+        rate: Schedule,
+    ) -> None:
+        self.learner, self.scored, self.judged, self.rate = learner, scored, judged, rate
+        self._by_rmse = monitor is not None and monitor.score == "rmse"
+
+    def scores(self, data: Any, due: bool) -> dict[str, float]:
+        """Return the scores of the current model, NaN in an epoch without; "rmse" of unit data."""
+        rmse = likelihood = np.nan
+        if due:
+            rmse, likelihood = self.learner.score(self.scored)
+            likelihood -= float(np.log(self.learner.scales.targets.deviation).sum())
+        return {
+            "validation_score": -rmse if self._by_rmse else likelihood,
+            "validation_rmse": rmse,
+            "validation_log_likelihood": likelihood,
+        }
+
+    @QUIET
+    def require_sound(self, epoch: int) -> None:
+        """Raise FloatingPointError if a parameter is nonsense."""
+        fault = self.learner.fault()
+        if fault is not None:
+            raise diagnosis.diverged(epoch, fault, self.slower())
+
+    @QUIET
+    def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
+        """Raise FloatingPointError if the error is far above that at the start, and the mean's."""
+        rmse, targets = scores["validation_rmse"], self.scored.targets.astype(np.float64)
+        if rmse <= diagnosis.FALL:
+            return
+        usual = max(1.0, self._start().score(self.scored)[0], float(np.sqrt((targets**2).mean())))
+        if not rmse <= diagnosis.FALL * usual:
+            fault = f"the error is {rmse:.3g} times the targets' standard deviation"
+            raise diagnosis.diverged(epoch, fault, self.slower())
+
+    @QUIET
+    def verdict(self, epochs: int, model: TruGTGGM) -> str | None:
+        """Return what must be said of a run that came to this model of standardised rows."""
+        steps = self.learner.steps
+        if diagnosis.brief(epochs, steps) or not self.learner.scales.targets.varies.any():
+            return None
+        aims = self.judged.targets.astype(np.float64)
+        forecast = np.asarray(model.predict(self.judged.inputs))
+        error = aims - forecast.reshape(aims.shape)
+        rise = Rise.paired(-(aims**2).sum(axis=1), -(error**2).sum(axis=1))
+        if rise.clear:
+            return None
+        worse = rise.after < -aims.shape[1] * self._start().score(self.judged)[0] ** 2
+        advice = (
+            f"take more epochs or smaller batches ({steps} updates were made), or a "
+            "higher learning_rate; if nothing helps, the inputs may say nothing about the targets"
+        )
+        return (
+            "training has come to a model that forecasts the training data no better than the mean "
+            "of the targets, by more than the noise of the score (minus the squared error, of "
+            f"standardised targets): {rise.before:.4g} of the mean, {rise.after:.4g} of the model, "
+            f"{rise.change}; {self.slower() if worse else advice}"
+        )
+
+    def slower(self) -> str:
+        """Return what to change after training that went astray."""
+        ends = self.learner.settings.truncation_rate is not None
+        words = ", or a lower truncation_rate" if ends else ""
+        return f"use a lower learning_rate (it began at {self.rate.start:g}){words}"
+
+    def _start(self) -> RegressionLearner:
+        """Return a learner where training began."""
+        return RegressionLearner(self.learner.settings, self.learner.scales, self.learner.seed)
