@@ -254,7 +254,7 @@ def test_interrupted_after_the_last_epoch_a_run_has_none_left(tmp_path):
         ("forward_values", np.zeros((1, 5))),
         ("forward_log_weight", np.zeros(1)),
         ("temperatures", np.linspace(0, 1, 5)),
-        ("settings", np.array("[]")),
+        ("identity", np.array("[]")),
     ],
 )
 def test_tampered_checkpoints_of_estimates(tmp_path, name, value):

@@ -61,3 +61,13 @@ def test_examples_of_compiled_functions_are_found():
         "trug_fast.kernels.unit.scalars.offset",
         "trug_fast.kernels.unit.scalars.mean_variance",
     } <= {test.name for test in found if test.examples}
+
+
+def test_the_map_of_the_package_names_its_rooms_and_only_files_that_are_there():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    package = Path(trug_fast.__file__).parent
+    sources = list(package.rglob("*.py"))
+    rooms = {path.parent.name for path in sources if path.parent != package}
+    assert rooms <= set(re.findall(r"(\w+)/", text))
+    named = set(re.findall(r"\w+\.py\b", text))
+    assert named <= {path.name for path in sources}, "renamed or gone"

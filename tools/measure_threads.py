@@ -98,7 +98,7 @@ def annealing(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
     """Return annealing steps."""
     own = model(visible, hidden)
     path = paths.along("quad", paths.uniform(10_000), np.zeros(visible))
-    leg = runs.Leg(own.layers(), path, 0, False)
+    leg = runs.AnnealingLeg(own.layers(), path, 0, False)
     state = runs.begin(leg, rows)._replace(step=5000)
     call = lambda: runs.advance(leg, state, 0, state.step + STEPS)  # noqa: E731
     return call, threads.work(rows, visible, hidden)

@@ -14,7 +14,7 @@ TEMPERATURES = 5  # a call short enough that other work on the machine spares so
 def leg(machine, temperatures=10_000):
     """Return the way to the model in steps as small as those of a real run."""
     path = paths.along("quad", paths.uniform(temperatures), np.zeros(machine.n_visible))
-    return runs.Leg(machine.layers(), path, 0, False)
+    return runs.AnnealingLeg(machine.layers(), path, 0, False)
 
 
 class Temperatures:

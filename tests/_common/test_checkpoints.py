@@ -104,7 +104,7 @@ def test_a_place_that_takes_no_file_is_an_error_at_first_and_a_warning_later(tmp
     path.unlink()
     folder.rmdir()
     with pytest.warns(UserWarning, match="cannot write checkpoint .*, testing goes on"):
-        file.save({})
+        assert not file.save({})
     with pytest.raises(OSError, match="cannot write checkpoint .*run.npz"):
         file.start({})
 

@@ -18,7 +18,7 @@ from trug_fast._common import files
 KILLED = """
 import sys
 import numpy as np
-from trug_fast import files
+from trug_fast._common import files
 path = sys.argv[1]
 arrays = {"numbers": np.zeros(20_000_000)}
 print("ready", flush=True)

@@ -1,4 +1,4 @@
-"""The machines as users meet them: exact values, dtypes, files."""
+"""RBMs as users meet them: exact values and what leaves them alone."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 import trug_fast as tf
 from tests.support.data import exact_cases
 from tests.support.models import KINDS, machine
-from trug_fast._common import files
 from trug_fast.evaluation.exact import binary_states as states_of
 
 CASES = exact_cases()
@@ -121,60 +120,6 @@ def test_very_negative_precision_is_the_ordinary_machine():
         tf.exact.log_likelihood(ordinary, states),
         atol=1e-6,
     )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
-def test_files_return_the_same_machine(kind, dtype, tmp_path):
-    model = machine(kind, dtype)
-    model.save(tmp_path / "model.npz")
-    again = type(model).load(tmp_path / "model.npz")
-    for name in model.names:
-        assert getattr(again, name).dtype == dtype
-        assert np.array_equal(getattr(again, name), getattr(model, name))
-    assert [p.name for p in tmp_path.iterdir()] == ["model.npz"]
-
-
-def test_damaged_and_foreign_files_are_refused(tmp_path):
-    path = tmp_path / "model.npz"
-    machine("mixed").save(path)
-    with pytest.raises(ValueError, match=r"holds a TruGRBM, expected a BernoulliRBM"):
-        tf.BernoulliRBM.load(path)
-    whole = path.read_bytes()
-    for cut in (0, 10, len(whole) // 2, len(whole) - 5):
-        path.write_bytes(whole[:cut])
-        with pytest.raises(ValueError, match=r"model\.npz is no trug_fast file or is damaged"):
-            tf.TruGRBM.load(path)
-    np.savez(path, a=1)
-    with pytest.raises(ValueError, match="does not say what it holds"):
-        tf.TruGRBM.load(path)
-    np.savez(path, format_version=99, kind="TruGRBM")
-    with pytest.raises(ValueError, match="format version 99"):
-        tf.TruGRBM.load(path)
-    files.write(path, "TruGRBM", {"weights": np.ones((2, 2))})
-    with pytest.raises(ValueError, match="lacks visible_bias"):
-        tf.TruGRBM.load(path)
-    with pytest.raises(FileNotFoundError, match="no such file"):
-        tf.TruGRBM.load(tmp_path / "none.npz")
-
-
-def test_machines_copy_and_freeze_their_arrays():
-    weights = np.ones((3, 2))
-    model = tf.TruGRBM(weights, 0.0, 0.0, 1.0, 0.0, 1.0)
-    weights[:] = 5
-    assert (model.weights == 1).all()
-    with pytest.raises(ValueError, match="read-only"):
-        model.weights[0, 0] = 2
-    with pytest.raises(ValueError, match="read-only"):
-        model.upper[0] = 2
-
-
-def test_float32_and_integers_are_kept_or_raised():
-    assert tf.TruGRBM(np.ones((3, 2), np.float32), 0, 0, 1, 0, 1).upper.dtype == np.float32
-    assert tf.TruGRBM(np.ones((3, 2), int), 0, 0, 1, 0, 1).upper.dtype == np.float64
-    assert tf.TruGRBM(np.ones((3, 2), np.float32), 0, 0, 1, 0, 1).free_energy(
-        np.ones((4, 3))
-    ).dtype == np.dtype(np.float64)
 
 
 def test_free_energy_takes_any_number_of_rows():

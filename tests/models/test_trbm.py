@@ -5,6 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.data import exact_cases
+from tests.support.temporal import temporal_model
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
 from trug_fast.models.prediction import predict_all
@@ -43,21 +44,6 @@ def model_of(case):
             | {NAMES[k]: read(v) for k, v in case["params"].items()}
         )
     )
-
-
-def temporal_machine(kind="mixed", n_visible=4, n_hidden=3, seed=0, dtype=np.float64, scale=0.7):
-    """A small random machine."""
-    rng = np.random.default_rng(seed)
-    n, m = n_visible, n_hidden
-    arrays = [rng.normal(0, scale, s) for s in ((n, m), (m, n), (n, n), (m, m), n, m, n, m)]
-    arrays[0] = arrays[0].astype(dtype)
-    if kind == "bernoulli":
-        return tf.BernoulliTRBM(*arrays)
-    if kind == "real":
-        arrays[0] *= 0.3
-        return tf.TruGTRBM(*arrays, 1.0, -0.5, 1.5, visible_precision=rng.uniform(0.5, 2, n))
-    d, low = np.resize([1.0, 2.0, 0.5], m), np.resize([0, -1, -0.5], m)
-    return tf.TruGTRBM(*arrays, d, low, np.resize([1, np.inf, 1.5], m))
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -100,7 +86,7 @@ def test_real_cases(name):
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli", "real"])
 def test_full_gradient_is_the_derivative(kind):
     size = {"n_visible": 2, "n_hidden": 2} if kind == "real" else {}
-    model = temporal_machine(kind, **size)
+    model = temporal_model(kind, **size)
     rng = np.random.default_rng(1)
     x = [rng.random((4, model.n_visible)), rng.random((2, model.n_visible))]
     found = tf.exact.gradient(model, x, rule="full")
@@ -118,7 +104,7 @@ def test_full_gradient_is_the_derivative(kind):
 
 
 def test_sequences_of_different_lengths_filter_alone():
-    model = temporal_machine()
+    model = temporal_model()
     rng = np.random.default_rng(0)
     x = [rng.random((t, 4)) for t in (3, 7, 1, 7, 5)]
     sequences = as_sequences("x", x, visible="bernoulli")
@@ -160,7 +146,7 @@ def averaged(model, x, **options):
 
 
 def test_gibbs_predictions_come_near_the_exact_mean():
-    model = temporal_machine()
+    model = temporal_model()
     x = np.random.default_rng(3).integers(0, 2, (5, 4)).astype(float)
     exact = exact_predictions(model, x)
     # Means of 32,000 states of chains that mix in a few sweeps: standard errors below 3e-3.
@@ -173,7 +159,7 @@ def test_gibbs_predictions_come_near_the_exact_mean():
 
 
 def test_real_predictions_come_near_the_exact_mean():
-    model = temporal_machine("real", n_visible=2, n_hidden=2)
+    model = temporal_model("real", n_visible=2, n_hidden=2)
     x = np.random.default_rng(3).normal(size=(4, 2))
     hidden, found = model.filter(x), averaged(model, x)
     for t in range(1, 4):
@@ -184,7 +170,7 @@ def test_real_predictions_come_near_the_exact_mean():
 
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli", "real"])
 def test_files_and_generation(kind, tmp_path):
-    model = temporal_machine(kind)
+    model = temporal_model(kind)
     model.save(tmp_path / "m.npz")
     again = type(model).load(tmp_path / "m.npz")
     assert again.visible == ("gaussian" if kind == "real" else "bernoulli")
@@ -197,7 +183,7 @@ def test_files_and_generation(kind, tmp_path):
 
 def test_generated_frames_follow_the_model():
     # The first frame of 500 sequences against the exact means; 5 standard errors, 4 numbers.
-    model = temporal_machine()
+    model = temporal_model()
     draws = np.array([model.generate(1, rng=k, n_gibbs=20)[0] for k in range(500)])
     exact = exact_predictions(model, np.zeros((1, 4)))[0]
     assert (abs(draws.mean(0) - exact) < 5 * np.sqrt(exact * (1 - exact) / 500)).all()
@@ -241,7 +227,7 @@ def test_bad_parameters(change, words):
 
 
 def test_bad_sequences():
-    model = temporal_machine()
+    model = temporal_model()
     with pytest.raises(ValueError, match="shape"):
         tf.prediction_error(model, np.zeros((3, 4)))
     with pytest.raises(ValueError, match=r"sequences\[1\] must have 4 columns"):

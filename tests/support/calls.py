@@ -3,7 +3,6 @@
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.evaluation.partition import paths
 
 
 def small(units=3):
@@ -44,9 +43,6 @@ CALLS = {
     "sample": lambda: small().sample(2, n_gibbs=60, rng=0),
     "clamped": lambda: small().sample(2, n_gibbs=60, clamp=[1.0] + [np.nan] * 5, rng=0),
     "gradient": lambda: tf.exact.gradient(small(), BITS),
-    "intermediate": lambda: paths.log_intermediate(
-        small(), paths.along("quad", np.linspace(0, 1, 3), np.zeros(6)), 1, BITS
-    ),
     "filter": lambda: small_temporal().filter(VIDEO[0]),
     "generate": lambda: small_temporal().generate(2, n_gibbs=2, rng=0),
     "prediction_error": lambda: tf.prediction_error(small_temporal(), VIDEO, rng=0),

@@ -131,7 +131,8 @@ def patient_rbm(**more):
 def log_partition(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return values(tf.log_partition(model("rbm"), checkpoint=path, **ANNEAL))
+        file = tf.Checkpoint(path, resume="auto")
+        return values(tf.log_partition(model("rbm"), checkpoint=file, **ANNEAL))
 
 
 def images(path):

@@ -155,8 +155,11 @@ class RunFile:
         """Return whether it is time to write."""
         return time.monotonic() - self._written >= self._every
 
-    def save(self, state: Arrays) -> None:
-        """Write, or warn and keep the former file: a full disk must not end a long run."""
+    def save(self, state: Arrays) -> bool:
+        """Write, or warn and keep the former file: a full disk must not end a long run.
+
+        Return whether it was written.
+        """
         try:
             self._write(state)
         except OSError as error:
@@ -164,6 +167,8 @@ class RunFile:
             warnings.warn(
                 f"cannot write checkpoint {self.path}, {self._work} goes on: {error}", stacklevel=2
             )
+            return False
+        return True
 
     def _write(self, state: Arrays) -> None:
         own = {"identity": np.array(json.dumps(self._identity)), "seed": np.array(self._seed)}

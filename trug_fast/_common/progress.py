@@ -8,12 +8,17 @@ from types import TracebackType
 from tqdm import tqdm
 
 
+def require_progress(show: object) -> None:
+    """Refuse what does not say whether to show a bar."""
+    if show is not None and not isinstance(show, bool):
+        raise TypeError(f"progress must be None, True or False, got {show!r}")
+
+
 class Progress:
     """A bar over ``total`` steps; ``show=None`` shows it if standard error is a terminal."""
 
     def __init__(self, total: int, title: str, show: bool | None) -> None:
-        if show is not None and not isinstance(show, bool):
-            raise TypeError(f"progress must be None, True or False, got {show!r}")
+        require_progress(show)
         hidden = not (sys.stderr.isatty() if show is None else show)
         self._bar = tqdm(total=total, desc=title, disable=hidden, leave=False)
 

@@ -36,6 +36,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Estimate log Z and print the mean log-probabilities."""
+    from trug_fast._common.checkpoints import Checkpoint
     from trug_fast.evaluation.likelihood import log_likelihood
     from trug_fast.evaluation.partition import PAPER
 
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     model = options.load_model(arguments.model)
     data = options.load_data(arguments)
     options.require_pixels(arguments, model, data)
+    path = arguments.checkpoint
     estimate = options.anneal(
         arguments,
         model,
@@ -52,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         direction=arguments.direction,
         schedule=arguments.schedule,
         weights_on=arguments.weights_on,
-        checkpoint=arguments.checkpoint,
+        checkpoint=None if path is None else Checkpoint(path, resume="auto"),
     )
     sides = [side for side in (estimate.forward, estimate.reverse) if side is not None]
     print(f"{model} on {data.name}, {estimate.path} path, {estimate.direction}")

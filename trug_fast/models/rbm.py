@@ -11,13 +11,12 @@ from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
-from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
-from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels.rbm import gibbs
 
 from . import gibbs_sampling as sampling
 from .fields import Field
-from .hidden_units import BernoulliHidden, TruGHidden
+from .hidden_units import BernoulliHidden, TruGHidden, log_norms
 from .two_layers import TwoLayers
 from .visible_units import PRECISION
 
@@ -62,13 +61,11 @@ class RBM(TwoLayers):
         result = np.empty(array.shape[0])
         for start in range(0, array.shape[0], CHUNK):
             rows = np.ascontiguousarray(array[start : start + CHUNK], dtype=np.float64)
-            net = np.empty((rows.shape[0], self.n_hidden))
-            parts = np.empty((rows.shape[0], tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
             with computing(self._work(len(rows))):
-                annealing.log_norm_rows(layers, rows, net, parts)
+                total = log_norms(layers, rows)
                 linear = rows @ layers.visible_bias[0]
             energy = self.visible_units.energy(rows)
-            result[start : start + CHUNK] = energy - (linear + parts.sum(axis=1))
+            result[start : start + CHUNK] = energy - (linear + total)
         return result
 
     def hidden_moments(self, X: ArrayLike) -> HiddenMoments:

@@ -12,13 +12,12 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
-from trug_fast.kernels import tiles
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
-from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.tggm import mean_field
 
 from .fields import Field, Model
-from .hidden_units import TruGHidden
+from .hidden_units import TruGHidden, log_norms
 
 
 class Posterior(NamedTuple):
@@ -324,14 +323,9 @@ class TruGTGGM(Model):
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
-        same = np.eye(self.n_hidden)
-        parts = np.empty((len(net), tiles.tile_count(1, self.n_hidden, tiles.HIDDEN)))
-        units = units._replace(weights=read_only(same))
+        same = units._replace(weights=read_only(np.eye(self.n_hidden)))
         with computing(self._work(net, self.n_hidden)):
-            rows = np.ascontiguousarray(net, dtype=np.float64)
-            annealing.log_norm_rows(units, rows, np.empty_like(rows), parts)
-        total: NDArray[np.float64] = parts.sum(axis=1)
-        return total
+            return log_norms(same, np.ascontiguousarray(net, dtype=np.float64))
 
     def _mean_field(
         self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]

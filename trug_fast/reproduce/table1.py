@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from trug_fast._common import checks, files
+from trug_fast._common.checkpoints import Checkpoint
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import LogPartition, PartitionWarning, log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -68,9 +69,8 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
         )
     session.say(f"{cell.name}: estimating log Z")
     begun = time.perf_counter()
-    estimate = anneal(
-        fit.model, data.fixed, session, cell.options["annealing"], checkpoint=folder / ANNEALING
-    )
+    file = Checkpoint(folder / ANNEALING, resume="auto")
+    estimate = anneal(fit.model, data.fixed, session, cell.options["annealing"], checkpoint=file)
     figures = _figures(fit.model, estimate, data)
     parts = ", ".join(f"{name} {figures[name]:.2f}" for name in PARTS if name in figures)
     session.say(f"{cell.name}: {parts}, error {estimate.std_error:.2f}")
@@ -130,7 +130,7 @@ def anneal(
     base: Any,
     session: Session,
     options: Options,
-    checkpoint: Path | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> LogPartition:
     """Estimate log Z; what speaks against the estimate is in its ``warnings`` only."""
     with warnings.catch_warnings():

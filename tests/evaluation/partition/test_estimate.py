@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from tests.support.annealing import log_intermediate
 from tests.support.data import exact_cases
 from tests.support.models import KINDS, exact_draws, machine
 from trug_fast.evaluation.exact import binary_states as states_of
@@ -68,7 +69,7 @@ def test_exact_cases(case, path):
     states = states_of(model.n_visible)
     every = paths.along(path, np.array(case["betas"]), bias)
     for k in range(len(case["betas"])):
-        ours = paths.log_intermediate(model, every, k, states)
+        ours = log_intermediate(model, every, k, states)
         # The paper's x-independent factor, which cancels, is left out here.
         theirs = np.array(expected[path]["log_pstar"][k])
         np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], atol=1e-12)
@@ -99,13 +100,6 @@ def test_one_thread_equals_all(kind):
         numba.set_num_threads(threads)
         weights.append(tf.log_partition(model, n_chains=30, n_temperatures=20, rng=0).log_weights)
     assert np.array_equal(*weights)
-
-
-def test_auto_path_follows_the_width():
-    assert paths.automatic(machine("[0,1]")) == "quad"
-    assert paths.automatic(machine("[0,4]")) == "quad2"
-    assert paths.automatic(machine("[0,inf)")) == "quad2"
-    assert paths.automatic(machine("bernoulli")) == "quad"
 
 
 def test_many_chains_fill_more_than_one_tile():

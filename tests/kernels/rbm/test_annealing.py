@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.support.annealing import log_intermediate
 from tests.support.models import KINDS, exact_draws, machine
 from trug_fast.evaluation.partition import paths, runs
 
@@ -11,7 +12,9 @@ BIAS = np.array([0.3, -1.0, 0.0, 2.0, -0.5])
 
 def leg(model, name="quad", on_hidden=False, times=(0.0, 1.0), seed=1):
     """Return a leg over these temperatures."""
-    return runs.Leg(model.layers(), paths.along(name, np.array(times), BIAS), seed, on_hidden)
+    return runs.AnnealingLeg(
+        model.layers(), paths.along(name, np.array(times), BIAS), seed, on_hidden
+    )
 
 
 def log_density_of_hidden(model, path, k, h):
@@ -38,7 +41,7 @@ def test_gain_of_a_step_on_the_visible_layer(kind, times, dtype):
     for name in ("quad", "quad2") if times == (0.4, 0.47) else ("quad", "paper"):
         one = leg(model, name, times=times)
         gain = runs.travel(one, runs.go_on(x.astype(dtype)), 1).log_weight
-        new, old = (paths.log_intermediate(model, one.path, k, x) for k in (1, 0))
+        new, old = (log_intermediate(model, one.path, k, x) for k in (1, 0))
         np.testing.assert_allclose(gain, new - old, **close(dtype))
 
 
@@ -65,10 +68,12 @@ def test_integrated_gains_sum_to_the_difference(kind):
     bias = np.zeros(200)
     total = np.zeros(4)
     for k in range(1, 401):
-        pair = runs.Leg(model.layers(), paths.along("quad", times[k - 1 : k + 1], bias), 1, False)
+        pair = runs.AnnealingLeg(
+            model.layers(), paths.along("quad", times[k - 1 : k + 1], bias), 1, False
+        )
         total += runs.travel(pair, runs.go_on(x), 1).log_weight
     whole = paths.along("quad", times, bias)
-    new, old = (paths.log_intermediate(model, whole, k, x) for k in (400, 0))
+    new, old = (log_intermediate(model, whole, k, x) for k in (400, 0))
     assert np.abs(new - old).min() > 10
     np.testing.assert_allclose(total, new - old, atol=1e-3)
 
@@ -76,7 +81,7 @@ def test_integrated_gains_sum_to_the_difference(kind):
 @pytest.mark.parametrize("on_hidden", [False, True])
 def test_a_run_may_stop_anywhere(on_hidden):
     model = machine("mixed", np.float32, n_visible=70, n_hidden=130)
-    whole = runs.Leg(
+    whole = runs.AnnealingLeg(
         model.layers(), paths.along("quad", paths.uniform(30), np.zeros(70)), 5, on_hidden
     )
     at_once = runs.travel(whole, runs.begin(whole, 60), 30)
@@ -90,7 +95,7 @@ def test_a_run_may_stop_anywhere(on_hidden):
 @pytest.mark.parametrize("on_hidden", [False, True])
 def test_staying_at_the_model_moves_no_weight_and_keeps_its_distribution(on_hidden):
     model = machine("mixed")
-    stay = runs.Leg(model.layers(), paths.at_model(5, np.zeros(5)), 3, on_hidden)
+    stay = runs.AnnealingLeg(model.layers(), paths.at_model(5, np.zeros(5)), 3, on_hidden)
     draws = exact_draws(model, 20_000, seed=2)
     state = runs.travel(stay, runs.begin(stay, 20_000, draws), 5)
     assert not state.log_weight.any()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.models.test_trbm import temporal_machine
+from tests.support.temporal import temporal_model
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
@@ -50,7 +50,7 @@ def test_estimate_is_exact_on_average_at_the_target(kind, rule):
     # Chains that start at the exact conditionals stay there, so the estimate is unbiased.  40
     # repetitions of 500 sequences give its standard error.  Of 400 comparisons one exceeds 4.5 of
     # them by chance in 1 of 40 sets of seeds (Student's t, 39 degrees); the seeds are fixed.
-    model = temporal_machine(kind, scale=0.5)
+    model = temporal_model(kind, scale=0.5)
     x = np.random.default_rng(5).integers(0, 2, (3, model.n_visible)).astype(float)
     exact = tf.exact.gradient(model, [x], rule=rule)
     sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="bernoulli")
@@ -85,7 +85,7 @@ def test_estimate_is_exact_on_average_at_the_target(kind, rule):
 @pytest.mark.parametrize("chains", ["past", "both"])
 def test_chains_from_the_past_reach_the_target(chains):
     # After 60 sweeps it does not matter where the chains of this small machine began.
-    model = temporal_machine("mixed", scale=0.5)
+    model = temporal_model("mixed", scale=0.5)
     x = np.random.default_rng(5).integers(0, 2, (3, model.n_visible)).astype(float)
     exact = tf.exact.gradient(model, [x], rule="full")
     sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="bernoulli")
@@ -138,7 +138,7 @@ def test_where_chains_start():
 
 def test_real_estimate_is_exact_on_average():
     # From far-away starts 60 sweeps reach the target of this small machine.
-    model = temporal_machine("real", n_visible=2, n_hidden=2, scale=0.5)
+    model = temporal_model("real", n_visible=2, n_hidden=2, scale=0.5)
     x = np.random.default_rng(5).normal(size=(3, 2))
     exact = tf.exact.gradient(model, [x], rule="full")
     sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="gaussian")
@@ -160,7 +160,7 @@ def test_real_estimate_is_exact_on_average():
 
 def test_centred_gradient_is_its_definition():
     # The plain gradient in the coordinates in which offsets are subtracted from all states.
-    model = temporal_machine()
+    model = temporal_model()
     rng = np.random.default_rng(0)
     data = [rng.random((t, 4)) for t in (5, 3)]
     sequences = as_sequences("x", data, visible="bernoulli")

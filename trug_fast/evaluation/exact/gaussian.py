@@ -5,8 +5,6 @@
 
 The integral is a sum over all states of Bernoulli hidden units (whose D is 0), and one over a box
 (box.py) for up to three TruG units.
-
-Tests: tests/models/test_gaussian.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Partition functions by annealed importance sampling (math.md 3)."""
 
 from .estimate import PAPER, log_partition
-from .weights import LogPartition, PartitionWarning
+from .result import LogPartition, PartitionWarning
 
 __all__ = ["PAPER", "LogPartition", "PartitionWarning", "log_partition"]

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import CheckpointLike, RunFile, as_checkpoint, seed_of
+from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.models.rbm import RBM, require_rbm
 
-from . import mean_field, paths, weights
-from .checkpoint import Checkpoint
+from . import mean_field
+from .annealing_file import KIND, VERSION, AnnealingFile
 from .fingerprint import fingerprint
-from .legs import Annealer, Plan
-from .weights import LogPartition, PartitionWarning
+from .judgement import judge
+from .legs import Annealer
+from .plan import checked_plan
+from .result import LogPartition, PartitionWarning
 
 PathName = Literal["auto", "quad", "quad2", "paper"]
 Direction = Literal["forward", "reverse", "both"]
-
-SWEEP_SHARE = 10  # reverse chains have so many times fewer Gibbs sweeps at the model by default
 
 # The paper's setting; its path is the one whose end factors are left out.
 PAPER: dict[str, Any] = {
@@ -47,7 +47,7 @@ def log_partition(
     start: ArrayLike | None = None,
     n_gibbs: int | None = None,
     executor: Executor | None = None,
-    checkpoint: str | Path | None = None,
+    checkpoint: CheckpointLike = None,
     rng: RngLike = None,
     progress: bool | None = None,
 ) -> LogPartition:
@@ -85,14 +85,14 @@ def log_partition(
         training run; chain r starts at row r, counted round.  By default a run of its own anneals
         to the model as the forward chains do, and its ends are drawn by their weights.
     n_gibbs : int, optional
-        Gibbs sweeps at the model after that; by default none if ``start`` is given, else a tenth of
-        the temperatures.
+        Sweeps of the reverse chains at the model after that; by default none if ``start`` is given,
+        else a tenth of the temperatures.
     executor : concurrent.futures.Executor, optional
         Runs blocks of 100 chains, each on one thread: threads, spawned processes,
         ``dask.distributed``'s ``client.get_executor()``.  The numbers are the same for each.
-    checkpoint : str or Path, optional
-        A file written at the start and now and then.  If it exists, the run goes on where it
-        stopped, and gives the numbers it would have given.
+    checkpoint : Checkpoint, str or Path, optional
+        A file written at the start, now and then, and at the end, from which the run can be
+        continued; a path alone stands for ``Checkpoint(path)``, which overwrites no file.
     rng : None, int or numpy.random.Generator
         The result depends on it alone, not on the number of threads.
     progress : bool, optional
@@ -106,6 +106,8 @@ def log_partition(
     ------
     TypeError, ValueError
         Before anything is computed, naming the argument; also if the checkpoint is another run's.
+    FileExistsError, FileNotFoundError
+        If the checkpoint must not exist and does, or must and does not.
     OSError
         If the checkpoint cannot be written at the start.  Later that is only a warning.
 
@@ -123,29 +125,39 @@ def log_partition(
     Examples
     --------
     >>> import numpy as np, trug_fast as tf
-    >>> machine = tf.TruGRBM(np.full((4, 3), 0.5), 0.0, 0.0, 1.0, 0.0, 1.0)
-    >>> estimate = tf.log_partition(machine, n_temperatures=300, direction="both", rng=0)
-    >>> abs(estimate.log_z - tf.exact.log_partition(machine)) < 4 * estimate.std_error
+    >>> model = tf.TruGRBM(np.full((4, 3), 0.5), 0.0, 0.0, 1.0, 0.0, 1.0)
+    >>> estimate = tf.log_partition(model, n_temperatures=300, direction="both", rng=0)
+    >>> abs(estimate.log_z - tf.exact.log_partition(model)) < 4 * estimate.std_error
     True
     """
     require_rbm("log_partition(model)", model)
-    plan = _plan(
-        model, n_chains, n_temperatures, path, base, direction, schedule, weights_on, start, n_gibbs
+    plan = checked_plan(
+        model,
+        path=path,
+        base=base,
+        start=start,
+        direction=direction,
+        schedule=schedule,
+        weights_on=weights_on,
+        n_chains=n_chains,
+        n_temperatures=n_temperatures,
+        n_gibbs=n_gibbs,
     )
-    if executor is not None and not isinstance(executor, Executor):
-        raise TypeError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
-    with Checkpoint(checkpoint) as file:
-        stored = file.settings.get("seed")
-        seed = seed_from(rng, "log_partition")
-        # Without a seed of the caller's, that of the run to be continued.
-        plan = replace(plan, seed=stored if rng is None and isinstance(stored, int) else seed)
-        file.bind(plan.settings())
-        annealer = Annealer(plan, file, executor, progress)
+    if executor is not None:
+        checks.kind("executor", executor, Executor)
+    require_progress(progress)
+    option = as_checkpoint(checkpoint)
+    file = None if option is None else RunFile(option, KIND, VERSION, "annealing")
+    seed = seed_of(file, rng, "log_partition")
+    if file is not None:
+        file.belong_to(plan.identity(), seed)
+    with AnnealingFile(file) as kept:
+        annealer = Annealer(plan, seed, kept, executor, progress)
         forward = annealer.forward() if direction != "reverse" else None
         reverse = annealer.reverse() if direction != "forward" else None
         starts = annealer.effective_starts()
-    points = mean_field.starting_points(model, plan.base, seed_from(plan.seed, "mean field"))
-    estimate = weights.estimate(
+    points = mean_field.starting_points(model, plan.base, seed_from(seed, "mean field"))
+    estimate = judge(
         forward,
         reverse,
         path=plan.path,
@@ -157,44 +169,3 @@ def log_partition(
     for reason in estimate.warnings:
         warnings.warn(reason, PartitionWarning, stacklevel=2)
     return estimate
-
-
-def _plan(
-    model: RBM,
-    n_chains: int,
-    n_temperatures: int,
-    path: str,
-    base: ArrayLike | None,
-    direction: str,
-    schedule: str,
-    weights_on: str,
-    start: ArrayLike | None,
-    n_gibbs: int | None,
-) -> Plan:
-    """Check all arguments and fill in the defaults."""
-    name = checks.choice("path", path, paths.PATHS)
-    name = paths.automatic(model) if name == "auto" else name
-    if checks.choice("weights_on", weights_on, ("visible", "hidden")) == "hidden":
-        if name == "paper":
-            raise ValueError("weights_on='hidden' needs path 'quad' or 'quad2', got 'paper'")
-    units, columns = model.visible_units, model.n_visible
-    data = None if base is None else units.checked("base", base, columns)
-    draws = None if start is None else units.checked("start", start, columns, soft=False)
-    checks.choice("direction", direction, ("forward", "reverse", "both"))
-    if draws is not None and direction == "forward":
-        raise ValueError("start is for the reverse chains; pass direction='reverse' or 'both'")
-    temperatures = checks.count("n_temperatures", n_temperatures)
-    sweeps = -(-temperatures // SWEEP_SHARE) if draws is None else 0
-    return Plan(
-        model=model,
-        path=name,
-        base=data,
-        start=draws,
-        direction=direction,
-        schedule=checks.choice("schedule", schedule, ("uniform", "adaptive")),
-        weights_on=weights_on,
-        n_chains=checks.count("n_chains", n_chains, least=2),
-        n_temperatures=temperatures,
-        n_gibbs=sweeps if n_gibbs is None else checks.count("n_gibbs", n_gibbs, least=0),
-        seed=0,
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,11 @@ from numpy.typing import NDArray
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import seed_from
 from trug_fast.kernels.rbm.annealing import Path
-from trug_fast.models.rbm import RBM
 
-from . import paths, runs, weights
-from .checkpoint import Checkpoint, Setting
-from .fingerprint import digest
-from .runs import Leg, State
+from . import log_weights, paths, runs
+from .annealing_file import AnnealingFile
+from .plan import AnnealingPlan
+from .runs import AnnealingLeg, ChainState
 
 Floats = NDArray[np.float64]
 
@@ -31,51 +29,28 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a call has decided before anything is computed."""
-
-    model: RBM
-    path: str
-    base: NDArray[np.generic] | None
-    start: NDArray[np.generic] | None
-    direction: str
-    schedule: str
-    weights_on: str
-    n_chains: int
-    n_temperatures: int
-    n_gibbs: int
-    seed: int
-
-    def settings(self) -> dict[str, Setting]:
-        """Return all of it in a form that a file can hold, arrays as hashes."""
-        own = {name: v for name, v in vars(self).items() if isinstance(v, str | int)}
-        parameters = (getattr(self.model, name) for name in self.model.names)
-        arrays: dict[str, Setting] = {
-            "model": f"{type(self.model).__name__} {digest(*parameters)}",
-            "base": None if self.base is None else digest(self.base),
-            "start": None if self.start is None else digest(self.start),
-        }
-        return arrays | own
-
-
 class Annealer:
-    """Takes the chains of a plan along its legs, from wherever a checkpoint has them."""
+    """Takes the chains of a plan along its legs, from wherever the file has them."""
 
     def __init__(
-        self, plan: Plan, file: Checkpoint, executor: Executor | None, progress: bool | None
+        self,
+        plan: AnnealingPlan,
+        seed: int,
+        file: AnnealingFile,
+        executor: Executor | None,
+        progress: bool | None,
     ) -> None:
-        self._plan, self._file, self._executor, self._progress = plan, file, executor, progress
+        self._plan, self._seed, self._file = plan, seed, file
+        self._executor, self._progress = executor, progress
         model = plan.model
         self._bias = paths.base_bias(model, plan.base)
         self.base_log_z = paths.base_log_partition(model, plan.path, self._bias)
-        known = file.temperatures
+        known = file.temperatures(plan.n_temperatures + 1)
         if known is None:
+            file.require_writable()
             uniform = plan.schedule == "uniform"
             known = paths.uniform(plan.n_temperatures) if uniform else self._adapted()
-            file.set_temperatures(known)
-        possible = known.shape == (plan.n_temperatures + 1,) and known.dtype == np.float64
-        file.require_possible(possible, "temperatures")
+            file.keep_temperatures(known)
         self.temperatures = known
         self._path = paths.along(plan.path, self.temperatures, self._bias)
 
@@ -104,9 +79,9 @@ class Annealer:
         That is the effective number of the chains annealed to be drawn from.
         """
         ends = self._found("starts", self._leg("starts", self._path))
-        return None if ends is None else weights.one_sided(ends.log_weight, "forward")[2]
+        return None if ends is None else log_weights.one_sided(ends.log_weight, "forward").ess
 
-    def _first_at_model(self, leg: Leg) -> State:
+    def _first_at_model(self, leg: AnnealingLeg) -> ChainState:
         """Return chains at the given draws, or at draws by annealing, of no forward chain's."""
         plan = self._plan
         if plan.start is not None:
@@ -134,41 +109,34 @@ class Annealer:
                 bar.advance(state.step - before.step)
         return paths.adapted(pilot[edges], np.array(spread), plan.n_temperatures)
 
-    def _leg(self, name: str, path: Path) -> Leg:
+    def _leg(self, name: str, path: Path) -> AnnealingLeg:
         plan = self._plan
-        seed = seed_from(plan.seed, name)
-        return Leg(plan.model.layers(), path, seed, plan.weights_on == "hidden")
+        seed = seed_from(self._seed, name)
+        return AnnealingLeg(plan.model.layers(), path, seed, plan.weights_on == "hidden")
 
-    def _found(self, name: str, leg: Leg) -> State | None:
+    def _found(self, name: str, leg: AnnealingLeg) -> ChainState | None:
         """Return where the file has a leg's chains, if it does; refuse what no run leaves."""
-        found = self._file.state(name)
-        if found is not None:
-            units = leg.layers.weights.shape[1 if leg.on_hidden else 0]
-            chains, dtype = self._plan.n_chains, leg.layers.weights.dtype
-            possible = found.values.shape == (chains, units) and found.step <= leg.steps
-            possible &= found.values.dtype == dtype
-            possible &= found.log_weight.shape == (chains,) and found.log_weight.dtype == np.float64
-            possible = possible and bool(np.isfinite(found.log_weight).all())
-            self._file.require_possible(possible, f"chains of the leg {name}")
-        return found
+        units = leg.layers.weights.shape[1 if leg.on_hidden else 0]
+        dtype = leg.layers.weights.dtype
+        return self._file.chains(name, (self._plan.n_chains, units), dtype, leg.steps)
 
-    def _travel(self, name: str, leg: Leg, begin: Callable[[], State]) -> State:
+    def _travel(self, name: str, leg: AnnealingLeg, begin: Callable[[], ChainState]) -> ChainState:
         """Take a leg's chains from where the file has them, or from their begin, to its end."""
         found = self._found(name, leg)
         if found is None or found.step < leg.steps:
-            self._file.start()
+            self._file.require_writable()
         state = begin() if found is None else found
         sign = -1.0 if name == "reverse" else 1.0
         with Progress(leg.steps, TITLES[name], self._progress) as bar:
 
-            def look(now: State) -> None:
+            def look(now: ChainState) -> None:
                 nonlocal state
                 # So far: that of the present temperature, or of the model without it.
                 running = self.base_log_z + sign * now.log_weight
                 figures = {}
                 if name != "mixing":
-                    log_z, _, ess = weights.one_sided(running, name)
-                    figures = {"log_z": log_z, "ess": ess}
+                    found = log_weights.one_sided(running, name)
+                    figures = {"log_z": found.log_z, "ess": found.ess}
                 bar.advance(now.step - state.step, **figures)
                 state = now
                 self._file.keep(name, now)

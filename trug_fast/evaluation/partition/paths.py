@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from trug_fast._common import checks
-from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels import tiles
 from trug_fast.kernels.rbm import annealing
+from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, TruGRBM
 
 Floats = NDArray[np.float64]
@@ -89,32 +87,9 @@ def base_log_partition(model: RBM, name: str, bias: Floats) -> float:
     visible = float(model.visible_units.log_norm(bias))
     if name == "paper":
         return visible
-    # The hidden units at net input 0 are those of a machine without weights and hidden biases.
+    # The hidden units at net input 0 are those of a model without weights and hidden biases.
     layers = model.layers(np.float64)._replace(
         weights=np.zeros((1, model.n_hidden)), hidden_bias=np.zeros((1, model.n_hidden))
     )
-    parts = np.zeros((1, tiles.tile_count(1, model.n_hidden, tiles.HIDDEN)))
     with computing(work(1, 1, model.n_hidden)):
-        annealing.log_norm_rows(layers, np.zeros((1, 1)), np.zeros((1, model.n_hidden)), parts)
-    return visible + float(parts.sum())
-
-
-def log_intermediate(model: RBM, path: annealing.Path, k: int, X: ArrayLike) -> Floats:
-    """Return log p_k*(x) of each row, up to the constant that the paper's path drops."""
-    rows = np.array(checks.matrix("X", X, model.n_visible), dtype=np.float64)
-    t, s, q = path.hidden_scale[k], path.bias_scale[k], path.precision_scale[k]
-    layers = model.layers(np.float64)
-    linear: Floats = rows @ ((1 - s) * path.base_bias + s * layers.visible_bias[0])
-    linear -= model.visible_units.energy(rows)
-    if t == 0.0 and q == 0.0:
-        return linear
-    scaled = layers._replace(
-        weights=read_only(t * layers.weights),
-        hidden_bias=t * layers.hidden_bias,
-        precision=q * layers.precision,
-    )
-    parts = np.zeros((len(rows), tiles.tile_count(1, model.n_hidden, tiles.HIDDEN)))
-    with computing(work(len(rows), model.n_visible, model.n_hidden)):
-        annealing.log_norm_rows(scaled, rows, np.zeros((len(rows), model.n_hidden)), parts)
-    total: Floats = linear + parts.sum(axis=1)
-    return total
+        return visible + float(log_norms(layers, np.zeros((1, 1)))[0])

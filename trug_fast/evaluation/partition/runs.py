@@ -27,7 +27,7 @@ ROUND_SECONDS = 2.0  # the same for work that travels to other processes
 
 
 @dataclass(frozen=True)
-class Leg:
+class AnnealingLeg:
     """One way along a path: all that a block of chains needs to know, wherever it runs."""
 
     layers: gibbs.Layers
@@ -41,7 +41,7 @@ class Leg:
         return int(self.path.hidden_scale.size) - 1
 
 
-class State(NamedTuple):
+class ChainState(NamedTuple):
     """Where chains are."""
 
     step: int  # transitions behind them
@@ -49,7 +49,7 @@ class State(NamedTuple):
     log_weight: NDArray[np.float64]  # (chains,)
 
 
-def begin(leg: Leg, chains: int, visible: NDArray[Any] | None = None) -> State:
+def begin(leg: AnnealingLeg, chains: int, visible: NDArray[Any] | None = None) -> ChainState:
     """Draw the states at the path's first temperature, given visible vectors if there are any."""
     walkers = _walkers(leg, chains)
     if visible is not None:
@@ -58,15 +58,15 @@ def begin(leg: Leg, chains: int, visible: NDArray[Any] | None = None) -> State:
     with computing(work(chains, *layers.weights.shape)):
         run = annealing.Run(leg.seed, 0, BLOCK, leg.on_hidden)
         annealing.begin(layers, walkers, path, run, visible is not None)
-    return State(0, walkers.hidden if leg.on_hidden else walkers.visible, walkers.log_weight)
+    return ChainState(0, walkers.hidden if leg.on_hidden else walkers.visible, walkers.log_weight)
 
 
-def go_on(values: FloatArray) -> State:
+def go_on(values: FloatArray) -> ChainState:
     """Return the first state of a leg whose chains are where another leg has left them."""
-    return State(0, values, np.zeros(len(values)))
+    return ChainState(0, values, np.zeros(len(values)))
 
 
-def advance(leg: Leg, state: State, first_chain: int, stop: int) -> State:
+def advance(leg: AnnealingLeg, state: ChainState, first_chain: int, stop: int) -> ChainState:
     """Return the state of a block of chains after ``stop`` transitions."""
     walkers = _walkers(leg, len(state.values))
     values = walkers.hidden if leg.on_hidden else walkers.visible
@@ -76,16 +76,16 @@ def advance(leg: Leg, state: State, first_chain: int, stop: int) -> State:
     with computing(work(len(values), *layers.weights.shape)):
         run = annealing.Run(leg.seed, first_chain, BLOCK, leg.on_hidden)
         annealing.anneal(layers, walkers, path, state.step + 1, stop + 1, run)
-    return State(stop, values, walkers.log_weight)
+    return ChainState(stop, values, walkers.log_weight)
 
 
 def travel(
-    leg: Leg,
-    state: State,
+    leg: AnnealingLeg,
+    state: ChainState,
     end: int,
     executor: Executor | None = None,
-    look: Callable[[State], None] = lambda state: None,
-) -> State:
+    look: Callable[[ChainState], None] = lambda state: None,
+) -> ChainState:
     """Take all chains to step ``end`` of a leg; ``look`` sees them every now and then."""
     stretch = STRETCH
     # Held here as well, so that workers that are threads never see it end before their own.
@@ -103,13 +103,15 @@ def travel(
     return state
 
 
-def _advance_blocks(leg: Leg, state: State, stop: int, executor: Executor) -> State:
+def _advance_blocks(
+    leg: AnnealingLeg, state: ChainState, stop: int, executor: Executor
+) -> ChainState:
     """Advance each block of chains in a worker."""
-    futures: list[Future[State]] = []
+    futures: list[Future[ChainState]] = []
     try:
         for first in range(0, len(state.values), BLOCK):
             part = slice(first, first + BLOCK)
-            block = State(state.step, state.values[part], state.log_weight[part])
+            block = ChainState(state.step, state.values[part], state.log_weight[part])
             futures.append(executor.submit(_on_one_thread, leg, block, first, stop))
         blocks = [future.result() for future in futures]
     except BrokenExecutor as error:
@@ -121,14 +123,14 @@ def _advance_blocks(leg: Leg, state: State, stop: int, executor: Executor) -> St
         for future in futures:
             future.cancel()
         wait(futures)
-    return State(
+    return ChainState(
         stop,
         np.concatenate([block.values for block in blocks]),
         np.concatenate([block.log_weight for block in blocks]),
     )
 
 
-def _on_one_thread(leg: Leg, state: State, first_chain: int, stop: int) -> State:
+def _on_one_thread(leg: AnnealingLeg, state: ChainState, first_chain: int, stop: int) -> ChainState:
     """Advance a block in a worker, of which there may be many: one thread for each."""
     before = numba.get_num_threads()
     numba.set_num_threads(1)
@@ -138,7 +140,7 @@ def _on_one_thread(leg: Leg, state: State, first_chain: int, stop: int) -> State
         numba.set_num_threads(before)
 
 
-def _as_compiled(leg: Leg) -> tuple[gibbs.Layers, annealing.Path]:
+def _as_compiled(leg: AnnealingLeg) -> tuple[gibbs.Layers, annealing.Path]:
     """Return layers and path with weights that are read-only and other arrays that are not.
 
     To Numba these are types.  Travelling between processes changes them, and a worker would compile
@@ -155,7 +157,7 @@ def _writeable(array: NDArray[Any]) -> NDArray[Any]:
     return array if array.flags.writeable else array.copy()
 
 
-def _walkers(leg: Leg, chains: int) -> annealing.Walkers:
+def _walkers(leg: AnnealingLeg, chains: int) -> annealing.Walkers:
     dtype = leg.layers.weights.dtype
     visible, hidden = leg.layers.weights.shape
     return annealing.Walkers(
