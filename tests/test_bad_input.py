@@ -152,29 +152,6 @@ def test_enumeration_refuses_large_models():
         tf.exact.log_partition(large)
 
 
-TRUNCATION = [
-    ({"learn": "each"}, ValueError, r"learn must be None, 'shared' or 'per_unit', got 'each'"),
-    ({"learn": "shared", "upper": INF}, ValueError, r"learning needs finite ends"),
-    ({"learn": "shared", "learn_upper": False}, ValueError, r"learn needs learn_lower or learn_up"),
-    ({"lower": "0"}, TypeError, r"lower must be a number, got '0'"),
-]
-
-
-@pytest.mark.parametrize(("changed", "kind", "message"), TRUNCATION)
-def test_truncation(changed, kind, message):
-    with pytest.raises(kind, match=message):
-        tf.Truncation(**changed)
-
-
-def test_truncation_names_and_pairs():
-    from trug_fast.models.truncation import as_truncation
-
-    assert as_truncation("tanh") == tf.Truncation(-1.0, 1.0)
-    assert as_truncation((0, INF)) == as_truncation("relu")
-    assert as_truncation("s-learn").learn == "per_unit"
-    assert as_truncation("c-learn").learn == "shared"
-
-
 def test_one_hidden_unit_is_enough_for_real_sequences():
     # The start from two frames would take a unit that is not there.
     frames = np.random.default_rng(0).normal(size=(3, 6, 4))
@@ -213,7 +190,9 @@ def test_train_rbm_says_what_to_use_instead(data, options, kind, message):
 
 
 def test_real_sequences_are_told_their_option():
-    with pytest.raises(ValueError, match=r"lie in \[0, 1\], got 2.0.*visible='real' in training"):
+    with pytest.raises(
+        ValueError, match=r"lie in \[0, 1\], got 2.0.*visible='gaussian' in training"
+    ):
         tf.train_trbm(np.full((2, 3, 4), 2.0), 2)
 
 

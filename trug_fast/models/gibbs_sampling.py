@@ -1,4 +1,7 @@
-"""Chains of block Gibbs sampling: where they start, what they hold, and how they run."""
+"""Chains of block Gibbs sampling: where they start, what they hold, and how they run.
+
+Tested in tests/kernels/rbm/test_gibbs.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an RBM and a temporal one share: a visible layer, a hidden layer, and their units."""
+"""What an RBM and a temporal one share: a visible layer, a hidden layer, and their units.
+
+Tested in tests/models/test_rbm.py and test_trbm.py.
+"""
 
 from __future__ import annotations
 

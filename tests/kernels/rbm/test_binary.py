@@ -5,7 +5,8 @@ import pytest
 from numba import njit
 
 from trug_fast.kernels.blas import gemm  # noqa: F401  (loads BLAS for the fallback)
-from trug_fast.kernels.rbm import binary, learning
+from trug_fast.kernels.rbm import binary
+from trug_fast.kernels.tiles import Tile
 
 
 @njit(error_model="numpy")
@@ -15,7 +16,7 @@ def tiled(matrix, source, rows, width, out):
         row_stop = min(row + rows, matrix.shape[0])
         for start in range(0, source.shape[1], width):
             stop = min(start + width, source.shape[1])
-            done &= binary.multiply(matrix, row, row_stop, source, start, stop, out)
+            done &= binary.multiply(matrix, source, out, Tile(row, row_stop, start, stop))
     return done
 
 
@@ -54,28 +55,3 @@ def test_anything_but_zeros_and_ones_is_refused_untouched(other):
     out = np.full((3, 5), 7.0)
     assert not tiled(matrix, source, 3, 5, out)
     assert (out == 7.0).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rows", [(1, 1), (64, 65), (100, 130)])
-def test_gradient_of_binary_and_of_soft_visibles(rows, dtype):
-    """The bits' way against plain NumPy, and data that differ from binary by next to nothing."""
-    rng = np.random.default_rng(3)
-    n, m = 90, 140
-    x, y = ((rng.random((r, n)) < 0.3).astype(dtype) for r in rows)
-    h, g = (rng.normal(size=(r, m)).astype(dtype) for r in rows)
-    want = x.T.astype(float) @ h / rows[0] - y.T.astype(float) @ g / rows[1]
-    soft = x.copy()
-    soft[0, 0] = soft[0, 0] * 0.999 + 1e-3
-    for data, close in ((x, 1e-5 if dtype == np.float32 else 1e-13), (soft, 3e-3)):
-        gradient = np.empty((n, m), dtype)
-        zeros = [np.zeros(k, dtype) for k in (n, m, n, m)]
-        learning.weight_gradient(
-            learning.Phase(data, h),
-            learning.Phase(y, g),
-            learning.Centring(*zeros),
-            gradient,
-            np.empty((learning.TILES, m), dtype),
-            np.empty(n, dtype),
-        )
-        np.testing.assert_allclose(gradient, want, atol=close)

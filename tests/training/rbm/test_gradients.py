@@ -7,6 +7,7 @@ import trug_fast as tf
 from tests.support.gradients import estimate
 from tests.support.models import KINDS, exact_draws, machine
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.training.rbm import gradients
 
 ROWS = 2_000
@@ -73,11 +74,10 @@ def test_contrastive_divergence_starts_at_the_data():
     # draws they start from must be given the data: their mean is the data phase's mean.
     model = machine("[0,1]")
     data = np.tile([[1.0, 0, 1, 0, 1]], (20_000, 1))
-    layers, shape = model.layers(), (model.n_visible, model.n_hidden, model.dtype)
-    phase, chains = gradients.Phase(20_000, *shape), gradients.Chains(20_000, *shape)
-    phase.visible[:] = data
+    layers = model.layers()
+    phase, chains = gibbs.Phase.new(data, 4), gibbs.Chains.new(np.zeros_like(data), 4)
     with one_blas_thread():
-        gradients.data_phase(layers, phase)
+        gibbs.hidden_statistics(layers, phase)
         gradients.start_chains(layers, phase, chains, 1, 0)
     variance = model.hidden_moments(data[:1]).variance[0]
     z = (chains.hidden.mean(axis=0) - phase.mean[0]) / np.sqrt(variance / 20_000)

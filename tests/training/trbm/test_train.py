@@ -138,7 +138,7 @@ def test_where_chains_start():
 
 def test_real_estimate_is_exact_on_average():
     # From far-away starts 60 sweeps reach the target of this small machine.
-    model = temporal_model("real", n_visible=2, n_hidden=2, scale=0.5)
+    model = temporal_model("gaussian", n_visible=2, n_hidden=2, scale=0.5)
     x = np.random.default_rng(5).normal(size=(3, 2))
     exact = tf.exact.gradient(model, [x], rule="full")
     sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="gaussian")

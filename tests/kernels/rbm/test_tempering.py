@@ -42,6 +42,13 @@ def replicas(model, seed=0):
     return result, layers
 
 
+def states_at(model, t, visible, net, accepted):
+    """Return replicas in these states; what an exchange does not use is empty."""
+    none = np.empty((0, 0))
+    tilt = model.visible_bias - BASE
+    return tempering.ReplicaStates(t, tilt, none, visible, none, net, accepted)
+
+
 @pytest.mark.parametrize("kind", ["[0,4]", "mixed", "flat", "bernoulli"])
 def test_every_temperature_keeps_its_distribution(kind):
     # Chi-square of 20,000 independent chains over 32 states at 4 temperatures: above 85 (31
@@ -54,7 +61,7 @@ def test_every_temperature_keeps_its_distribution(kind):
     assert (rates > 0.2).all() and (rates < 1).all()  # exchanges happen, and are refused
     powers = 2 ** np.arange(model.n_visible)
     for at, t in enumerate(BETAS):
-        visible = chains._visible[at * CHAINS : (at + 1) * CHAINS]
+        visible = chains.states.visible[at * CHAINS : (at + 1) * CHAINS]
         states, p = tempered(model, t)
         order = np.argsort(states @ powers)
         counts = np.bincount((visible @ powers).astype(int), minlength=len(states))
@@ -77,8 +84,7 @@ def test_exchanges_accept_as_metropolis_says(kind):
         visible = np.repeat([hot, cold], CHAINS, axis=0).astype(float)
         net = visible @ model.weights + model.hidden_bias
         accepted = np.zeros((1, CHAINS), np.int64)
-        tilt = model.visible_bias - BASE
-        tempering.exchange(model.layers(), tilt, t, CHAINS, 5, 0, visible, net, accepted)
+        tempering.exchange(model.layers(), states_at(model, t, visible, net, accepted), 5, 0)
         a, b = tuple(hot), tuple(cold)
         expected = min(1.0, p[0.3][b] * p[0.6][a] / (p[0.3][a] * p[0.6][b]))
         share = accepted.mean()
@@ -100,7 +106,7 @@ def test_pairs_take_turns():
         visible = np.ones((12, 5))  # equal states: every exchange is accepted
         net = visible @ model.weights + model.hidden_bias
         accepted = np.zeros((3, 3), np.int64)
-        tempering.exchange(model.layers(), -BASE, t, 3, 0, step, visible, net, accepted)
+        tempering.exchange(model.layers(), states_at(model, t, visible, net, accepted), 0, step)
         assert accepted.tolist() == [[1 - (step + r) % 2] * 3 for r in range(3)]
 
 

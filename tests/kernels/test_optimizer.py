@@ -1,11 +1,10 @@
-"""The optimisers' steps against their textbook formulas, and the rest of the learning kernels."""
+"""The optimizers' steps against their textbook formulas."""
 
 import numpy as np
 import pytest
 from numba import njit
 
-from trug_fast._common.threads import one_blas_thread
-from trug_fast.kernels.rbm import learning
+from trug_fast.kernels import optimizer as kernels
 from trug_fast.training.optimizers import Optimiser, as_schedule
 
 
@@ -49,45 +48,8 @@ def test_matrix_update_equals_vector_update_and_decays_weights():
         rule = Optimiser("sgd", 0.5).rule(0.1, weight_decay=0.01)
         first, second = np.ones(shape), np.zeros(shape)
         expected = weights + 0.5 + 0.1 * (gradient - 0.01 * weights)
-        learning.update_weights(rule, weights, gradient, first, second)
+        kernels.update_weights(rule, weights, gradient, first, second)
         np.testing.assert_allclose(weights, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("shape", [(3, 4), (50, 20)])
-def test_weight_gradient_is_its_definition(shape):
-    n, m = shape
-    rng = np.random.default_rng(2)
-    x, h, y, g = (rng.random((r, c)) for r, c in ((6, n), (6, m), (9, n), (9, m)))
-    x_bar, h_bar = rng.random(n), rng.random(m)
-    centring = learning.Centring(x_bar, h_bar, x.mean(0) - y.mean(0), h.mean(0) - g.mean(0))
-    gradient = np.empty(shape)
-    hidden_shift, visible_shift = np.full((learning.TILES, m), np.nan), np.empty(n)
-    hidden_shift[:] = 0  # tiles without rows stay as they are
-    with one_blas_thread():
-        learning.weight_gradient(
-            learning.Phase(x, h),
-            learning.Phase(y, g),
-            centring,
-            gradient,
-            hidden_shift,
-            visible_shift,
-        )
-
-    def covariance(visible, mean):
-        return (visible - x_bar).T @ (mean - h_bar) / len(visible)
-
-    expected = covariance(x, h) - covariance(y, g)
-    np.testing.assert_allclose(gradient, expected, atol=1e-13)
-    np.testing.assert_allclose(visible_shift, expected @ h_bar, atol=1e-13)
-    np.testing.assert_allclose(hidden_shift.sum(0), x_bar @ expected, atol=1e-13)
-
-
-@pytest.mark.parametrize("kind", [np.uint8, bool, np.int64, np.float32])
-def test_gather_copies_rows_of_any_type(kind):
-    source = (np.random.default_rng(0).random((10, 4)) < 0.5).astype(kind)
-    out = np.empty((3, 4), np.float32)
-    learning.gather(source, np.array([7, 0, 7]), out)
-    np.testing.assert_array_equal(out, source[[7, 0, 7]].astype(np.float32))
 
 
 def test_rules_inside_a_users_own_function():
@@ -98,7 +60,7 @@ def test_rules_inside_a_users_own_function():
         first, second, g = np.zeros_like(p), np.zeros_like(p), np.empty_like(p)
         for _ in range(steps):
             g[:] = -p
-            learning.apply_rule(rule, p, g, first, second)
+            kernels.apply_rule(rule, p, g, first, second)
 
     p = np.array([1.0, -2.0])
     descend(p, 200)

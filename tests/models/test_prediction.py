@@ -1,0 +1,47 @@
+"""One-step forecasts come near the exact means."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from tests.support.temporal import BINARY, CASES, exact_predictions, of_case, read, temporal_model
+from trug_fast.evaluation.exact import trbm as temporal_exact
+from trug_fast.models.prediction import predict_all
+from trug_fast.models.sequences import as_sequences
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_exact_predictions_are_the_cases(name):
+    case = CASES[name]
+    found = exact_predictions(of_case(case), read(case["x"]))
+    np.testing.assert_allclose(found, read(case["expected"]["pred_mean"]), atol=1e-12)
+
+
+def averaged(model, x):
+    """Predictions averaged over 400 sequences that are all alike."""
+    copies = as_sequences("x", np.tile(x, (400, 1, 1)), visible=model.visible)
+    found = predict_all(model.parameters(), copies, "gibbs", 100, 0)
+    return found.reshape(400, *x.shape).mean(axis=0)
+
+
+def test_gibbs_predictions_come_near_the_exact_mean():
+    model = temporal_model()
+    x = np.random.default_rng(3).integers(0, 2, (5, 4)).astype(float)
+    exact = exact_predictions(model, x)
+    # Means of 32,000 states of chains that mix in a few sweeps: standard errors below 3e-3.
+    assert abs(averaged(model, x) - exact).max() < 0.015
+    field = model.predict(x, method="mean_field", n_gibbs=100)
+    assert 0 < abs(field - exact).max() < 0.15
+    error = tf.prediction_error(model, [x, x[:3]], method="mean_field", n_gibbs=100)
+    square = ((field - x) ** 2)[1:].sum(axis=1)
+    np.testing.assert_allclose(error, [square.mean(), square[:2].mean()], rtol=1e-12)
+
+
+def test_real_predictions_come_near_the_exact_mean():
+    model = temporal_model("gaussian", n_visible=2, n_hidden=2)
+    x = np.random.default_rng(3).normal(size=(4, 2))
+    hidden, found = model.filter(x), averaged(model, x)
+    for t in range(1, 4):
+        b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
+        exact = x[t] - temporal_exact.frame(model, b, c, x[t]).gradient["visible_bias"]
+        np.testing.assert_allclose(found[t], exact, atol=0.02)
