@@ -50,3 +50,9 @@ def exact_draws(model, n, seed):
     states, probability = exact_states(model)
     rows = np.random.default_rng(seed).choice(len(states), n, p=probability / probability.sum())
     return states[rows].astype(model.dtype)
+
+
+def strong_model():
+    """A model of 8 pixels whose three hidden units make distinct patterns."""
+    weights = np.random.default_rng(4).normal(0, 3, (8, 3))
+    return tf.BernoulliRBM(weights, -weights.sum(axis=1) / 2, -weights.sum(axis=0) / 2)

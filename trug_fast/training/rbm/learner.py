@@ -47,7 +47,7 @@ class RBMLearner:
         self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
         self.hidden_offset = np.zeros(n_hidden, dtype)
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
-        chains = settings.n_chains if settings.persistent else settings.batch_size
+        chains = settings.n_chains
         self.chains = Chains.new(np.zeros((chains, n_visible), dtype), n_hidden)
         base = units_of(self.visible_precision).bias(self.visible_offset)
         self.replicas = Replicas(settings.betas, chains, base, n_hidden) if settings.betas else None

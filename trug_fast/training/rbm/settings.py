@@ -119,8 +119,11 @@ class Settings:
 
     def identity(self) -> dict[str, Any]:
         """Return what makes a run the same run, as numbers and words."""
-        words = {name: repr(value) for name, value in vars(self).items()}
-        words["hidden"] = "Bernoulli" if self.hidden is None else repr(self.hidden)
+        words: dict[str, Any] = {
+            name: value if isinstance(value, int | float) else repr(value)
+            for name, value in vars(self).items()
+        }
+        words |= {"dtype": str(self.dtype)} | ({} if self.hidden else {"hidden": "Bernoulli"})
         if isinstance(self.start, RandomWeights):
             return words
         parts = [np.ravel(getattr(self.start, name)) for name in self.start.names]

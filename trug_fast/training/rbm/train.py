@@ -274,7 +274,10 @@ def _settings(
     real = isinstance(visible, GaussianUnits)
     size = usual_batch_size(len(data)) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
-    chains = None if isinstance(sampler, CD) else sampler.n_chains
+    if isinstance(sampler, CD):
+        chains = size
+    else:
+        chains = max(N_CHAINS, size) if sampler.n_chains is None else sampler.n_chains
     origin = checked_start(start, (data.shape[1], n_hidden), trug=hidden is not None, real=real)
     settings = Settings(
         n_visible=data.shape[1],
@@ -286,7 +289,7 @@ def _settings(
         optimizer=optimizer,
         average=AVERAGE if optimizer.average is None else optimizer.average,
         batch_size=size,
-        n_chains=max(N_CHAINS, size) if chains is None else chains,
+        n_chains=chains,
         dtype=dtype,
         start=origin,
     )

@@ -1,0 +1,34 @@
+"""Small trainings of an RBM, of every kind, that stop and go on."""
+
+import trug_fast as tf
+
+ROWS = 130  # batches of 20: six whole ones and a half
+BASE = {"n_hidden": 9, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
+BOTH = tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
+LOWER = tf.Truncation(-1.0, 1.0, learn="shared", learn_lower=True, learn_upper=False)
+BENDING = tf.TruGUnits(learn_precision=True, precision_rate=5.0)
+OPTIONS = {
+    "per unit": {},
+    "shared": {"truncation": "c-learn", "truncation_rate": 0.1},
+    "both ends": {"truncation": BOTH, "truncation_rate": 0.1},
+    "lower end": {"truncation": LOWER, "truncation_rate": 0.1},
+    "fixed": {"truncation": "relu", "dtype": "float64"},
+    "bernoulli": {"hidden": "bernoulli"},
+    "gaussian": {"visible": "gaussian", "truncation": "relu"},
+    "momentum": {"optimizer": tf.SGD(momentum=0.9, weight_decay=1e-3)},
+    "rmsprop": {"optimizer": "rmsprop", "sampler": tf.PCD(n_gibbs=2)},
+    "adam": {"optimizer": "adam", "sampler": tf.PCD(centred=False)},
+    "cd": {"sampler": tf.CD(n_gibbs=(1, 4))},
+    "tempering": {"sampler": tf.ParallelTempering(5, n_gibbs=(1, 2), n_chains=8)},
+    "rising": {"optimizer": tf.SGD(average=0.5), "sampler": tf.PCD(n_gibbs=(1, 3))},
+    "no average": {"optimizer": tf.SGD(average=0)},
+    "precision": {"truncation": "sigmoid", "hidden": BENDING},
+    "chains": {"sampler": tf.PCD(n_chains=7), "monitor": tf.Monitor("pseudo", every=2)},
+    "function": {"learning_rate": lambda share: 0.1 * (1 - share)},
+    "model": {"start": tf.train_rbm([[0, 1] * 32, [1, 0] * 32], 9, epochs=1, rng=0).model},
+}
+
+
+def digits():
+    """Return the rows on which these runs train."""
+    return tf.datasets.load_digits(binarize="threshold").train[:ROWS]
