@@ -22,7 +22,7 @@ from .training.rbm.train import RBMFit, train_rbm
 from .training.tggm.options import HoldOut, MeanField, Noise
 from .training.tggm.train import TGGMFit, train_tggm
 from .training.trbm.options import LinearStart, SequenceCD
-from .training.trbm.train import TemporalFit, train_trbm
+from .training.trbm.train import TRBMFit, train_trbm
 from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
 
 __version__ = version("trug-fast")
@@ -50,7 +50,7 @@ __all__ = [
     "SGD",
     "SequenceCD",
     "TGGMFit",
-    "TemporalFit",
+    "TRBMFit",
     "TrainingWarning",
     "TruGRBM",
     "TruGTGGM",

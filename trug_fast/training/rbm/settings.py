@@ -11,6 +11,7 @@ from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.trbm import TruGTRBM
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.checkpoints import State, data_identity
 from trug_fast.training.options import CD, Optimizer, ParallelTempering, RandomWeights, Sampler
@@ -130,7 +131,7 @@ class Settings:
         return words | {"start": f"{self.start!r} {data_identity(np.concatenate(parts))}"}
 
 
-def shape_of(model: TruGRBM, truncation: Truncation, units: TruGUnits) -> Shape:
+def shape_of(model: TruGRBM | TruGTRBM, truncation: Truncation, units: TruGUnits) -> Shape:
     """Return the hidden units of a model, to be learned as these say.
 
     Raises

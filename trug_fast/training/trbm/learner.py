@@ -1,8 +1,8 @@
-"""One update of a temporal RBM: parameters and optimiser, and how a batch moves them."""
+"""One update of a temporal RBM: parameters and optimizer, and how a batch moves them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,218 +11,174 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels import optimizer as kernels
-from trug_fast.kernels.random.philox import INITIAL, ORDER
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
+from trug_fast.training.averages import Averages
+from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.former.checkpoints import State
-from trug_fast.training.former.learner import LOG_WIDTHS, MEMORY, STRIDE, Learner, Pace, Settings
-from trug_fast.training.former.optimizers import Optimiser
+from trug_fast.training.loop import shuffled
+from trug_fast.training.optimizers import Steps
+from trug_fast.training.unit_parameters import LOG_WIDTHS, UnitParameters
 
+from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
-from .options import SequenceCD
-from .start import start_linear
+from .settings import SequencePace, SequenceSettings, TemporalModel
+from .start import initial_parameters
 
-NOISE = 1 << 50  # its stream's first counter: orders and starts of chains have lower ones
-STARTED = 1000  # sequences at most on which a training with noise starts: they are copied
+MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
+STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
-STATE = (  # beside weights and biases
-    "precision",
-    "lower",
-    "upper",
-    "low_end",
-    "log_width",
-    "curvature",
-    "visible_precision",
-    "log_visible_precision",
-    "visible_offset",
-    "hidden_offset",
-    "usual_norm",
-)
 
-
-@dataclass(frozen=True)
-class TemporalSettings(Settings):
-    """How to train, checked by the caller."""
-
-    real: bool
-    visible_precision: float | None  # None: as exact as the linear forecast at which it starts
-    learn_visible_precision: bool
-    full: bool  # back through the filter
-    draw: bool  # a filter of draws instead of means
-    chains: Any
-    start_order: int  # of the linear forecast at which training starts
-    noise: float  # of what is seen
-
-
-class TemporalLearner(Learner):
+class TRBMLearner:
     """The state of a training run.  Matrices but W1 are transposed: from past to present."""
 
-    settings: TemporalSettings
-
-    def __init__(
-        self, data: Sequences, n_hidden: int, settings: TemporalSettings, seed: int
-    ) -> None:
-        n_visible, dtype = data.shape[1], settings.dtype
-        self.settings, self.seed, self.replicas = settings, seed, None
+    def __init__(self, data: Sequences, settings: SequenceSettings, seed: int) -> None:
+        self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0
-        generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
-        shapes = ((n_visible, n_hidden),) * 2 + ((n_visible, n_visible), (n_hidden, n_hidden))
-        for name, shape in zip(WEIGHTS, shapes, strict=True):
-            setattr(self, name, generator.normal(0.0, settings.init_scale, shape).astype(dtype))
-        self._start_units(n_hidden)
-        self.visible_precision = np.full(
-            n_visible if settings.real else 0, settings.visible_precision or 1.0, dtype
-        )
-        if settings.noise:  # what it starts at must bear what it will see
-            data = self._disturbed(data.take(np.arange(min(data.shape[0], STARTED))), -1)
-        middle = (self.lower + self.upper) / 2 if settings.bounded else 0 * self.lower
-        self.hidden_bias = (self.precision * middle).astype(dtype)
-        self.visible_bias = np.zeros(n_visible, dtype)
-        self.initial_hidden_bias = self.hidden_bias.copy()
-        start_linear(self, data, settings.start_order)
-        self._keep_normalizable()
+        self.steps = Steps(settings.optimizer)
+        self.units = UnitParameters(settings.shape(), self.steps, settings.dtype)
+        if settings.corruption:  # what it starts at must bear what it will see
+            first = data.take(np.arange(min(data.shape[0], STARTED)))
+            data = self._corrupted(first, -1)
+        self.own = initial_parameters(settings, data, self.units, seed)
+        self.visible_precision = self.own.pop("visible_precision")
+        self.units.keep_normalizable(self.own["weights"], self.visible_precision)
         self.log_visible_precision = np.log(self.visible_precision)
-        self.initial_visible_bias = self.visible_bias.copy()
-        self.visible_offset, self.hidden_offset = (np.zeros(n, dtype) for n in shapes[0])
-        if settings.centred:
-            self.visible_offset[:] = data.frames.mean(axis=0, dtype=np.float64)
-            self.hidden_offset[:] = 0.5 if settings.bernoulli else middle
+        self.offsets = self._offsets(data)
         self.usual_norm = np.zeros(1)  # of the gradient by the weights, a running mean
-        self.optimiser = Optimiser(settings.optimizer, settings.momentum)
-        self._remember()
+        self.learned = self.own | self.units.learned()
+        coordinates = dict(self.own)
+        if settings.learns_visible_precision:
+            self.learned["visible_precision"] = self.visible_precision
+            coordinates["log_visible_precision"] = self.log_visible_precision
+        for name, parameter in coordinates.items():
+            self.steps.remember(name, parameter)
+        self.averages = Averages(self.learned, settings.average)
 
-    weights: FloatArray
-    visible_to_hidden: FloatArray
-    visible_to_visible: FloatArray
-    hidden_to_hidden: FloatArray
-
-    def _start_units(self, n_hidden: int) -> None:
-        settings, ends, dtype = self.settings, self.settings.truncation, self.settings.dtype
-        self.precision = np.full(n_hidden, settings.precision, dtype)
-        self.lower, self.upper = (np.full(n_hidden, end, dtype) for end in (ends.lower, ends.upper))
-        learned = 1 if ends.learn == "shared" else n_hidden
-        self.low_end = np.full(learned, ends.lower, dtype)
-        self.log_width = np.log(np.full(learned, ends.upper - ends.lower, dtype))
-        self._width = ends.upper - ends.lower
-        curvature = (
-            settings.precision * self._width**2 if settings.bounded else np.log(settings.precision)
-        )
-        self.curvature = np.full(n_hidden, curvature, dtype)
-
-    def _remember(self) -> None:
-        settings = self.settings
-        learned = {name: getattr(self, name) for name in (*WEIGHTS, *BIASES)}
-        shown = dict(learned)
-        if settings.learns_ends:
-            learned["log_width"] = self.log_width
-            shown |= {"lower": self.lower, "upper": self.upper}
-            if settings.truncation.learn_lower and settings.truncation.learn_upper:
-                learned["low_end"] = self.low_end
-        if settings.learn_precision:
-            learned["curvature"], shown["precision"] = self.curvature, self.precision
-        if settings.learn_visible_precision:
-            learned["log_visible_precision"] = self.log_visible_precision
-            shown["visible_precision"] = self.visible_precision
-        self.learned = tuple(shown)
-        for name, parameter in learned.items():
-            self.optimiser.remember(name, parameter)
-        self.averages = {k: v.astype(np.float64) for k, v in shown.items() if settings.average}
+    def _offsets(self, data: Sequences) -> Offsets:
+        settings, sizes = self.settings, self.own["weights"].shape
+        offsets = Offsets(*(np.zeros(size, settings.dtype) for size in sizes))
+        if settings.sampler.centred:
+            offsets.visible[:] = data.frames.mean(axis=0, dtype=np.float64)
+            offsets.hidden[:] = 0.5 if self.units.bernoulli else self.units.middle(offsets.hidden)
+        return offsets
 
     def _arrays(self) -> State:
-        arrays = {name: getattr(self, name) for name in (*WEIGHTS, *BIASES, *STATE)}
-        for name, (first, second) in self.optimiser.memory.items():
-            arrays[f"first.{name}"], arrays[f"second.{name}"] = first, second
-        return arrays | {f"average.{name}": average for name, average in self.averages.items()}
-
-    def _pulls(self, columns: Columns) -> State:
-        hidden, scale = self._ranges(), columns.scale(self.visible_precision)
-        past, mean = columns.deviation, columns.mean
-        visible = self.weights @ hidden.mean
-        if self.settings.real:
-            visible -= self.visible_precision * mean
-        moved = visible + mean @ self.visible_to_visible
-        return {
-            "weights": diagnosis.pull(scale, self.weights, hidden.width),
-            "visible_to_hidden": diagnosis.pull(past, self.visible_to_hidden, hidden.width),
-            "visible_to_visible": diagnosis.pull(past, self.visible_to_visible, scale),
-            "hidden_to_hidden": diagnosis.pull(hidden.width, self.hidden_to_hidden, hidden.width),
-            "visible_bias": (self.visible_bias + moved) * scale,
-            "initial_visible_bias": (self.initial_visible_bias + visible) * scale,
+        """Return all arrays that an update reads before it writes them, sharing memory."""
+        others = {
+            "visible_precision": self.visible_precision,
+            "log_visible_precision": self.log_visible_precision,
+            "visible_offset": self.offsets.visible,
+            "hidden_offset": self.offsets.hidden,
+            "usual_norm": self.usual_norm,
         }
+        arrays = self.own | self.units.arrays() | others
+        return arrays | self.steps.arrays() | self.averages.arrays()
 
-    def parameters(self) -> TemporalLayers:
+    def state(self) -> State:
+        """Return everything that later updates depend on, sharing memory."""
+        counters = np.array([self.updates, self.sweeps, self.steps.taken])
+        return self._arrays() | {"counters": counters}
+
+    def restore(self, state: State) -> None:
+        """Go back to a state; raises ValueError if it is no state of such a learner."""
+        counters = np.zeros(3, np.int64)
+        copy_into(self._arrays() | {"counters": counters}, state)
+        self.updates, self.sweeps, self.steps.taken = (int(n) for n in counters)
+        most = self.settings.most_sweeps * self.updates
+        if self.steps.taken != self.updates or not 0 <= self.sweeps <= most:
+            raise ValueError(f"it says {self.steps.taken} steps and {self.sweeps} sweeps")
+
+    def layers(self) -> TemporalLayers:
         """Return the current parameters as the kernels take them, sharing memory."""
+        own = self.own
         return TemporalLayers(
             gibbs.Layers(
-                read_only(self.weights),
-                self.visible_bias[None],
-                self.hidden_bias[None],
-                BERNOULLI if self.settings.bernoulli else TRUG,
-                self.precision,
-                self.lower,
-                self.upper,
-                int(np.count_nonzero(self.precision <= 0)),
+                read_only(own["weights"]),
+                own["visible_bias"][None],
+                own["hidden_bias"][None],
+                *self.units.layer(),
                 self.visible_precision,
             ),
-            self.initial_visible_bias,
-            self.initial_hidden_bias,
-            self.visible_to_hidden,
-            self.visible_to_visible,
-            self.hidden_to_hidden,
+            own["initial_visible_bias"],
+            own["initial_hidden_bias"],
+            own["visible_to_hidden"],
+            own["visible_to_visible"],
+            own["hidden_to_hidden"],
         )
 
-    def model(self) -> Any:
-        """Return the current model, of averaged parameters if so set."""
-        kind = BernoulliTRBM if self.settings.bernoulli else TruGTRBM
-        found = {name: getattr(self, name) for name in (*kind.names, "visible_precision")}
-        if self.updates >= STRIDE:
-            found |= {k: v.astype(self.settings.dtype) for k, v in self.averages.items()}
-        found |= {name: found[name].T for name in WEIGHTS[1:]}
-        found["visible_precision"] = found["visible_precision"] if self.settings.real else None
-        return kind(**found)
+    def parameters(self) -> State:
+        """Return the current parameters, averaged if so set; they may share memory."""
+        found = self.own | self.units.parameters()
+        if self.settings.real:
+            found["visible_precision"] = self.visible_precision
+        found |= self.averages.parameters(self.updates)
+        return found | {name: found[name].T for name in WEIGHTS[1:]}
 
-    def update(self, data: Any, rows: NDArray[np.int64], pace: Pace) -> None:
+    def model(self, parameters: State | None = None) -> TemporalModel:
+        """Return the model of these parameters, by default the current ones."""
+        kind = BernoulliTRBM if self.units.bernoulli else TruGTRBM
+        return kind(**(parameters or self.parameters()))
+
+    def fault(self, columns: Columns) -> str | None:
+        """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
+        return diagnosis.fault(self.learned, lambda: self._pulls(columns))
+
+    def _pulls(self, columns: Columns) -> State:
+        """Return what weights and biases do to units, as diagnosis.LIMIT counts it."""
+        own, mean = self.own, self.offsets.hidden if self.settings.sampler.centred else None
+        hidden, scale = self.units.ranges(mean), columns.scale(self.visible_precision)
+        width, past = hidden.width, columns.deviation
+        visible = own["weights"] @ hidden.mean
+        if self.settings.real:
+            visible -= self.visible_precision * columns.mean
+        moved = visible + columns.mean @ own["visible_to_visible"]
+        return {
+            "weights": diagnosis.pull(scale, own["weights"], width),
+            "visible_to_hidden": diagnosis.pull(past, own["visible_to_hidden"], width),
+            "visible_to_visible": diagnosis.pull(past, own["visible_to_visible"], scale),
+            "hidden_to_hidden": diagnosis.pull(width, own["hidden_to_hidden"], width),
+            "visible_bias": (own["visible_bias"] + moved) * scale,
+            "initial_visible_bias": (own["initial_visible_bias"] + visible) * scale,
+        }
+
+    def n_batches(self, rows: int) -> int:
+        """Return the number of batches of an epoch."""
+        return -(-rows // self.settings.batch_size)
+
+    def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
+        """Yield the sequences of each batch, in an order that the seed and epoch fix."""
+        return shuffled(self.seed, rows, self.settings.batch_size, epoch)
+
+    def update(self, data: Sequences, rows: NDArray[np.int64], pace: SequencePace) -> None:
         """Take one step from a batch of sequences."""
-        settings = self.settings
-        draws = Draws(pace.k, self.seed, self.updates, 1 + self.sweeps)
-        offsets = Offsets(self.visible_offset, self.hidden_offset)
-        units = settings.learns_ends or settings.learn_precision
-        rule: Any = "full" if settings.full else "paper-draws" if settings.draw else "paper"
-        sampler = SequenceCD(begin=settings.chains, gradient=rule)
-        if settings.noise:
-            data = self._disturbed(data.take(rows), self.updates)
+        sampler = self.settings.sampler
+        draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)
+        start = self.units.start
+        units = start.learns_ends or start.learn_precision
+        if self.settings.corruption:
+            data = self._corrupted(data.take(rows), self.updates)
             rows = np.arange(rows.size)
         batch = data.batch(rows)
-        with computing(work(batch.rows.size, *self.weights.shape)):
-            slope = estimate(self.parameters(), data, batch, offsets, sampler, draws, units=units)
+        with computing(work(batch.rows.size, *self.own["weights"].shape)):
+            slope = estimate(self.layers(), data, batch, self.offsets, sampler, draws, units=units)
             fresh = slope.pop("hidden_offset")
             self._clip(slope)
             self._step(slope, pace)
-        if settings.centred:
-            self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
-        self.sweeps += pace.k
+        if sampler.centred:
+            offset = self.offsets.hidden
+            offset += (1 - MEMORY) * (fresh - offset)
+        self.sweeps += pace.n_gibbs
         self.updates += 1
-        if self.updates % STRIDE == 0:
-            self._average()
+        self.averages.follow(self.updates)
 
-    def _disturbed(self, data: Sequences, number: int) -> Sequences:
-        """Disturb frames, in place: coins in place of some pixels, or added Gaussian noise."""
-        stream = np.random.Philox(key=[self.seed, ORDER], counter=(NOISE + number) << 128)
-        generator, frames, noise = np.random.Generator(stream), data.frames, self.settings.noise
-        if self.settings.real:
-            frames += noise * generator.standard_normal(frames.shape, frames.dtype)
-        else:
-            chance = generator.random(frames.shape, np.float32)
-            frames[chance < noise] = 0.0
-            frames[chance < noise / 2] = 1.0
-        return data
+    def _corrupted(self, data: Sequences, number: int) -> Sequences:
+        amount, real = self.settings.corruption, self.settings.real
+        return corrupt(data, amount, real=real, seed=self.seed, number=number)
 
     def _clip(self, slope: dict[str, Any]) -> None:
         """Scale a gradient down that is far above the usual one.
@@ -239,26 +195,28 @@ class TemporalLearner(Learner):
         share = 1 - MEMORY if self.updates else 1.0
         self.usual_norm += share * (min(norm, limit) - self.usual_norm)
 
-    def _step(self, slope: dict[str, Any], pace: Pace) -> None:
-        optimiser, rate, settings = self.optimiser, pace.learning_rate, self.settings
-        optimiser.steps += 1
-        by_log = self._by_log_visible_precision(slope) if settings.learn_visible_precision else None
+    def _step(self, slope: dict[str, Any], pace: SequencePace) -> None:
+        steps, rate, own = self.steps, pace.learning_rate, self.own
+        steps.taken += 1
+        learns = self.settings.learns_visible_precision
+        by_log = self._by_log_visible_precision(slope) if learns else None
         for name in WEIGHTS:
-            matrix = getattr(self, name)
-            first, second = optimiser.remember(name, matrix)
-            rule = optimiser.rule(rate, settings.weight_decay)
-            kernels.update_weights(rule, matrix, slope[name], first, second)
+            steps.move_weights(name, own[name], slope[name], rate)
         for name in BIASES:
-            optimiser.step(name, getattr(self, name), slope[name], rate)
+            steps.move(name, own[name], slope[name], rate)
         if by_log is not None:
-            self._move_visible_precision(by_log, pace.precision_rate)
-        if settings.learn_precision:
-            before = self.hidden_bias.copy()
-            self._move_precision(slope["precision"], slope["hidden_mean"], pace.precision_rate)
-            self.initial_hidden_bias += self.hidden_bias - before
-        if settings.learns_ends:
-            self._move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self._keep_normalizable()
+            self._move_visible_precision(by_log, pace.visible_precision_rate)
+        if self.units.start.learn_precision:
+            by_precision, by_mean = slope["precision"], slope["hidden_mean"]
+            before = own["hidden_bias"].copy()
+            shift = self.units.move_precision(
+                by_precision, by_mean, self.offsets.hidden, pace.precision_rate
+            )
+            own["hidden_bias"] += shift
+            own["initial_hidden_bias"] += own["hidden_bias"] - before
+        if self.units.start.learns_ends:
+            self.units.move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
+        self.units.keep_normalizable(own["weights"], self.visible_precision)
 
     def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
         """Return the derivative by log a with the linear part of the visibles' mean held fixed.
@@ -267,15 +225,26 @@ class TemporalLearner(Learner):
         learn the forecast anew.
         """
         result = self.visible_precision * slope["visible_precision"]
-        result += self.visible_bias * slope["visible_bias"]
-        result += (self.visible_to_visible * slope["visible_to_visible"]).sum(axis=0)
+        for name in ("visible_bias", "visible_to_visible"):
+            result += np.atleast_2d(self.own[name] * slope[name]).sum(axis=0)
         return np.asarray(result)
 
     def _move_visible_precision(self, by_log: FloatArray, rate: float) -> None:
-        before = self.visible_precision.copy()
-        self.optimiser.step("log_visible_precision", self.log_visible_precision, by_log, rate)
-        np.clip(self.log_visible_precision, -LOG_WIDTHS, LOG_WIDTHS, out=self.log_visible_precision)
-        self.visible_precision[:] = np.exp(self.log_visible_precision)
+        before, logs = self.visible_precision.copy(), self.log_visible_precision
+        self.steps.move("log_visible_precision", logs, by_log, rate)
+        np.clip(logs, -LOG_WIDTHS, LOG_WIDTHS, out=logs)
+        self.visible_precision[:] = np.exp(logs)
         factor = self.visible_precision / before
-        self.visible_bias *= factor
-        self.visible_to_visible *= factor
+        self.own["visible_bias"] *= factor
+        self.own["visible_to_visible"] *= factor
+
+    def brief(self, pace: SequencePace) -> dict[str, float]:
+        """Return what an update did last and the learned shapes of the units in brief."""
+        result = {"learning_rate": pace.learning_rate, "n_gibbs": float(pace.n_gibbs)}
+        result |= self.units.brief(pace.truncation_rate, pace.precision_rate)
+        if self.settings.learns_visible_precision:
+            result["visible_precision_rate"] = pace.visible_precision_rate
+            for word in ("mean", "min", "max"):
+                name = f"visible_precision_{word}"
+                result[name] = float(getattr(self.visible_precision, word)())
+        return result

@@ -1,18 +1,22 @@
-"""Where the training of a temporal RBM starts: at a linear forecast of each frame."""
+"""Where the training of a temporal RBM starts: at a model, or at a linear forecast of frames."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast import kernels
 from trug_fast.evaluation.forecasts import linear_fit
+from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.sequences import Sequences
+from trug_fast.models.trbm import BIASES, WEIGHTS
+from trug_fast.training.checkpoints import State
+from trug_fast.training.unit_parameters import UnitParameters
+from trug_fast.training.units import GaussianUnits
 
-if TYPE_CHECKING:
-    from .learner import TemporalLearner
+from .settings import SequenceSettings, TemporalModel
 
 SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
 RIDGE = 1.0
@@ -25,39 +29,76 @@ SHARE = 0.75  # of the hidden units at most is built
 Array = NDArray[Any]
 
 
-class Centre(NamedTuple):
+class WorkingPoint(NamedTuple):
     """A hidden unit at work: where its response is nearly linear."""
 
     net: float
     mean: float
     slope: float  # of the mean by the net input: the variance
+    lit: float  # mean far above
+    dark: float  # mean far below
 
 
-def start_linear(learner: TemporalLearner, data: Sequences, order: int) -> None:
-    """Start the visibles' own connections at a linear forecast from the frame before.
+def initial_parameters(
+    settings: SequenceSettings, data: Sequences, units: UnitParameters, seed: int
+) -> State:
+    """Return weights, biases and visible precisions (none of Bernoulli units) at the start.
 
-    Grown from nothing, they alone would take thousands of steps.  Of real visibles the forecast can
-    be from two frames.
+    Matrices but W1 are transposed: from past to present.
     """
-    if data.lengths.max() == 1:
-        return
-    coefficients, residual = linear_fit(data, 1, RIDGE)
-    if learner.settings.real:
-        if learner.settings.learn_visible_precision:
-            learner.visible_precision[:] = 1 / np.maximum(residual, 1e-3)
-        elif learner.settings.visible_precision is None:
-            learner.visible_precision[:] = 1 / max(float(residual.mean()), 1e-3)
-        scale: Any = learner.visible_precision
-    else:  # of binary ones the forecast is a share: log-odds that cross 0 at one half
-        coefficients[0] -= 0.5
-        scale = _best_scale(data, coefficients)
-    learner.visible_bias[:] = coefficients[0] * scale
-    learner.visible_to_visible[:] = coefficients[1:] * scale
-    if order == 2:
-        _start_second(learner, data)
-    # Random weights from units that are amid their intervals would shift every forecast.
-    unit = _response(learner, float(learner.hidden_bias[-1]))[0]
-    learner.visible_bias -= unit * learner.weights.sum(axis=1)
+    if isinstance(settings.start, TemporalModel):
+        return _of_model(settings.start, settings.dtype)
+    own = _random(settings, units, seed)
+    if data.lengths.max() > 1:
+        coefficients, residual = linear_fit(data, 1, RIDGE)
+        if isinstance(settings.visible, GaussianUnits):
+            _set_precision(own["visible_precision"], settings.visible, residual)
+            scale: Any = own["visible_precision"]
+        else:  # the forecast is a share: log-odds that cross 0 at one half
+            coefficients[0] -= 0.5
+            scale = _best_scale(data, coefficients)
+        own["visible_bias"][:] = coefficients[0] * scale
+        own["visible_to_visible"][:] = coefficients[1:] * scale
+        if settings.start.order == 2:
+            _build_second(own, units, data)
+        # Random weights from units that are amid their intervals would shift every forecast.
+        unit = _response(units, float(own["hidden_bias"][-1]))[0]
+        own["visible_bias"] -= unit * own["weights"].sum(axis=1)
+    own["initial_visible_bias"] = own["visible_bias"].copy()
+    return own
+
+
+def _of_model(model: TemporalModel, dtype: np.dtype[Any]) -> State:
+    """Return the parameters of a model, as copies."""
+    own = {name: np.array(getattr(model, name), dtype) for name in (*WEIGHTS, *BIASES)}
+    own |= {name: np.array(own[name].T, order="C") for name in WEIGHTS[1:]}
+    precision = model.visible_precision
+    return own | {"visible_precision": np.array([] if precision is None else precision, dtype)}
+
+
+def _random(settings: SequenceSettings, units: UnitParameters, seed: int) -> State:
+    """Return random weights, and biases that put hidden units amid their intervals."""
+    n, m, dtype = settings.n_visible, settings.n_hidden, settings.dtype
+    scale = getattr(settings.start, "scale", 0.0)
+    generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
+    shapes = (n, m), (n, m), (n, n), (m, m)
+    own = {
+        name: generator.normal(0.0, scale, shape).astype(dtype)
+        for name, shape in zip(WEIGHTS, shapes, strict=True)
+    }
+    bias = (units.precision * units.middle(0 * units.lower)).astype(dtype)
+    own |= {"hidden_bias": bias, "initial_hidden_bias": bias.copy()}
+    precision = getattr(settings.visible, "precision", None)
+    given = np.full(n if settings.real else 0, precision or 1.0, dtype)
+    return own | {"visible_bias": np.zeros(n, dtype), "visible_precision": given}
+
+
+def _set_precision(precision: Array, visible: GaussianUnits, residual: Array) -> None:
+    """Make the visible units as exact as the linear forecast, where nothing else is said."""
+    if visible.learn_precision:
+        precision[:] = 1 / np.maximum(residual, 1e-3)
+    elif visible.precision is None:
+        precision[:] = 1 / max(float(residual.mean()), 1e-3)
 
 
 def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
@@ -72,58 +113,85 @@ def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
     return SCALES[int(np.argmin(costs))]
 
 
-def _start_second(learner: TemporalLearner, data: Sequences) -> None:
+class Directions(NamedTuple):
+    """What the frame before the last adds to a forecast: from p of that frame to q of the next.
+
+    Frames are scaled to precision 1.
+    """
+
+    root: Array  # (n_visible,) of the precisions
+    p: Array  # (n_visible, n_visible), a direction in each column
+    size: Array  # (n_visible,)
+    q: Array  # (n_visible, n_visible), a direction in each row
+    spread: Array  # (n_visible,) standard deviations of frames along p
+    moves: Array  # (n_visible,) the same of their differences
+    mean: Array  # (n_visible,) frame
+    constant: Array  # (n_visible,) of the forecast
+    whole: Array  # (n_visible, n_visible) what both frames give together
+
+
+def _directions(data: Sequences, precision: Array) -> Directions:
+    root, n = np.sqrt(precision.astype(np.float64)), precision.size
+    fit, _ = linear_fit(data, 2, RIDGE)
+    first, second = (part * root / root[:, None] for part in (fit[1 : n + 1], fit[n + 1 :]))
+    steps = np.concatenate([np.diff(x, axis=0) for x in data.split(data.frames)]) * root
+    p, size, q = np.linalg.svd(second)
+    moves, spread = (steps @ p).std(axis=0), (data.frames * root @ p).std(axis=0)
+    mean = data.frames.mean(axis=0, dtype=np.float64) * root
+    return Directions(root, p, size, q, spread, moves, mean, fit[0] * root, first + second)
+
+
+def _build_second(own: State, units: UnitParameters, data: Sequences) -> None:
     """Build units that make the forecast one from two frames, x_t = k + x' A1 + x'' A2.
 
     Written as x' (A1 + A2) + (x'' - x') A2, its first part goes to the visibles' own connections.
     For each direction p -> q of A2 one unit holds p x'' (through W2), and some units drive q by
     (x'' - x') p (through W4, W2 and W1): as many with one sign as with the other, so that a
     constant does not matter.  One more unit silences those after the first frame, which has none
-    before it.  All of it works where units respond linearly.  Frames are scaled to precision 1; the
-    way back from x to these units, lambda, is allowed for, and they see of x only what the
-    forecast from one frame leaves.
+    before it.  All of it works where units respond linearly.  The way back from x to these units,
+    lambda, is allowed for, and they see of x only what the forecast from one frame leaves.
     """
-    root = np.sqrt(learner.visible_precision.astype(np.float64))
-    n, m = learner.weights.shape
-    fit, _ = linear_fit(data, 2, RIDGE)
-    first, second = (part * root / root[:, None] for part in (fit[1 : n + 1], fit[n + 1 :]))
-    constant, whole = fit[0] * root, first + second
-    mean = data.frames.mean(axis=0, dtype=np.float64) * root
-    steps = np.concatenate([np.diff(x, axis=0) for x in data.split(data.frames)]) * root
-    left, size, right = np.linalg.svd(second)
-    moves, spread = (steps @ left).std(axis=0), (data.frames * root @ left).std(axis=0)
-    chosen, pairs = _allot((size * moves) ** 2, max(0, int(SHARE * m) - 1))
+    ways = _directions(data, own["visible_precision"])
+    most = max(0, int(SHARE * own["weights"].shape[1]) - 1)
+    chosen, pairs = _allot((ways.size * ways.moves) ** 2, most)
     if chosen.size == 0:
         return
-    unit = _centre(learner)
-    lit, dark = (_response(learner, unit.net + sign * OFF)[0] for sign in (1, -1))
-    for array in (learner.weights, learner.visible_to_hidden, learner.hidden_to_hidden):
-        array[:, : 1 + chosen.size + 2 * pairs.sum()] = 0.0
-    learner.hidden_bias[0], learner.initial_hidden_bias[0] = unit.net - OFF, unit.net + OFF
-    place = 1 + chosen.size
+    unit, first = _working_point(units), 1 + chosen.size
+    for name in ("weights", "visible_to_hidden", "hidden_to_hidden"):
+        own[name][:, : first + 2 * pairs.sum()] = 0.0
+    own["hidden_bias"][0] = unit.net - OFF
+    own["initial_hidden_bias"][0] = unit.net + OFF
     for number, (j, copies) in enumerate(zip(chosen, 2 * pairs, strict=True)):
-        holds, p, q = 1 + number, left[:, j], right[j]
-        held = HELD / np.sqrt(unit.slope) / spread[j]
-        learner.visible_to_hidden[:, holds] = held * p * root
-        learner.hidden_bias[holds] = unit.net - held * (mean @ p)
-        learner.initial_hidden_bias[holds] = unit.net
-        pull = REACH / np.sqrt(unit.slope) / moves[j]
-        # copies * slope * w * pull = (1 - lambda) size with lambda = copies * slope * w^2
-        u, total = size[j] / (copies * unit.slope * pull), copies * unit.slope
-        w = (np.sqrt(1 + 4 * total * u * u) - 1) / (2 * total * u)
-        for sign in np.repeat([1.0, -1.0], copies // 2):
-            learner.weights[:, place] = sign * w * q * root
-            learner.visible_to_hidden[:, place] = -sign * (pull * p + w * (whole @ q)) * root
-            learner.hidden_to_hidden[holds, place] = sign * pull / (unit.slope * held)
-            learner.hidden_to_hidden[0, place] = -OFF / (lit - dark)
-            rest = sign * (pull / (unit.slope * held) * unit.mean - pull * (mean @ p))
-            learner.initial_hidden_bias[place] = unit.net - sign * w * (mean @ q)
-            learner.hidden_bias[place] = (
-                unit.net - sign * w * (constant @ q) - rest + OFF * dark / (lit - dark)
-            )
-            place += 1
-    learner.visible_to_visible[:] = root[:, None] * whole * root
-    learner.visible_bias[:] = root * constant
+        _build_direction(own, unit, ways, j, 1 + number, range(first, first + copies))
+        first += copies
+    own["visible_to_visible"][:] = ways.root[:, None] * ways.whole * ways.root
+    own["visible_bias"][:] = ways.root * ways.constant
+
+
+def _build_direction(
+    own: State, unit: WorkingPoint, ways: Directions, j: int, holds: int, places: range
+) -> None:
+    """Build the unit that holds direction j, and those that drive by it."""
+    root, p, q = ways.root, ways.p[:, j], ways.q[j]
+    held = HELD / np.sqrt(unit.slope) / ways.spread[j]
+    own["visible_to_hidden"][:, holds] = held * p * root
+    own["hidden_bias"][holds] = unit.net - held * (ways.mean @ p)
+    own["initial_hidden_bias"][holds] = unit.net
+    pull = REACH / np.sqrt(unit.slope) / ways.moves[j]
+    # copies * slope * w * pull = (1 - lambda) size with lambda = copies * slope * w^2
+    u, total = ways.size[j] / (len(places) * unit.slope * pull), len(places) * unit.slope
+    w = (np.sqrt(1 + 4 * total * u * u) - 1) / (2 * total * u)
+    signs = np.repeat([1.0, -1.0], len(places) // 2)
+    for place, sign in zip(places, signs, strict=True):
+        own["weights"][:, place] = sign * w * q * root
+        own["visible_to_hidden"][:, place] = -sign * (pull * p + w * (ways.whole @ q)) * root
+        own["hidden_to_hidden"][holds, place] = sign * pull / (unit.slope * held)
+        own["hidden_to_hidden"][0, place] = -OFF / (unit.lit - unit.dark)
+        rest = sign * (pull / (unit.slope * held) * unit.mean - pull * (ways.mean @ p))
+        own["initial_hidden_bias"][place] = unit.net - sign * w * (ways.mean @ q)
+        silent = OFF * unit.dark / (unit.lit - unit.dark)
+        constant = sign * w * (ways.constant @ q)
+        own["hidden_bias"][place] = unit.net - constant - rest + silent
 
 
 def _allot(power: Array, units: int) -> tuple[Array, Array]:
@@ -138,25 +206,25 @@ def _allot(power: Array, units: int) -> tuple[Array, Array]:
     return chosen, 1 + np.floor(spare * share).astype(int)
 
 
-def _centre(learner: TemporalLearner) -> Centre:
+def _working_point(units: UnitParameters) -> WorkingPoint:
     """Return where to work: the middle of an interval; well inside, where it is infinite."""
-    settings = learner.settings
-    if settings.bernoulli:
+    d, low, high = (float(v[0]) for v in (units.precision, units.lower, units.upper))
+    if units.bernoulli:
         net = 0.0
-    elif settings.bounded:
-        net = float(learner.precision[0] * (learner.lower[0] + learner.upper[0]) / 2)
+    elif units.bounded:
+        net = float(units.precision[0] * (units.lower[0] + units.upper[0]) / 2)
     else:
-        low, high, d = (float(v[0]) for v in (learner.lower, learner.upper, learner.precision))
         net = 3 * np.sqrt(d) + d * low if np.isfinite(low) else -3 * np.sqrt(d) + d * high
         net = net if np.isfinite(net) else 0.0
-    return Centre(net, *_response(learner, net))
+    lit, dark = (_response(units, net + sign * OFF)[0] for sign in (1, -1))
+    return WorkingPoint(net, *_response(units, net), lit, dark)
 
 
-def _response(learner: TemporalLearner, net: float) -> tuple[float, float]:
-    """Return the mean of a hidden unit and its derivative by the net input."""
-    if learner.settings.bernoulli:
+def _response(units: UnitParameters, net: float) -> tuple[float, float]:
+    """Return the mean of the first hidden unit and its derivative by the net input."""
+    if units.bernoulli:
         mean = 1 / (1 + float(np.exp(-net)))
         return mean, mean * (1 - mean)
-    d, low, high = (float(v[0]) for v in (learner.precision, learner.lower, learner.upper))
+    d, low, high = (float(v[0]) for v in (units.precision, units.lower, units.upper))
     found = kernels.mean_variance(net, d, low, high)
     return float(found[0]), float(found[1])

@@ -1,0 +1,57 @@
+"""Watching the training of a temporal RBM by its forecasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast.evaluation.prediction import frame_errors
+from trug_fast.models.sequences import Sequences
+from trug_fast.training.watch import ContrastiveWatch
+
+SCORED = 20  # sequences of each set
+
+
+class TRBMWatch(ContrastiveWatch):
+    """Watches forecasts: what can be learned is to forecast better than linearly."""
+
+    yardstick = "score of forecasts (minus the squared error)"
+    name = "sequences"
+
+    def frames(self) -> NDArray[Any]:
+        """Return the frames as a matrix."""
+        return np.asarray(self.rows.frames)
+
+    def each(self, model: Any) -> NDArray[np.float64]:
+        """Return the score of each frame."""
+        return np.concatenate(_frame_scores(model, self.rows))
+
+    def blind(self) -> float:
+        """Return minus the score of a model that knows nothing, about."""
+        return float(self.frames().var(axis=0, dtype=np.float64).sum())
+
+    def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
+        """Return minus the mean prediction error of evenly spread sequences of each set."""
+        scores = {name: _frame_scores(model, judged(data)) for name, data in sets.items()}
+        return {k: float(np.mean([values.mean() for values in v])) for k, v in scores.items()}
+
+    def faster(self) -> str:
+        """Return what to change after training that learned nothing."""
+        return (
+            f"take more epochs or smaller batches ({self.learner.updates} updates were made), a "
+            "higher learning_rate or more hidden units; if nothing helps, the linear forecast at "
+            "which training begins may be all that there is to learn"
+        )
+
+
+def judged(sequences: Sequences) -> Sequences:
+    """Return evenly spread sequences of two frames or more."""
+    usable = np.flatnonzero(sequences.lengths > 1)
+    return sequences.take(usable[:: max(1, usable.size // SCORED)][:SCORED])
+
+
+def _frame_scores(model: Any, some: Sequences) -> list[NDArray[np.float64]]:
+    """Return, of each sequence, minus the squared error of each frame from the second on."""
+    return [-errors for errors in frame_errors(model, some, "mean_field", None, 0)]
