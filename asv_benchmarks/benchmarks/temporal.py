@@ -44,7 +44,7 @@ def learner(data, units="trug", sweeps=SWEEPS):
     return TemporalLearner(data, HIDDEN, settings, 0)
 
 
-class Products:
+class SequenceProducts:
     """The matrix products of an update alone, by NumPy; those in time by single frames."""
 
     def __init__(self, data):
@@ -89,7 +89,7 @@ class Start:
             "videos", tf.datasets.bouncing_balls(2 * VIDEOS, rng=0), visible="gaussian"
         )
         self.rows, self.learner = np.arange(VIDEOS), learner(self.data, units)
-        self.products = Products(self.data)
+        self.products = SequenceProducts(self.data)
         self.update()
 
     def update(self):
@@ -141,7 +141,7 @@ class TorchUpdate:
         self.x = torch.tensor(frames).reshape(VIDEOS, TIMES, n).transpose(0, 1).contiguous()
         shapes = (n, HIDDEN), (n, HIDDEN), (n, n), (HIDDEN, HIDDEN), (n,), (HIDDEN,)
         self.parameters = [0.01 * torch.randn(shape) for shape in shapes]
-        self.optimiser = torch.optim.Adam(self.parameters, lr=1e-4)
+        self.optimizer = torch.optim.Adam(self.parameters, lr=1e-4)
 
     def update(self):
         """Take one step."""
@@ -171,4 +171,4 @@ class TorchUpdate:
             )
             for parameter, gradient in zip(self.parameters, gradients, strict=True):
                 parameter.grad = -gradient / rows
-            self.optimiser.step()
+            self.optimizer.step()

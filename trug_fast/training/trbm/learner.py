@@ -12,6 +12,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
@@ -21,7 +22,7 @@ from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
-from trug_fast.training.unit_parameters import LOG_WIDTHS, UnitParameters
+from trug_fast.training.unit_parameters import UnitParameters
 
 from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
@@ -232,7 +233,7 @@ class TRBMLearner:
     def _move_visible_precision(self, by_log: FloatArray, rate: float) -> None:
         before, logs = self.visible_precision.copy(), self.log_visible_precision
         self.steps.move("log_visible_precision", logs, by_log, rate)
-        np.clip(logs, -LOG_WIDTHS, LOG_WIDTHS, out=logs)
+        np.clip(logs, -LOG_WIDTH, LOG_WIDTH, out=logs)
         self.visible_precision[:] = np.exp(logs)
         factor = self.visible_precision / before
         self.own["visible_bias"] *= factor
