@@ -118,7 +118,8 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
     ),
     train_trbm: (
         Group("sampler", {"": SequenceCD}),
-        *(OPTIMIZER, HIDDEN, VISIBLE, MONITOR),
+        *(OPTIMIZER, HIDDEN, MONITOR),
+        replace(VISIBLE, without=("soft",)),
         Group("start", {"": LinearStart}, START),
     ),
     train_tggm: (
