@@ -34,7 +34,7 @@ def weights_of(fit):
 
 
 def trained(X, **more):
-    return weights_of(tf.train_rbm(X, 3, score=None, **FAST | more))
+    return weights_of(tf.train_rbm(X, 3, **{"monitor": None} | FAST | more))
 
 
 def drawn(figure):
@@ -53,7 +53,7 @@ def estimate(**more):
 CALLS = {
     "train_rbm": (trained, "X", BINARY),
     "train_rbm gaussian": (lambda X: trained(X, visible="gaussian"), "X", BINARY),
-    "validation": (lambda X: trained(BINARY, validation=X), "validation", BINARY),
+    "validation": (lambda X: trained(BINARY, validation=X, monitor="pseudo"), "validation", BINARY),
     "train_trbm": (
         lambda X: weights_of(tf.train_trbm(X, 3, score=False, **FAST)),
         "sequences",
@@ -120,7 +120,11 @@ CALLS = {
         "input_weights",
         BINARY,
     ),
-    "betas": (lambda b: trained(BINARY, method="pt", betas=b), "betas", np.float32([0, 0.5, 1])),
+    "betas": (
+        lambda b: trained(BINARY, sampler=tf.ParallelTempering(b)),
+        "betas",
+        np.float32([0, 0.5, 1]),
+    ),
     "binarize": (tf.datasets.binarize, "images", BINARY),
     "resampler": (lambda X: tf.datasets.resampler(X, rng=0).epoch(3), "images", BINARY),
     "joint_positions": (

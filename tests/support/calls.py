@@ -30,7 +30,7 @@ VIDEO = BITS.reshape(3, 10, 6)
 SHORT = {"epochs": 1, "batch_size": 10, "rng": 0}
 CALLS = {
     "train_rbm": lambda: tf.train_rbm(BITS, 3, **SHORT),
-    "tempering": lambda: tf.train_rbm(BITS, 3, method="pt", betas=3, **SHORT),
+    "tempering": lambda: tf.train_rbm(BITS, 3, sampler=tf.ParallelTempering(3), **SHORT),
     "train_trbm": lambda: tf.train_trbm(VIDEO, 3, **SHORT),
     "log_partition": lambda: tf.log_partition(small(), n_temperatures=5, n_chains=3, rng=0),
     "reverse": lambda: tf.log_partition(

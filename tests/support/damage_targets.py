@@ -108,12 +108,12 @@ def stopped(train):
 
 def training(train, *, whole=False):
     make = (lambda path: train(checkpoint=path)) if whole else stopped(train)
-    read = lambda path: values(train(checkpoint=path, resume=True))  # noqa: E731
+    read = lambda path: values(train(checkpoint=tf.Checkpoint(path, resume=True)))  # noqa: E731
     return Target(".npz", make, read, trains=True)
 
 
 def rbm(**more):
-    return tf.train_rbm(ROWS, 3, **FEW | {"batch_size": 7, "score": None} | more)
+    return tf.train_rbm(ROWS, 3, **FEW | {"batch_size": 7, "monitor": None} | more)
 
 
 def trbm(**more):
@@ -121,11 +121,11 @@ def trbm(**more):
 
 
 def tggm(**more):
-    return tf.train_tggm(ROWS, np.arange(20), 3, learning_rate=[0.01, 0.02], **FEW | more)
+    return tf.train_tggm(ROWS, np.arange(20), 3, search=[0.01, 0.02], **FEW | more)
 
 
 def patient_rbm(**more):
-    return rbm(**{"score": "pseudo", "validation": ROWS, "patience": 2} | more)
+    return rbm(**{"monitor": tf.Monitor("pseudo", patience=2), "validation": ROWS} | more)
 
 
 def log_partition(path):

@@ -4,6 +4,13 @@ import numpy as np
 
 import trug_fast as tf
 from tests.support.data import exact_cases
+from trug_fast._common.threads import one_blas_thread
+from trug_fast.kernels.tggm import objectives
+from trug_fast.training.options import as_optimizer
+from trug_fast.training.tggm.learner import RegressionLearner
+from trug_fast.training.tggm.options import as_noise, as_objective
+from trug_fast.training.tggm.scaling import Scale, Scales
+from trug_fast.training.tggm.settings import RegressionSettings
 
 CASES = exact_cases()
 TGGM_CASES = [case for case in CASES if case["kind"] == "tggm"]
@@ -16,6 +23,10 @@ FIELDS = {  # of the cases' parameters, in the order of the constructor
     "xi1": "lower",
     "xi2": "upper",
 }
+PER_UNIT = tf.Truncation(-0.5, 1.2, learn="per_unit", learn_lower=True)
+COMMON = tf.Truncation(0.0, 1.5, learn="shared", learn_lower=True)
+CONVERGED = tf.MeanField(n_cycles=400, tolerance=0.0)
+YACHT = tf.datasets.load_yacht().split(1)
 KINDS = ("[0,1]", "[0,inf)", "mixed", "separate")
 
 
@@ -53,3 +64,39 @@ def rows(model, n, seed=1):
     """Return inputs and targets drawn from the model."""
     X = np.random.default_rng(seed).normal(size=(n, model.n_inputs))
     return X, model.sample(X, rng=seed).reshape(n, -1)
+
+
+def plain(inputs, outputs):
+    """Return scales that leave data as it is."""
+    return Scales(Scale.none(inputs), Scale.none(outputs))
+
+
+def settings(objective=CONVERGED, noise="separate", truncation=PER_UNIT, sizes=(3, 4, 2), **more):
+    """Return how to train; ``sizes`` are the numbers of inputs, hidden units and outputs."""
+    rest = {
+        "truncation_rate": None,
+        "optimizer": as_optimizer("adam"),
+        "batch_size": 10,
+        "dtype": np.dtype(float),
+        "start": None,
+    }
+    return RegressionSettings(
+        *sizes,
+        truncation=truncation,
+        objective=as_objective(CONVERGED if objective == "ml" else objective),
+        noise=as_noise(noise),
+        **rest | more,
+    )
+
+
+def learner(*args, scales=None, seed=0, **more):
+    """Return a learner of data that needs no scaling, or is scaled so."""
+    how = settings(*args, **more)
+    return RegressionLearner(how, scales or plain(how.n_inputs, how.n_outputs), seed)
+
+
+def gradient(run, X, y):
+    """Return the objective at a learner, and a copy of its gradient's parts."""
+    with one_blas_thread():
+        value = objectives.gradient_of(run.task, run.trained, X, y)
+    return value, objectives.parts(run.task, run.trained.gradient.copy())

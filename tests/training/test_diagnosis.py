@@ -12,10 +12,8 @@ from trug_fast.cli import main
 from trug_fast.training import diagnosis
 from trug_fast.training.diagnosis import Columns, Rise
 from trug_fast.training.rbm.learner import Learner
-from trug_fast.training.tggm import learner as tggm_learner
 from trug_fast.training.trbm.learner import TemporalLearner
 
-YACHT = tf.datasets.load_yacht().split(0)
 SMALL = {"n_hidden": 12, "epochs": 2, "batch_size": 20, "score": None, "rng": 0}
 OLD = {"batch_size": 100, "init_scale": 0.01, "rng": 0}
 IDLE = SMALL | {"epochs": 5, "learning_rate": 1e-4}  # a rate at which nothing is learned
@@ -78,33 +76,6 @@ class TestDivergence:
         with pytest.raises(FloatingPointError, match="standardise the columns of sequences"):
             tf.train_trbm(real, 10, visible="real", epochs=3, learning_rate=1.0, rng=0)
 
-    @pytest.mark.parametrize("fraction", [0.1, 0.0])
-    @pytest.mark.parametrize("rate", [1.0, 100.0])
-    def test_regression(self, fraction, rate):
-        # Root mean square errors are 120 and 400,000 standard deviations.
-        with pytest.raises(FloatingPointError, match="times the targets' standard deviation"):
-            tf.train_tggm(
-                *YACHT[:2], epochs=3, learning_rate=rate, validation_fraction=fraction, rng=0
-            )
-
-    def test_after_the_best_epoch_of_a_regression(self, monkeypatch):
-        # The best model stays good; the warning says that it is not the last.
-        found, calls = tggm_learner.Learner.fault, []
-
-        def third(self):
-            calls.append(1)
-            self.sick = len(calls) == 3 or getattr(self, "sick", False)
-            return "input_weights are no longer finite" if self.sick else found(self)
-
-        monkeypatch.setattr(tggm_learner.Learner, "fault", third)
-        options = {"n_hidden": 10, "epochs": 5, "learning_rate": 0.1, "rng": 0}
-        with pytest.warns(tf.TrainingWarning, match="diverged in epoch 3; the model is .* epoch 2"):
-            fit = tf.train_tggm(*YACHT[:2], **options)
-        assert fit.best_epoch == 2 and len(fit.history["epoch"]) == 2
-        calls.clear()
-        with pytest.raises(FloatingPointError, match="diverged in epoch 3: input_weights"):
-            tf.train_tggm(*YACHT[:2], **options, validation_fraction=0.0)
-
 
 class TestParameters:
     """All that is learned is watched."""
@@ -139,16 +110,6 @@ class TestParameters:
         self.watch(
             monkeypatch, TemporalLearner, name, lambda: tf.train_trbm(data, 8, **options, rng=0)
         )
-
-    def test_tggm(self):
-        settings = tggm_learner.Settings(
-            BOTH, "ml", 1, 0.0, "separate", True, 0.1, 0.1, 10, "adam", 0.0, 0.0, np.dtype(float)
-        )
-        for name in tggm_learner.Learner(2, 1, 3, settings, 0).parts()._fields:
-            learner = tggm_learner.Learner(2, 1, 3, settings, 0)
-            assert learner.fault() is None
-            getattr(learner.parts(), name).flat[-1] = np.inf
-            assert "no longer finite" in learner.fault()
 
     def test_the_bound_counts_what_a_unit_feels(self):
         # Gaussian units: net inputs of x1000 data are a million times as large, and mean the same.
@@ -198,12 +159,6 @@ class TestNothingLearned:
         with pytest.warns(tf.TrainingWarning, match="above that of ignorance.*standardise the"):
             tf.train_trbm(1000 * waves, 40, visible="real", epochs=10, rng=0)
 
-    def test_regression(self):
-        options = {"n_hidden": 10, "epochs": 5, "rng": 0}
-        with pytest.warns(tf.TrainingWarning, match="no better than the mean.*25 updates"):
-            tf.train_tggm(*YACHT[:2], **options, learning_rate=1e-5)
-        tf.train_tggm(*YACHT[:2], **options, learning_rate=0.1)
-
     def test_a_resumed_run_is_judged_like_one_that_never_stopped(self, digits, tmp_path):
         def words(*, stop=0, resume=False):
             def press(event):
@@ -230,28 +185,6 @@ class TestNothingLearned:
         options += ["--temperatures=20", "--chains=10", f"--out={tmp_path / 'out'}"]
         assert main(["train", "rbm", *options]) == 0
         assert re.search("^trug-fast: warning: training has not raised", capsys.readouterr().err)
-
-
-class TestConstants:
-    @pytest.mark.parametrize("value", [1.0, 0.0, -3e7, 1e-9])
-    @pytest.mark.parametrize("noise", ["shared", "separate"])
-    def test_a_constant_target_is_predicted(self, value, noise):
-        X, aims = YACHT.X_train, np.full(len(YACHT.X_train), value)
-        fit = tf.train_tggm(X, aims, n_hidden=10, epochs=5, noise=noise, rng=0)
-        mean, std = fit.model.predict(X, return_std=True)
-        np.testing.assert_allclose(mean, value, rtol=1e-7, atol=1e-7 if value == 0 else 0)
-        assert (std > 0).all() and (std < 1e-6 * (abs(value) or 1)).all()
-        # Begun at a model that says otherwise, too.
-        other = tf.train_tggm(*YACHT[:2], n_hidden=10, epochs=5, noise=noise, rng=0).model
-        fit = tf.train_tggm(X, aims, n_hidden=10, epochs=2, noise=noise, start=other, rng=0)
-        np.testing.assert_allclose(fit.model.predict(X), value, rtol=1e-7, atol=1e-7)
-
-    def test_beside_one_that_varies(self):
-        y = np.stack([YACHT.y_train, np.full(len(YACHT.y_train), 5.0)], axis=1)
-        fit = tf.train_tggm(YACHT.X_train, y, n_hidden=10, epochs=30, learning_rate=0.03, rng=0)
-        found = fit.model.predict(YACHT.X_train)
-        np.testing.assert_allclose(found[:, 1], 5.0, rtol=1e-7)
-        assert (found[:, 0] - y[:, 0]).std() < 0.5 * y[:, 0].std()
 
 
 def test_sequences_without_a_past_are_refused(videos):

@@ -106,7 +106,7 @@ def visible(name: str, value: ArrayLike, columns: int | None = None, *, soft: bo
     if wrong.any():
         row, column = (int(i) for i in np.argwhere(wrong)[0])
         wanted = "lie in [0, 1]" if soft else "be 0 or 1"
-        hint = "binarize the data, or pass soft=True for values in [0, 1]"
+        hint = "binarize the data, or take BernoulliUnits(soft=True) for values in [0, 1]"
         if array.min() < 0 or array.max() > 1:
             hint = (
                 "grey levels need datasets.binarize, real numbers visible='gaussian' in training, "

@@ -48,8 +48,8 @@ class Model:
     def __init__(self, *values: Any) -> None:
         """Check and copy the values of all fields, in their order."""
         given = dict(zip(self.fields, values, strict=True))
-        first = checks.matrix(self.fields[0].name, values[0])
-        self._dtype = np.dtype(np.float32 if first.dtype == np.float32 else np.float64)
+        single = checks.numbers(self.fields[0].name, values[0]).dtype == np.float32
+        self._dtype = np.dtype(np.float32 if single else np.float64)
         self._sizes: dict[str, int] = {}
         for field in sorted(self.fields, key=lambda field: -len(field.shape)):
             value = given[field]

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
-from trug_fast.kernels import tiles
-from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels.rbm import free_energy, gibbs
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG, HiddenUnits
 
 from .fields import Field
@@ -90,10 +89,7 @@ def log_norms(layers: gibbs.Layers, rows: NDArray[np.float64]) -> NDArray[np.flo
 
     Of layers in float64; BLAS must be held to one thread.
     """
-    units = layers.hidden_bias.shape[1]
-    parts = np.empty((len(rows), tiles.tile_count(1, units, tiles.HIDDEN)))
-    annealing.log_norm_rows(layers, rows, np.empty((len(rows), units)), parts)
-    return np.asarray(parts.sum(axis=1))
+    return np.asarray(free_energy.log_norm_parts(layers, rows).sum(axis=1))
 
 
 def _within(name: str, rows: NDArray[Any], lower: FloatArray, upper: FloatArray) -> NDArray[Any]:

@@ -167,7 +167,7 @@ def test_machines_trained_at_too_high_a_rate():
         for epochs in (5, 20, 60):
             model = tf.train_rbm(
                 data, 30, truncation=(0, 1), optimizer="rmsprop", learning_rate=rate,
-                epochs=epochs, batch_size=50, score=None, rng=0,
+                epochs=epochs, batch_size=50, monitor=None, rng=0,
             ).model  # fmt: skip
             exact = tf.exact.log_partition(model)
             with warnings.catch_warnings():
@@ -191,8 +191,9 @@ def test_estimates_of_a_model_that_forgets_its_modes():
         pytest.skip("needs binarized MNIST")
     for seed in (1, 2):
         model = tf.train_rbm(
-            images, 16, hidden="bernoulli", epochs=10, batch_size=100, score=None, init_scale=0.01,
-            optimizer="rmsprop", learning_rate=1e-2, average=0, rng=seed,
+            images, 16, hidden="bernoulli", epochs=10, batch_size=100, monitor=None,
+            start=tf.RandomWeights(0.01), optimizer=tf.RMSprop(average=0),
+            learning_rate=1e-2, rng=seed,
         ).model  # fmt: skip
         exact = tf.exact.log_partition(model)
         for rng in (0, 1):

@@ -8,7 +8,7 @@ from tests.support.models import exact_draws, machine
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.kernels.rbm import tempering
-from trug_fast.training.rbm.tempering import Replicas, as_betas
+from trug_fast.training.rbm.tempering import Replicas
 
 BETAS = (0.0, 0.3, 0.6, 1.0)
 CHAINS = 20_000
@@ -132,7 +132,7 @@ def test_replicas_carry_chains_between_modes():
     model = tf.BernoulliRBM(weights, -weights.sum(axis=1) / 2, -weights.sum(axis=0) / 2)
     start = np.ones((50, 10))
     assert model.sample(start=start, n_gibbs=600, rng=0).mean() > 0.99
-    chains = Replicas(as_betas(12), 50, np.zeros(10), 4)
+    chains = Replicas(tf.ParallelTempering(12).ladder, 50, np.zeros(10), 4)
     layers = model.layers()
     with one_blas_thread():
         chains.start(layers, np.ones((50, 10)) @ weights + model.hidden_bias, 1, 0)
@@ -143,7 +143,8 @@ def test_replicas_carry_chains_between_modes():
 
 def test_training_by_tempering_reports_its_exchanges():
     data = exact_draws(machine("mixed"), 100, seed=0)
-    options = {"method": "pt", "betas": [0.2, 0.7, 1.0], "n_chains": 4}
-    fit = tf.train_rbm(data, 3, **options, epochs=2, batch_size=10, score=None, rng=0)
+    sampler = tf.ParallelTempering([0.2, 0.7, 1.0], n_chains=4)
+    options = {"epochs": 2, "batch_size": 10, "monitor": None, "rng": 0}
+    fit = tf.train_rbm(data, 3, sampler=sampler, **options)
     assert ((fit.history["swap_min"] > 0) & (fit.history["swap_mean"] <= 1)).all()
-    assert as_betas(3) == (0.0, 0.5, 1.0)
+    assert tf.ParallelTempering(3).ladder == (0.0, 0.5, 1.0)

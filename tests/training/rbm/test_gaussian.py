@@ -40,17 +40,18 @@ INDEPENDENT = -2 * np.log(2 * np.pi) - 2  # nats of standard normal columns
         {"hidden": "bernoulli"},
         {"truncation": "sigmoid", "learning_rate": (0.2, 0.01)},
         {"truncation": "relu"},
-        {"method": "cd", "centred": False, "truncation": (0.0, 4.0)},
-        {"method": "pt", "betas": 4, "n_chains": 25},
+        {"sampler": tf.CD(centred=False), "truncation": (0.0, 4.0)},
+        {"sampler": tf.ParallelTempering(4, n_chains=25)},
         {"optimizer": "adam", "learning_rate": 0.01},
     ],
 )
 def test_training_raises_the_exact_likelihood(options):
     train, test = mixture(1000, seed=0), mixture(1000, seed=1)
     # A slow start, so that the history shows the way.
-    start = {"init_scale": 0.01, "learning_rate": (0.05, 0.0025), "n_chains": 50}
-    options = start | {"n_hidden": 3, "epochs": 60, "batch_size": 50, "rng": 0} | options
-    options |= {"visible": "gaussian", "visible_precision": 2.5}
+    slow = {"start": tf.RandomWeights(0.01), "learning_rate": (0.05, 0.0025)}
+    slow |= {"sampler": tf.PCD(n_chains=50)}
+    options = slow | {"n_hidden": 3, "epochs": 60, "batch_size": 50, "rng": 0} | options
+    options |= {"visible": tf.GaussianUnits(precision=2.5)}
     fit = tf.train_rbm(train, validation=test, **options)
     score = tf.exact.log_likelihood(fit.model, test).mean()
     # The clusters' own likelihood is 1.35 nats above independent columns.
@@ -64,7 +65,8 @@ def test_training_stays_where_there_is_a_density():
     train = 3 * mixture(500, seed=0)
     fit = tf.train_rbm(
         train, 3, visible="gaussian", truncation="relu", epochs=20, learning_rate=0.05,
-        batch_size=100, init_scale=0.01, average=0, dtype="float64", rng=0,
+        batch_size=100, start=tf.RandomWeights(0.01), optimizer=tf.SGD(average=0),
+        dtype="float64", rng=0,
     )  # fmt: skip
     m = fit.model
     norm = np.linalg.norm(scaled(m.weights, m.precision, m.visible_precision), 2)
@@ -75,7 +77,7 @@ def test_training_stays_where_there_is_a_density():
 def test_training_with_annealed_scores():
     train = mixture(300, seed=0)
     fit = tf.train_rbm(
-        train, 3, visible="gaussian", visible_precision=2.0, score="ais", epochs=2, rng=0
+        train, 3, visible=tf.GaussianUnits(precision=2.0), monitor="ais", epochs=2, rng=0
     )
     exact = tf.exact.log_likelihood(fit.model, train).mean()
     assert fit.history["score"][-1] == pytest.approx(exact, abs=0.05)
@@ -86,11 +88,10 @@ BAD = [
     ({"X": [[np.nan, 0.0]]}, ValueError, "X must be finite, got nan"),
     ({"validation": [[0.0]]}, ValueError, "validation must have 2 columns"),
     ({"visible": "real"}, ValueError, "visible must be one of 'bernoulli', 'gaussian'"),
-    ({"visible_precision": 0}, ValueError, "visible_precision must be positive, got 0"),
-    ({"visible_precision": "1"}, TypeError, "visible_precision must be a number"),
-    ({"visible": "bernoulli", "visible_precision": 1.0}, ValueError, "is for visible='gaussian'"),
-    ({"soft": True}, ValueError, "soft is for visible='bernoulli'"),
-    ({"score": "pseudo"}, ValueError, "score='pseudo' is for visible='bernoulli'"),
+    ({"visible": tf.GaussianUnits(learn_precision=True)}, ValueError, "has no effect in train_rbm"),
+    ({"visible": tf.TruGUnits()}, TypeError, "visible must be .* made by BernoulliUnits or Gauss"),
+    ({"monitor": "pseudo"}, ValueError, "monitor='pseudo' is for visible='bernoulli'"),
+    ({"monitor": tf.Monitor("pseudo")}, ValueError, "monitor='pseudo' is for visible='bernoulli'"),
 ]
 
 

@@ -1,6 +1,9 @@
-"""Training of the regression: gradients against exact values and slopes, and what users get."""
+"""Training of the regression: what users get, and what they are told of wrong arguments.
 
-import dataclasses
+Which runs there are and what is chosen is tested in ``test_stages.py``.
+"""
+
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -9,179 +12,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import trug_fast as tf
-from tests.support.regressions import TGGM_CASES, of_case, regression, rows
-from trug_fast._common.threads import one_blas_thread
-from trug_fast.kernels.tggm import epoch as steps
-from trug_fast.kernels.tggm import objectives as kernels
-from trug_fast.training.tggm.learner import Learner, Scale, Settings
+from tests.support.regressions import COMMON, YACHT
 
-PER_UNIT = tf.Truncation(-0.5, 1.2, learn="per_unit", learn_lower=True)
-COMMON = tf.Truncation(0.0, 1.5, learn="shared", learn_lower=True)
-CONVERGED = 400  # cycles
-
-
-def learner(method, noise="separate", truncation=PER_UNIT, inputs=3, outputs=2, hidden=4):
-    settings = Settings(
-        truncation=truncation,
-        method=method,
-        n_cycles=CONVERGED,
-        tolerance=0.0,
-        noise=noise,
-        learn_noise=True,
-        noise_variance=0.3,
-        hidden_variance=0.4,
-        batch_size=10,
-        optimizer="adam",
-        momentum=0.0,
-        weight_decay=0.0,
-        dtype=np.dtype(np.float64),
-    )
-    return Learner(inputs, outputs, hidden, settings, seed=0)
-
-
-def plain(width):
-    return Scale.none(width)
-
-
-def gradient(run, X, y):
-    """Return the objective and a copy of its gradient's parts."""
-    with one_blas_thread():
-        value = kernels.gradient_of(run.task, run.state, X, y)
-    return value, kernels.parts(run.task, run.state.gradient.copy())
-
-
-def at_model(model, method, noise):
-    """Return a learner at a model, whose data needs no scaling."""
-    run = learner(method, noise, PER_UNIT, model.n_inputs, model.n_outputs, model.n_hidden)
-    run.settings = dataclasses.replace(run.settings, hidden_variance=model.hidden_variance)
-    run.begin_at(model, plain(model.n_inputs), plain(model.n_outputs))
-    run.task = run.task._replace(hidden_precision=1 / model.hidden_variance)
-    return run
-
-
-@pytest.mark.parametrize("case", TGGM_CASES, ids=lambda case: case["name"])
-class TestExactCases:
-    def found(self, case, method):
-        model, X, y = of_case(case)
-        return gradient(at_model(model, method, "shared"), X, y)
-
-    def compare(self, own, expected):
-        names = {
-            "W0": own.input_weights,
-            "b0": own.input_bias,
-            "W1": own.output_weights,
-            "b1": own.output_bias,
-            "xi1": own.low_end,  # before end_coordinates: by the two ends
-            "xi2": own.log_width,
-        }
-        for key, values in names.items():
-            exact = np.array(expected[key], dtype=object)
-            exact = np.where(exact == None, 0.0, exact).astype(float)  # noqa: E711
-            np.testing.assert_allclose(values, exact, rtol=0, atol=1e-11, err_msg=key)
-
-    def test_bound(self, case):
-        expected, noise = case["expected"]["mf"], case["params"]["sigma2"]
-        value, own = self.found(case, "ml")
-        assert value == pytest.approx(expected["elbo"], abs=1e-12)
-        self.compare(own, expected["grad"])
-        np.testing.assert_allclose(own.log_noise, noise * expected["grad"]["sigma2"], atol=1e-11)
-
-    def test_squared_error(self, case):
-        self.compare(self.found(case, "bp")[1], case["expected"]["neg_half_sq_err_grad"])
-
-
-@pytest.mark.parametrize(
-    "truncation", [PER_UNIT, COMMON, tf.Truncation(0.0, np.inf)], ids=["per unit", "common", "relu"]
-)
-@pytest.mark.parametrize("noise", ["separate", "shared"])
-@pytest.mark.parametrize("method", ["ml", "moments"])
-def test_gradient_is_the_slope_of_the_objective(method, noise, truncation):
-    # In the coordinates that training moves: log noise, lower end, log width.
-    run = learner(method, noise, truncation)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
-    task, state = run.task, run.state
-    gradient(run, X, y)
-    if truncation.learn is not None:
-        steps.end_coordinates(task, state)
-    own = state.gradient.copy()
-    start, step = state.theta.copy(), 1e-5
-    stop = start.size if truncation.learn is not None else start.size - 2 * task.hidden
-    slope = np.zeros(stop)
-    for i in range(stop):
-        values = []
-        for shift in (step, -step):
-            state.theta[:] = start
-            state.theta[i] += shift
-            if truncation.learn is not None:
-                steps.place_ends(task, state)
-            values.append(gradient(run, X, y)[0])
-        slope[i] = (values[0] - values[1]) / (2 * step)
-    slopes, ours = (kernels.parts(task, np.append(v, start[stop:])) for v in (slope, own[:stop]))
-    for name in ("input_weights", "input_bias", "output_weights", "output_bias"):
-        np.testing.assert_allclose(getattr(ours, name), getattr(slopes, name), atol=1e-9)
-    if noise == "shared":  # both entries move together, along the sum
-        np.testing.assert_allclose(ours.log_noise, slopes.log_noise.sum(), atol=1e-9)
-    else:
-        np.testing.assert_allclose(ours.log_noise, slopes.log_noise, atol=1e-9)
-    if truncation.learn is not None:
-        share = task.hidden if truncation.learn == "shared" else 1  # common ends take the mean
-        np.testing.assert_allclose(ours.low_end * share, slopes.low_end, atol=1e-9)
-        np.testing.assert_allclose(ours.log_width * share, slopes.log_width, atol=1e-9)
-
-
-def test_noise_of_squared_errors_follows_the_predictive_likelihood():
-    X, y = np.random.default_rng(0).normal(size=(2, 7, 3))
-    y = y[:, :2]
-    _, squares = gradient(learner("bp"), X, y)
-    _, moments = gradient(learner("moments"), X, y)
-    np.testing.assert_array_equal(squares.log_noise, moments.log_noise)
-
-
-def test_early_end_of_cycles_changes_the_gradient_little():
-    run = learner("ml", hidden=30)
-    X, y = np.random.default_rng(0).normal(size=(2, 40, 3))
-    y = y[:, :2]
-    _, exact = gradient(run, X, y)
-    errors = []
-    for tolerance in (0.1, 0.01):
-        run.task = run.task._replace(tolerance=tolerance, cycles=10)
-        _, own = gradient(run, X, y)
-        errors.append(max(abs(a - b).max() for a, b in zip(own, exact, strict=True)))
-    assert errors[1] < errors[0] < 0.02 * max(abs(part).max() for part in exact)
-
-
-def test_standardisation_is_folded_into_the_model_and_back():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal([5, -3, 1e4], [2, 0.1, 3.0], (30, 3)), rng.normal([7, 0], [3, 1e-3], (30, 2))
-    scales = Scale.of(X, np.inf), Scale.of(y, 1.0)
-    for noise in ("separate", "shared"):
-        run = learner("ml", noise)
-        standard = run.model(plain(3), plain(2))
-        model = run.model(*scales)
-        mean, std = standard.predict(scales[0].apply(X, np.dtype(float)), return_std=True)
-        found, spread = model.predict(X, return_std=True)
-        deviation = y.std(axis=0)
-        np.testing.assert_allclose(found, mean * deviation + y.mean(axis=0), rtol=1e-9)
-        np.testing.assert_allclose(spread, std * deviation, rtol=1e-9)
-        again = learner("ml", noise)
-        again.state.theta[:] = 9.0
-        again.begin_at(model, *scales)
-        np.testing.assert_allclose(again.state.theta, run.state.theta, rtol=1e-9, atol=1e-9)
-
-
-def test_starting_at_a_model_keeps_its_predictions_whatever_the_unit_of_the_hidden_layer():
-    model = regression("separate", outputs=1, hidden=4)
-    X, _ = rows(model, 10)
-    for noise in ("separate", "shared"):
-        run = learner("ml", noise, outputs=1)
-        run.begin_at(model, plain(3), plain(1))
-        again = run.model(plain(3), plain(1))
-        for a, b in zip(again.predict(X, True), model.predict(X, True), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12)
-
-
-YACHT = tf.datasets.load_yacht().split(1)
 QUICK = dict(n_hidden=20, epochs=60, progress=False)
 LONG = QUICK | dict(epochs=150)
 
@@ -202,15 +34,16 @@ def test_a_fit_predicts_and_says_how(fitted):
     assert {len(values) for values in history.values()} == {150}
     assert history["objective"][-1] > history["objective"][0] + 1
     assert fitted.best_epoch == 1 + np.argmin(history["validation_rmse"])
-    assert fitted.learning_rate == 0.01 and not fitted.interrupted
+    np.testing.assert_array_equal(history["validation_score"], -history["validation_rmse"])
+    assert fitted.learning_rate == (0.01, 0.0002) and not fitted.interrupted
     ends = fitted.model.lower, fitted.model.upper
     assert (ends[0] != -1).all() and (ends[1] != 1).all() and ends[0].std() > 0
 
 
-@pytest.mark.parametrize("method", ["ml", "moments", "bp"])
+@pytest.mark.parametrize("objective", ["ml", "moments", "bp"])
 @pytest.mark.parametrize("noise", ["separate", "shared"])
-def test_every_method_learns(method, noise):
-    options = QUICK | dict(method=method, noise=noise, epochs=100)
+def test_every_objective_learns(objective, noise):
+    options = QUICK | dict(objective=objective, noise=noise, epochs=100)
     fit = tf.train_tggm(YACHT.X_train, YACHT.y_train, **options, rng=0)
     assert rmse(fit.model) < 4
     _, std = fit.model.predict(YACHT.X_test, return_std=True)
@@ -218,7 +51,7 @@ def test_every_method_learns(method, noise):
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "rmsprop"])
-def test_every_optimiser_learns(optimizer):
+def test_every_optimizer_learns(optimizer):
     fit = tf.train_tggm(YACHT.X_train, YACHT.y_train, **LONG, optimizer=optimizer, rng=0)
     assert fit.history["objective"][-1] > fit.history["objective"][0] + 1
     assert rmse(fit.model) < 2.5
@@ -309,111 +142,112 @@ def test_float64_follows_float32(fitted):
     assert double.model.dtype == fitted.model.dtype == np.float64
 
 
-class TestValidation:
-    def test_without_it_the_last_epoch_counts(self):
-        options = QUICK | dict(epochs=4)
-        fit = tf.train_tggm(*YACHT[:2], **options, validation_fraction=0.0, rng=0)
-        assert fit.best_epoch == 4 and "validation_rmse" not in fit.history
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+class TestRates:
+    def rates(self, name="learning_rate", **options):
+        fit = tf.train_tggm(*YACHT[:2], n_hidden=5, epochs=4, **options, rng=0)
+        return fit.history[name], fit
 
-    def test_the_best_rate_is_taken(self):
-        rates = (1e-5, 1e-2)
-        fit = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=rates, rng=0)
-        alone = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=1e-2, rng=0)
-        assert fit.learning_rate == 1e-2
-        np.testing.assert_array_equal(fit.model.upper, alone.model.upper)
+    def test_a_number_stays(self):
+        found, fit = self.rates(learning_rate=0.01)
+        assert (found == 0.01).all() and fit.learning_rate == 0.01
 
-    def test_a_rate_that_diverges_is_left_out(self):
-        options = QUICK | dict(optimizer="sgd", epochs=3)
-        fit = tf.train_tggm(*YACHT[:2], **options, learning_rate=(1e30, 1e-3), rng=0)
-        assert fit.learning_rate == 1e-3
-        with pytest.raises(FloatingPointError, match="use a lower learning_rate"):
-            tf.train_tggm(*YACHT[:2], **options, learning_rate=1e30, rng=0)
+    def test_a_pair_decays_geometrically(self):
+        found, _ = self.rates(learning_rate=(0.01, 0.0001))
+        np.testing.assert_allclose(found, 0.01 * 100 ** -np.array([0, 0.25, 0.5, 0.75]))
 
-    def test_patience_ends_a_run(self):
-        noise = np.random.default_rng(0).normal(size=277)  # nothing to learn: the first is best
-        with pytest.warns(tf.TrainingWarning, match="no better than the mean"):
-            fit = tf.train_tggm(YACHT.X_train, noise, **QUICK, patience=5, rng=0)
-        assert len(fit.history["epoch"]) == fit.best_epoch + 5 < 60
+    def test_a_function_gives_the_rate_by_the_share_of_the_run(self):
+        def warm_up(share):
+            return 0.01 * min(1.0, 2 * share + 0.1)
 
-    def test_the_refit_is_a_run_on_all_rows(self):
-        fit = tf.train_tggm(*YACHT[:2], **QUICK, calibrate=False, rng=0)
-        part = tf.train_tggm(*YACHT[:2], **QUICK, calibrate=False, refit=False, rng=0)
-        assert fit.best_epoch == part.best_epoch
-        assert (fit.model.upper != part.model.upper).all()
+        found, fit = self.rates(learning_rate=warm_up)
+        np.testing.assert_allclose(found, [0.001, 0.006, 0.01, 0.01])
+        assert fit.learning_rate is warm_up
 
-    def test_calibration_covers_what_it_says(self):
-        rng = np.random.default_rng(3)
-        X = rng.normal(size=(1000, 5))
-        y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + rng.normal(size=1000)
-        covered = {}
-        for calibrate in (True, False):
-            fit = tf.train_tggm(
-                X[:300],
-                y[:300],
-                30,
-                epochs=300,
-                validation_fraction=0.3,
-                score="rmse",
-                calibrate=calibrate,
-                progress=False,
-                rng=0,
-                patience=300,
-                refit=False,
-            )
-            mean, std = fit.model.predict(X[300:], return_std=True)
-            covered[calibrate] = np.mean(abs(mean - y[300:]) < 1.645 * std)
-        assert abs(covered[True] - 0.9) < 0.05
-        assert covered[True] >= covered[False]
+    def test_truncation_points_follow_the_learning_rate_or_have_their_own(self):
+        alone, together = self.rates(learning_rate=(0.02, 0.002))
+        same, given = self.rates(learning_rate=(0.02, 0.002), truncation_rate=(0.02, 0.002))
+        np.testing.assert_array_equal(together.model.upper, given.model.upper)
+        own, fit = self.rates("truncation_rate", learning_rate=0.02, truncation_rate=0.0)
+        assert (own == 0).all() and (fit.model.upper == np.float32(1)).all()
+
+    def test_they_go_over_the_whole_plan_also_in_the_refit(self):
+        seen = []
+        tf.train_tggm(
+            *YACHT[:2],
+            5,
+            epochs=10,
+            learning_rate=lambda share: seen.append(share) or 0.05,
+            monitor=tf.Monitor(patience=1),
+            progress=False,
+            rng=0,
+        )
+        assert set(np.round(seen, 9)) <= set(np.round(np.arange(11) / 10, 9))
 
 
-def test_interruption_gives_the_fit_so_far(monkeypatch):
-    epoch = Learner.run_epoch
-
-    def stopped(self, inputs, targets, rows, number, *rates):
-        if number == 3:
-            raise KeyboardInterrupt
-        return epoch(self, inputs, targets, rows, number, *rates)
-
-    monkeypatch.setattr(Learner, "run_epoch", stopped)
-    with pytest.warns(UserWarning, match="training was interrupted"):
-        fit = tf.train_tggm(*YACHT[:2], **QUICK, rng=0)
-    assert fit.interrupted and len(fit.history["epoch"]) == 3
-    assert np.isfinite(fit.model.predict(YACHT.X_test)).all()
+def test_at_most_twenty_parameters():
+    assert len(inspect.signature(tf.train_tggm).parameters) <= 20
 
 
+START = tf.TruGTGGM([[1.0]], 0, [[1.0]], 0, 1, 0, 1)
+OWN = tf.TruGTGGM(np.ones((3, 6)), 0, np.ones((1, 3)), 0, 1, 0, 1)
 BAD = [
     (dict(X=[1.0, 2.0]), "X must be a matrix"),
     (dict(X=np.full((277, 6), np.nan)), "X must be finite"),
     (dict(y=np.zeros(5)), "y must be a vector or matrix with a row for each of the 277 rows of X"),
     (dict(y=np.full(277, np.inf)), "y must be finite"),
     (dict(n_hidden=0), "n_hidden must be at least 1"),
-    (dict(method="em"), "method must be one of 'ml', 'moments', 'bp'"),
+    (dict(objective="em"), "objective must be one of 'ml', 'moments', 'bp'"),
     (dict(noise="none"), "noise must be one of"),
-    (dict(noise_variance=0.0), "noise_variance must be positive"),
     (dict(optimizer="lbfgs"), "optimizer must be one of"),
-    (dict(learning_rate=[]), "learning_rate must be a number or a sequence"),
+    (dict(learning_rate=(0.1, 0.01, 0.001)), "learning_rate must be a number, a pair"),
     (dict(learning_rate=-1.0), "learning_rate must be at least 0"),
-    (dict(learning_rate=[0.1, 0.2], validation_fraction=0.0), "several learning rates need"),
-    (dict(validation_fraction=1.0), "validation_fraction must be below 1"),
-    (dict(X=np.zeros((1, 2)), y=[0.0], validation_fraction=0.9), "too few to hold 1 back"),
-    (dict(score="r2"), "score must be one of"),
-    (dict(start=tf.TruGTGGM([[1.0]], 0, [[1.0]], 0, 1, 0, 1)), "start must have 6 inputs, got 1"),
+    (dict(search=[]), "search must hold learning rates, got none"),
+    (dict(search=[0.1, -1.0]), "search must be at least 0"),
+    (dict(search=[0.1, 0.2], validation=None), "search needs validation"),
+    (dict(validation=1.0), "validation must be below 1"),
+    (dict(validation=0.0), "validation must be positive"),
+    (dict(X=np.zeros((1, 2)), y=[0.0], validation=0.9), "too few to hold 1 back"),
+    (dict(validation=(np.zeros((3, 5)), np.zeros(3))), "X of validation must have 6 columns"),
+    (dict(validation=(np.zeros((3, 6)), np.zeros(4))), "y of validation must be .* the 3 rows"),
+    (dict(validation=(np.zeros((3, 6)), np.zeros((3, 2)))), "y of validation must have 1 column"),
+    (dict(monitor="r2"), "monitor must be one of"),
+    (dict(monitor=tf.Monitor("ais")), "score must be one of 'auto', 'rmse', 'log_likelihood'"),
+    (dict(start=START), "start must have n_inputs=6, got 1"),
     (dict(truncation="cosine"), "truncation must be one of"),
+]
+NO_EFFECT = [
+    (dict(search=[0.1], learning_rate=0.1), "learning_rate has no effect beside search"),
+    (dict(truncation="relu", truncation_rate=0.1), "truncation_rate has no effect: .* not learned"),
+    (dict(optimizer=tf.Adam(average=0.1)), "average=0.1, which has no effect"),
+    (dict(validation=None, monitor="rmse"), "monitor has no effect without validation"),
+    (dict(validation=None, monitor=tf.Monitor()), "monitor has no effect without validation"),
+    (dict(start=OWN, noise=tf.Noise(variance=0.2)), "variance=0.2, which has no effect: .* start"),
+    (dict(search=[0.1, 0.2], monitor=None), "search needs validation, and a monitor"),
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), BAD)
+@pytest.mark.parametrize(("change", "message"), BAD + NO_EFFECT)
 def test_bad_arguments(change, message):
     arguments = dict(X=YACHT.X_train, y=YACHT.y_train, n_hidden=3, epochs=1) | change
     with pytest.raises(ValueError, match=message):
         tf.train_tggm(**arguments)
 
 
-def test_bad_kinds_of_arguments():
-    for change, message in (
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
         (dict(dtype="int32"), "dtype must be float32 or float64"),
         (dict(start=3), "start must be a TruGTGGM, got int"),
+        (dict(start=tf.RandomWeights()), "start must be a TruGTGGM, got RandomWeights"),
         (dict(rng=1.5), "rng must be None"),
-    ):
-        with pytest.raises(TypeError, match=message):
-            tf.train_tggm(*YACHT[:2], 3, **change)
+        (dict(callbacks=print), "callbacks must be a list of functions"),
+        (dict(search=0.1), "search must be a sequence of learning rates"),
+        (dict(search=lambda share: 0.1), "search must be a sequence of learning rates"),
+        (dict(validation="0.1"), "validation must be a fraction"),
+        (dict(checkpoint=3), "^checkpoint must be a path"),
+    ],
+)
+def test_bad_kinds_of_arguments(change, message):
+    with pytest.raises(TypeError, match=message):
+        tf.train_tggm(*YACHT[:2], 3, **change)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
@@ -142,11 +143,8 @@ def shape_of(model: TruGRBM | TruGTRBM, truncation: Truncation, units: TruGUnits
     precision, lower, upper = (
         getattr(model, name).astype(np.float64) for name in ("precision", "lower", "upper")
     )
-    if units.precision != TruGUnits.precision and (precision != units.precision).any():
-        raise ValueError(
-            f"hidden has precision={units.precision}, but start has units of precision "
-            f"{precision.min():g} to {precision.max():g}, with which training goes on"
-        )
+    if units.precision != TruGUnits.precision:
+        _require_precision("hidden", units.precision, precision)
     ends = {"lower": lower, "upper": upper}
     for name, values in ends.items():
         if truncation.learn is None and (values != getattr(truncation, name)).any():
@@ -164,8 +162,20 @@ def shape_of(model: TruGRBM | TruGTRBM, truncation: Truncation, units: TruGUnits
     return Shape(precision, lower, upper, truncation, units.learn_precision)
 
 
+def _require_precision(name: str, wanted: float, found: NDArray[Any]) -> None:
+    """Refuse a precision that is asked for where training goes on with others."""
+    if (found != wanted).any():
+        raise ValueError(
+            f"{name} has precision={wanted}, but start has units of precision "
+            f"{found.min():g} to {found.max():g}, with which training goes on"
+        )
+
+
 def checked_start(
-    start: Model | RandomWeights | None, shape: tuple[int, int], *, trug: bool, real: bool
+    start: Model | RandomWeights | None,
+    shape: tuple[int, int],
+    hidden: TruGUnits | None,
+    visible: BernoulliUnits | GaussianUnits,
 ) -> RandomWeights | Model:
     """Return where training starts, if that is a model of these sizes and kinds of units.
 
@@ -179,20 +189,19 @@ def checked_start(
     checks.kind("start", start, TruGRBM, BernoulliRBM, RandomWeights)
     if isinstance(start, RandomWeights):
         return start
+    kind = "gaussian" if isinstance(visible, GaussianUnits) else "bernoulli"
     for what, wanted, found in (
         ("visible units", shape[0], start.n_visible),
         ("hidden units", shape[1], start.n_hidden),
-        ("kind of hidden units", "trug" if trug else "bernoulli", _hidden_kind(start)),
-        ("kind of visible units", "gaussian" if real else "bernoulli", _visible_kind(start)),
+        ("kind of hidden units", "bernoulli" if hidden is None else "trug", _hidden_kind(start)),
+        ("kind of visible units", kind, start.visible),
     ):
         if wanted != found:
             raise ValueError(f"start must agree in the {what}: {wanted} asked for, {found} in it")
+    if isinstance(visible, GaussianUnits) and visible.precision is not None:
+        _require_precision("visible", visible.precision, np.asarray(start.visible_precision))
     return start
 
 
 def _hidden_kind(model: Model) -> str:
     return "trug" if isinstance(model, TruGRBM) else "bernoulli"
-
-
-def _visible_kind(model: Model) -> str:
-    return "bernoulli" if model.visible_precision is None else "gaussian"

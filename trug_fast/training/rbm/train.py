@@ -271,14 +271,13 @@ def _settings(
     if hidden is None and truncation is not None:
         raise ValueError("truncation is for hidden='trug'; Bernoulli units have none")
     n_hidden = checks.count("n_hidden", n_hidden)
-    real = isinstance(visible, GaussianUnits)
     size = usual_batch_size(len(data)) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
     if isinstance(sampler, CD):
         chains = size
     else:
         chains = max(N_CHAINS, size) if sampler.n_chains is None else sampler.n_chains
-    origin = checked_start(start, (data.shape[1], n_hidden), trug=hidden is not None, real=real)
+    origin = checked_start(start, (data.shape[1], n_hidden), hidden, visible)
     settings = Settings(
         n_visible=data.shape[1],
         n_hidden=n_hidden,

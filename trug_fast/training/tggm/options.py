@@ -90,7 +90,7 @@ class HoldOut:
     Parameters
     ----------
     fraction : float
-        Of the rows, above 0 and below 1.
+        Of the rows, above 0 and below 1; at least one row is held back.
     refit : bool
         Train on all rows in the end; otherwise the model of the best epoch is returned.
     calibrate : bool

@@ -1,1 +1,0 @@
-"""What training/trbm and training/tggm still use of the former classes; goes with their move."""
