@@ -41,8 +41,8 @@ def test_small_run(tmp_path, capsys):
         assert (tmp_path / words.split()[-1]).stat().st_size > 500
     frames = np.load(tmp_path / "video.npz")["frames"]
     assert frames.shape == (3, 900) and 0 <= frames.min() and frames.max() <= 1
-    machine = tf.TruGTRBM.load(model)
-    again = machine.generate(3, n_gibbs=2, return_mean=True, rng=0)
+    trained = tf.TruGTRBM.load(model)
+    again = trained.generate(3, n_gibbs=2, return_mean=True, rng=0)
     np.testing.assert_array_equal(frames, again)
 
 
@@ -68,11 +68,11 @@ def test_a_stopped_run_continues(tmp_path, capsys, monkeypatch):
         np.testing.assert_array_equal(*(getattr(model, name) for model in models))
 
 
-def test_what_is_no_temporal_machine(tmp_path, capsys):
+def test_what_is_no_temporal_model(tmp_path, capsys):
     path = tmp_path / "rbm.npz"
     tf.BernoulliRBM(np.zeros((3, 2)), 0, 0).save(path)
     assert cli.main(["plot", "weights", str(path), str(tmp_path / "w.png")]) == 2
-    assert "holds no temporal machine" in capsys.readouterr().err
+    assert "holds no temporal model" in capsys.readouterr().err
     assert cli.main(["sample", str(path), "--out", str(tmp_path / "video.gif")]) == 2
     assert "--out must end in .png or .npz" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""``trug-fast evaluate MODEL``: log-probabilities of a stored machine."""
+"""``trug-fast evaluate MODEL``: log-probabilities of a stored model."""
 
 from __future__ import annotations
 

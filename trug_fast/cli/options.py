@@ -147,7 +147,7 @@ def training_images(arguments: argparse.Namespace, data: ImageData) -> Any:
 
 
 def load_model(path: str) -> TruGRBM | BernoulliRBM:
-    """Return the machine in a file, of whichever kind."""
+    """Return the model in a file, of whichever kind."""
     from trug_fast._common import files
     from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 
@@ -160,7 +160,7 @@ def load_model(path: str) -> TruGRBM | BernoulliRBM:
 
 
 def load_temporal(path: str) -> TRBM | None:
-    """Return the temporal machine in a file; None if it holds another kind."""
+    """Return the temporal model in a file; None if it holds another kind."""
     from trug_fast._common import files
     from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 
@@ -183,7 +183,7 @@ def require_pixels(
 
 
 def square_side(model: TRBM | TruGRBM | BernoulliRBM) -> int:
-    """Return the side of a machine's images; refuse what is no square."""
+    """Return the side of a model's images; refuse what is no square."""
     side = math.isqrt(model.n_visible)
     if side * side != model.n_visible:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""``trug-fast plot``: figures of stored machines and of the units themselves."""
+"""``trug-fast plot``: figures of stored models and of the units themselves."""
 
 from __future__ import annotations
 
@@ -175,5 +175,5 @@ def _trial(motion: MotionData, name: str, frames: int) -> FloatArray:
 def _temporal(arguments: argparse.Namespace) -> TRBM:
     model = options.load_temporal(arguments.model)
     if model is None:
-        raise ValueError(f"{arguments.model} holds no temporal machine")
+        raise ValueError(f"{arguments.model} holds no temporal model")
     return model

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
         table.add_argument(
             "--show", action="store_true", help="only print the results in --results or --out"
         )
-    figures = which.add_parser(FIGURES, help="figures of the machines of table1")
+    figures = which.add_parser(FIGURES, help="figures of the models of table1")
     figures.set_defaults(run=run_figures, table=FIGURES)
     add_run(figures)
     units = which.add_parser(NONLINEARITIES, help="what the regressions of table4 have learned")
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def run_figures(arguments: argparse.Namespace) -> None:
-    """Draw what the finished machines of Table 1 give."""
+    """Draw what the finished models of Table 1 give."""
     from trug_fast.reproduce import figures, protocol, runner
 
     if arguments.print_config:

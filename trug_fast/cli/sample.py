@@ -1,4 +1,4 @@
-"""``trug-fast sample MODEL``: draws from a stored machine, as images or as numbers."""
+"""``trug-fast sample MODEL``: draws from a stored model, as images or as numbers."""
 
 from __future__ import annotations
 

@@ -142,8 +142,8 @@ class RBM(TwoLayers):
         Examples
         --------
         >>> import numpy as np, trug_fast as tf
-        >>> machine = tf.TruGRBM(np.zeros((3, 2)), 0.0, 0.0, 1.0, 0.0, 1.0)
-        >>> machine.sample(4, n_gibbs=10, rng=0, clamp=[1, np.nan, np.nan])[:, 0]
+        >>> model = tf.TruGRBM(np.zeros((3, 2)), 0.0, 0.0, 1.0, 0.0, 1.0)
+        >>> model.sample(4, n_gibbs=10, rng=0, clamp=[1, np.nan, np.nan])[:, 0]
         array([1., 1., 1., 1.])
         """
         sweeps = checks.count("n_gibbs", n_gibbs)
@@ -164,7 +164,7 @@ class TruGRBM(RBM):
     Parameters
     ----------
     weights : array_like, shape (n_visible, n_hidden)
-        W.  float32 weights make a float32 machine; anything else a float64 one.
+        W.  float32 weights make a float32 model; anything else a float64 one.
     visible_bias : array_like, shape (n_visible,), or number
         b.
     hidden_bias : array_like, shape (n_hidden,), or number
@@ -185,8 +185,8 @@ class TruGRBM(RBM):
     Examples
     --------
     >>> import trug_fast as tf
-    >>> machine = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, precision=1.0, lower=0.0, upper=1.0)
-    >>> machine.free_energy([[1, 0]]).round(4)
+    >>> model = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, precision=1.0, lower=0.0, upper=1.0)
+    >>> model.free_energy([[1, 0]]).round(4)
     array([-0.3441])
     >>> real = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=1.0)
     >>> real.free_energy([[1.5, 0]]).round(4)
@@ -228,8 +228,8 @@ class BernoulliRBM(RBM):
     Examples
     --------
     >>> import trug_fast as tf
-    >>> machine = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0)
-    >>> machine.free_energy([[1, 0]]).round(4)
+    >>> model = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0)
+    >>> model.free_energy([[1, 0]]).round(4)
     array([-1.3133])
     """
 

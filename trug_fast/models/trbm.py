@@ -171,7 +171,7 @@ class TruGTRBM(TRBM):
     Parameters
     ----------
     weights : array_like, shape (n_visible, n_hidden)
-        W1.  float32 weights make a float32 machine; anything else a float64 one.
+        W1.  float32 weights make a float32 model; anything else a float64 one.
     visible_to_hidden : array_like, shape (n_hidden, n_visible)
         W2.
     visible_to_visible : array_like, shape (n_visible, n_visible)
@@ -199,10 +199,10 @@ class TruGTRBM(TRBM):
     --------
     >>> import numpy as np, trug_fast as tf
     >>> zero = np.zeros
-    >>> machine = tf.TruGTRBM(
+    >>> model = tf.TruGTRBM(
     ...     zero((3, 2)), zero((2, 3)), 4 * np.eye(3) - 2, zero((2, 2)), 0, 0, 0, 0, 1, 0, 1
     ... )
-    >>> machine.predict([[1, 0, 0], [1, 0, 0]], rng=0).round(2)[1]
+    >>> model.predict([[1, 0, 0], [1, 0, 0]], rng=0).round(2)[1]
     array([0.88, 0.12, 0.12])
     """
 

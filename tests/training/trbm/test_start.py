@@ -1,4 +1,4 @@
-"""Where training on sequences starts: linear forecasts, built into the machine."""
+"""Where training on sequences starts: linear forecasts, built into the model."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_training_starts_at_the_forecast_from_two_frames(swings, units):
     assert errors[2] < simple["linear, order 2"] + 0.1 * simple["linear, order 1"]
 
 
-def test_machines_too_small_for_it_start_at_one_frame(swings):
+def test_models_too_small_for_it_start_at_one_frame(swings):
     train, test = swings
     models = [
         tf.train_trbm(train, 3, visible="real", start_order=order, **STILL).model
