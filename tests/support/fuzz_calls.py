@@ -173,19 +173,33 @@ CALLS = {
     ),
     "train_trbm": Call(
         tf.train_trbm,
-        CHAINS
-        | COMMON
-        | {
+        {
             "sequences": SEQUENCES,
-            "visible": word("binary", "real"),
-            "learn_visible_precision": FLAG,
-            "gradient": word("paper", "full"),
-            "filtering": word("mean", "sample"),
-            "chains": word("both", "data", "past"),
-            "start_order": Arg("count", (1, 2)),
-            "noise": SHARE,
+            "n_hidden": needed("count", 1, 2, 3),
+            "truncation": ENDS,
+            "hidden": word("trug", "bernoulli", tf.TruGUnits(2.0, learn_precision=True)),
+            "visible": word("bernoulli", "gaussian", tf.GaussianUnits(learn_precision=True)),
+            "sampler": Arg(
+                "word",
+                (
+                    tf.SequenceCD(1, begin="data", gradient="paper-draws"),
+                    tf.SequenceCD((1, 2), begin="past", gradient="paper", centred=False),
+                ),
+            ),
+            "optimizer": word("sgd", "rmsprop", "adam", tf.SGD(momentum=0.5, weight_decay=0.1)),
+            "learning_rate": RATE,
+            "truncation_rate": RATE,
+            "batch_size": N,
+            "epochs": STEPS,
+            "corruption": SHARE,
+            "dtype": DTYPE,
             "validation": MORE,
-            "score": FLAG,
+            "monitor": word("auto", "prediction", tf.Monitor(every=2, patience=1)),
+            "callbacks": Arg("functions", ((), [lambda event: None], [lambda event: True])),
+            "start": Arg("model", (TRBMS[0], tf.LinearStart(1, 0.1), tf.LinearStart(2))),
+            "checkpoint": PATH,
+            "progress": OFF,
+            "rng": RNG,
         },
     ),
     "train_tggm": Call(

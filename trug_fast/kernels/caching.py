@@ -86,9 +86,9 @@ class _Place:
         return STAMP
 
     def get_disambiguator(self):
-        # Files of one name in two rooms share the one folder of compiled kernels.
-        room = Path(self._py_file).resolve().parent.name
-        return f"{room}-{self._line}"
+        # Files of one name in two rooms, on any floors, share the one folder of compiled kernels.
+        room = Path(self._py_file).resolve().parent.relative_to(FOLDER.resolve())
+        return f"{'.'.join(room.parts)}-{self._line}"
 
 
 class _Placed(CompileResultCacheImpl):
