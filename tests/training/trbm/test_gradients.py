@@ -75,7 +75,7 @@ def test_estimate_is_exact_on_average_at_the_target(kind, rule):
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", ["past", "both"])
 def test_chains_from_the_past_reach_the_target(begin):
-    # After 60 sweeps it does not matter where the chains of this small machine began.
+    # After 60 sweeps it does not matter where the chains of this small model began.
     model = temporal_model("mixed", scale=0.5)
     x = np.random.default_rng(5).integers(0, 2, (3, model.n_visible)).astype(float)
     exact = tf.exact.gradient(model, [x], rule="full")
@@ -129,7 +129,7 @@ def test_where_chains_start():
 
 
 def test_gaussian_estimate_is_exact_on_average():
-    # From far-away starts 60 sweeps reach the target of this small machine.
+    # From far-away starts 60 sweeps reach the target of this small model.
     model = temporal_model("gaussian", n_visible=2, n_hidden=2, scale=0.5)
     x = np.random.default_rng(5).normal(size=(3, 2))
     exact = tf.exact.gradient(model, [x], rule="full")
