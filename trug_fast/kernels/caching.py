@@ -87,8 +87,9 @@ class _Place:
 
     def get_disambiguator(self):
         # Files of one name in two rooms, on any floors, share the one folder of compiled kernels.
-        room = Path(self._py_file).resolve().parent.relative_to(FOLDER.resolve())
-        return f"{'.'.join(room.parts)}-{self._line}"
+        room, top = Path(self._py_file).resolve().parent, FOLDER.resolve()
+        name = ".".join(room.relative_to(top).parts) if top in (room, *room.parents) else room.name
+        return f"{name}-{self._line}"
 
 
 class _Placed(CompileResultCacheImpl):
