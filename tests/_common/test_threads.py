@@ -19,12 +19,13 @@ from tests.support.calls import (
 from tests.support.data import ROOT
 from trug_fast._common import threads
 from trug_fast.kernels import balls, optimizer, tiles
-from trug_fast.kernels.rbm import annealing, gibbs, gradients, tempering
+from trug_fast.kernels.rbm import annealing, free_energy, gibbs, gradients, tempering
 from trug_fast.kernels.tggm import mean_field
 from trug_fast.kernels.trbm import filter, frames
 
 MODULES = (
-    annealing, balls, filter, frames, gibbs, gradients, mean_field, optimizer, tempering, tiles
+    annealing, balls, filter, frames, free_energy, gibbs, gradients, mean_field, optimizer,
+    tempering, tiles,
 )  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
 several = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
@@ -91,6 +92,7 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
     for call in CALLS.values():
         call()
     inner = {"pack_means", "hidden_half_step", "visible_half_step", "net_inputs", "exchange"}
+    inner |= {"log_norm_tiles"}
     assert {name for _, name, _ in kernels} - seen <= inner | {"step_hidden"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 
-Errors = dict[str, NDArray[np.float64]]
+Floats = NDArray[np.float64]
+
+
+class LinearFit(NamedTuple):
+    """A regression of a frame on those before it."""
+
+    coefficients: Floats  # (1 + order * n_visible, n_visible), the constants first
+    mean_square: Floats  # (n_visible,) of the residuals
 
 
 def forecast_errors(
@@ -19,7 +26,7 @@ def forecast_errors(
     *,
     orders: tuple[int, ...] = (1, 2),
     ridge: float = 1.0,
-) -> Errors:
+) -> dict[str, Floats]:
     """Squared errors of simple forecasts, as :func:`trug_fast.prediction_error` measures them.
 
     Parameters
@@ -36,6 +43,12 @@ def forecast_errors(
         "copy last" repeats the frame before, "mean frame" the mean of the training frames;
         "linear, order p" is fitted to them.  Frames with less than p before them are forecast by
         the regression of as many as there are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If sequences do not fit each other, those to train on are too short for an order, or one to
+        test on has a single frame.
 
     Examples
     --------
@@ -58,30 +71,21 @@ def forecast_errors(
         "copy last": _errors(parts, [x[:-1] for x in parts]),
         "mean frame": _errors(parts, [np.broadcast_to(mean, x[1:].shape) for x in parts]),
     }
-    fits = {p: linear_fit(ours, p, penalty)[0] for p in range(1, max(orders, default=0) + 1)}
+    fits = {
+        p: linear_fit(ours, p, penalty).coefficients for p in range(1, max(orders, default=0) + 1)
+    }
     for order in orders:
-        result[f"linear, order {order}"] = _errors(parts, [_run(fits, order, x) for x in parts])
+        result[f"linear, order {order}"] = _errors(parts, [_linear(fits, order, x) for x in parts])
     return result
 
 
-def _errors(parts: list[NDArray[Any]], forecasts: list[NDArray[Any]]) -> NDArray[np.float64]:
-    return np.array(
-        [((f - x[1:]) ** 2).sum(axis=1).mean() for x, f in zip(parts, forecasts, strict=True)]
-    )
+def linear_fit(sequences: Sequences, order: int, ridge: float) -> LinearFit:
+    """Fit each frame to the ``order`` frames before it, by least squares with a penalty.
 
-
-def _past(x: NDArray[Any], order: int) -> NDArray[np.float64]:
-    """Return, for each frame from number ``order`` on, a one and the frames before it."""
-    columns = [x[order - lag : len(x) - lag] for lag in range(1, order + 1)]
-    return np.concatenate([np.ones((max(0, len(x) - order), 1)), *columns], axis=1)
-
-
-def linear_fit(
-    sequences: Sequences, order: int, ridge: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return coefficients (1 + order * n_visible, n_visible), the constants first, and residuals.
-
-    The residuals are mean squares, one for each visible unit.
+    Raises
+    ------
+    ValueError
+        If no sequence is longer than ``order`` frames.
     """
     size, n_visible = 1 + order * sequences.shape[1], sequences.shape[1]
     square, product = np.zeros((size, size)), np.zeros((size, n_visible))
@@ -100,13 +104,24 @@ def linear_fit(
     regular = square + np.diag(penalty) + 1e-12 * np.trace(square) / size * np.eye(size)
     fit = np.linalg.solve(regular, product)
     left = total - 2 * (fit * product).sum(axis=0) + (fit * (square @ fit)).sum(axis=0)
-    return fit, np.maximum(left, 0.0) / count
+    return LinearFit(fit, np.maximum(left, 0.0) / count)
 
 
-def _run(
-    fits: dict[int, NDArray[np.float64]], order: int, x: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    orders = range(1, min(order, len(x) - 1))
-    first = [_past(x[: p + 1], p) @ fits[p] for p in orders]
+def _errors(parts: list[NDArray[Any]], forecasts: list[NDArray[Any]]) -> Floats:
+    """Return the mean squared error of each sequence."""
+    return np.array(
+        [((f - x[1:]) ** 2).sum(axis=1).mean() for x, f in zip(parts, forecasts, strict=True)]
+    )
+
+
+def _past(x: NDArray[Any], order: int) -> Floats:
+    """Return, for each frame from number ``order`` on, a one and the frames before it."""
+    columns = [x[order - lag : len(x) - lag] for lag in range(1, order + 1)]
+    return np.concatenate([np.ones((max(0, len(x) - order), 1)), *columns], axis=1)
+
+
+def _linear(fits: dict[int, Floats], order: int, x: Floats) -> Floats:
+    """Return forecasts of all frames of a sequence but the first."""
     order = min(order, len(x) - 1)
+    first = [_past(x[: p + 1], p) @ fits[p] for p in range(1, order)]
     return np.concatenate([*first, _past(x, order) @ fits[order]])

@@ -37,8 +37,8 @@ def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDA
     Examples
     --------
     >>> import numpy as np, trug_fast as tf
-    >>> machine = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)
-    >>> tf.log_likelihood(machine, [[0, 1, 1]], tf.exact.log_partition(machine)).round(4)
+    >>> model = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)
+    >>> tf.log_likelihood(model, [[0, 1, 1]], tf.exact.log_partition(model)).round(4)
     array([-2.0794])
     """
     require_rbm("log_likelihood(model, X, log_z)", model)
@@ -58,8 +58,32 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     """Stochastic pseudo-log-likelihood of each row: one random pixel stands for all.
 
     n_visible times the log-probability of one pixel given the others; needs no log Z.  Its mean
-    over rows follows training at the cost of two free energies; it is no log-likelihood.  For
-    Bernoulli visible units only: the probability of one of them needs no integral.
+    over rows follows training at the cost of two free energies; it is no log-likelihood.
+
+    Parameters
+    ----------
+    model : TruGRBM or BernoulliRBM
+        With Bernoulli visible units: the probability of one of them needs no integral.
+    X : array_like, shape (rows, n_visible)
+        Numbers in [0, 1].
+    rng : None, int or numpy.random.Generator
+        Chooses the pixels.
+
+    Returns
+    -------
+    ndarray, shape (rows,), float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the model is of another kind, or X does not hold such numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> model = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0)
+    >>> tf.pseudo_log_likelihood(model, [[0, 1, 1]], rng=0).round(4)
+    array([-2.0794])
     """
     require_rbm("pseudo_log_likelihood(model, X)", model)
     if model.visible_precision is not None:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
-from trug_fast.kernels import tiles
-from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels.rbm import free_energy, gibbs
 from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG, HiddenUnits
 
 from .fields import Field
@@ -86,14 +85,11 @@ HiddenLayer = TruGHidden | BernoulliHidden
 
 
 def log_norms(layers: gibbs.Layers, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum over hidden units of L at their net inputs (math.md 2.1), for each row.
+    """Return the sum over hidden units of L at their net inputs (mathematics 2.1), for each row.
 
     Of layers in float64; BLAS must be held to one thread.
     """
-    units = layers.hidden_bias.shape[1]
-    parts = np.empty((len(rows), tiles.tile_count(1, units, tiles.HIDDEN)))
-    annealing.log_norm_rows(layers, rows, np.empty((len(rows), units)), parts)
-    return np.asarray(parts.sum(axis=1))
+    return np.asarray(free_energy.log_norm_parts(layers, rows).sum(axis=1))
 
 
 def _within(name: str, rows: NDArray[Any], lower: FloatArray, upper: FloatArray) -> NDArray[Any]:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from trug_fast._common.numerics import log_sum_exp
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.hidden import TRUG
+from trug_fast.models.hidden_units import log_norms
 
 NODES = 16  # of a panel
 PANELS = 8  # of an axis at first, beside those that shrink towards its ends
@@ -177,11 +178,10 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
         int(precision[0] <= 0),
         np.empty(0),
     )
-    log_norm = np.empty((len(rows), 1))
     with computing(work(len(rows), weights.shape[0], 1)):
         found = gibbs.hidden_moments(layers, rows)
-        annealing.log_norm_rows(layers, rows, found.net, log_norm)
-    return log_norm[:, 0], found.mean[:, 0], found.variance[:, 0]
+        log_norm = log_norms(layers, rows)
+    return log_norm, found.mean[:, 0], found.variance[:, 0]
 
 
 def _nodes(edges: Array) -> tuple[Array, Array]:

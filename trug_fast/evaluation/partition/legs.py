@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import seed_from
-from trug_fast.kernels.rbm.annealing import Path
+from trug_fast.kernels.rbm.annealing import AnnealingPath
 
 from . import log_weights, paths, runs
 from .annealing_file import AnnealingFile
@@ -42,9 +42,7 @@ class Annealer:
     ) -> None:
         self._plan, self._seed, self._file = plan, seed, file
         self._executor, self._progress = executor, progress
-        model = plan.model
-        self._bias = paths.base_bias(model, plan.base)
-        self.base_log_z = paths.base_log_partition(model, plan.path, self._bias)
+        self._bias = paths.base_bias(plan.model, plan.base)
         known = file.temperatures(plan.n_temperatures + 1)
         if known is None:
             file.require_writable()
@@ -53,6 +51,7 @@ class Annealer:
             file.keep_temperatures(known)
         self.temperatures = known
         self._path = paths.along(plan.path, self.temperatures, self._bias)
+        self.base_log_z = paths.base_log_partition(plan.model, self._path)
 
     def forward(self) -> Floats:
         """Return each chain's estimate of log Z from the way to the model."""
@@ -109,7 +108,7 @@ class Annealer:
                 bar.advance(state.step - before.step)
         return paths.adapted(pilot[edges], np.array(spread), plan.n_temperatures)
 
-    def _leg(self, name: str, path: Path) -> AnnealingLeg:
+    def _leg(self, name: str, path: AnnealingPath) -> AnnealingLeg:
         plan = self._plan
         seed = seed_from(self._seed, name)
         return AnnealingLeg(plan.model.layers(), path, seed, plan.weights_on == "hidden")

@@ -1,19 +1,37 @@
-"""Paths from the base distribution to the model, and the temperatures along them (math.md 3)."""
+"""Paths from the base distribution to the model, and the temperatures along them.
+
+Formulas: mathematics 3.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import annealing
+from trug_fast.kernels.rbm.annealing import AnnealingPath
 from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, TruGRBM
 
 Floats = NDArray[np.float64]
 
-PATHS = ("auto", "quad", "quad2", "paper")
-WIDE = 3.0  # whitened width from which quad2 is the better path (math.md 3.3)
+
+class Scales(NamedTuple):
+    """What a path multiplies at temperatures t; weights and hidden biases always go with t."""
+
+    bias: Callable[[Floats], Floats]  # the visible biases' distance from the base's
+    precision: Callable[[Floats], Floats]  # the hidden units' precision
+
+
+PATHS = {
+    "quad": Scales(bias=lambda t: t, precision=np.ones_like),
+    "quad2": Scales(bias=np.square, precision=np.ones_like),
+    "paper": Scales(bias=lambda t: t, precision=lambda t: t),
+}
+WIDE = 3.0  # whitened width from which quad2 is the better path (mathematics 3.3)
 EVEN = 0.2  # share of adaptive temperatures that stay equally spaced, against a pilot's noise
 
 
@@ -26,7 +44,7 @@ def automatic(model: RBM) -> str:
 
 
 def base_bias(model: RBM, data: NDArray[np.generic] | None) -> Floats:
-    """Return visible biases without hidden units: those of the means of data (math.md 3.2).
+    """Return visible biases without hidden units: those of the means of data (mathematics 3.2).
 
     Without data those of uniform zeros and ones, or the model's own if visible units are Gaussian.
     """
@@ -52,7 +70,7 @@ def adapted(edges: Floats, spread: Floats, temperatures: int) -> Floats:
         Temperatures of a pilot run.
     spread : (bins,)
         Standard deviation over its chains of what each bin added to the log-weight.  Steps of
-        equal spread make the least total for a given number, where chains mix (math.md 3.3).
+        equal spread make the least total for a given number, where chains mix (mathematics 3.3).
     """
     share = spread / spread.sum() if spread.sum() > 0 else np.diff(edges)
     share = (1 - EVEN) * share + EVEN * np.diff(edges)
@@ -63,33 +81,34 @@ def adapted(edges: Floats, spread: Floats, temperatures: int) -> Floats:
     return result
 
 
-def along(name: str, temperatures: Floats, bias: Floats) -> annealing.Path:
+def along(name: str, temperatures: Floats, bias: Floats) -> AnnealingPath:
     """Return the path of this name at these temperatures."""
-    bias_scale = temperatures**2 if name == "quad2" else temperatures
-    precision_scale = temperatures if name == "paper" else np.ones_like(temperatures)
-    return annealing.Path(temperatures, bias_scale, precision_scale, bias)
+    scales = PATHS[name]
+    return AnnealingPath(
+        temperatures, scales.bias(temperatures), scales.precision(temperatures), bias
+    )
 
 
-def turned_round(path: annealing.Path) -> annealing.Path:
+def turned_round(path: AnnealingPath) -> AnnealingPath:
     """Return the way back, from the model to the base."""
     t, s, q = (np.ascontiguousarray(scale[::-1]) for scale in path[:3])
-    return annealing.Path(t, s, q, path.base_bias)
+    return AnnealingPath(t, s, q, path.base_bias)
 
 
-def at_model(sweeps: int, bias: Floats) -> annealing.Path:
+def at_model(sweeps: int, bias: Floats) -> AnnealingPath:
     """Return the path that stays at the model: plain Gibbs sampling, weights unmoved."""
     ones = np.ones(sweeps + 1)
-    return annealing.Path(ones, ones, ones, bias)
+    return AnnealingPath(ones, ones, ones, bias)
 
 
-def base_log_partition(model: RBM, name: str, bias: Floats) -> float:
+def base_log_partition(model: RBM, path: AnnealingPath) -> float:
     """Log Z of the path's first distribution, without the end factors that the paper drops."""
-    visible = float(model.visible_units.log_norm(bias))
-    if name == "paper":
-        return visible
+    of_visible = float(model.visible_units.log_norm(path.base_bias))
+    if path.precision_scale[0] == 0.0:
+        return of_visible
     # The hidden units at net input 0 are those of a model without weights and hidden biases.
     layers = model.layers(np.float64)._replace(
         weights=np.zeros((1, model.n_hidden)), hidden_bias=np.zeros((1, model.n_hidden))
     )
     with computing(work(1, 1, model.n_hidden)):
-        return visible + float(log_norms(layers, np.zeros((1, 1)))[0])
+        return of_visible + float(log_norms(layers, np.zeros((1, 1)))[0])

@@ -56,7 +56,7 @@ def checked_plan(
     n_gibbs: int | None,
 ) -> AnnealingPlan:
     """Check all arguments of :func:`log_partition` that say what is computed; fill in defaults."""
-    name = checks.choice("path", path, paths.PATHS)
+    name = checks.choice("path", path, ("auto", *paths.PATHS))
     name = paths.automatic(model) if name == "auto" else name
     if checks.choice("weights_on", weights_on, ("visible", "hidden")) == "hidden":
         if name == "paper":

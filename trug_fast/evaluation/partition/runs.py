@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, one_blas_thread, work
-from trug_fast.kernels import tiles
 from trug_fast.kernels.rbm import annealing, gibbs
 
 # Chains that share a matrix product, and that an executor hands out together.  BLAS rounds by the
@@ -31,7 +30,7 @@ class AnnealingLeg:
     """One way along a path: all that a block of chains needs to know, wherever it runs."""
 
     layers: gibbs.Layers
-    path: annealing.Path
+    path: annealing.AnnealingPath
     seed: int
     on_hidden: bool  # weigh the hidden layer, else the visible one
 
@@ -51,14 +50,14 @@ class ChainState(NamedTuple):
 
 def begin(leg: AnnealingLeg, chains: int, visible: NDArray[Any] | None = None) -> ChainState:
     """Draw the states at the path's first temperature, given visible vectors if there are any."""
-    walkers = _walkers(leg, chains)
+    made = annealing.AnnealingChains.new(leg.layers, chains)
     if visible is not None:
-        walkers.visible[:] = visible
+        made.visible[:] = visible
     layers, path = _as_compiled(leg)
     with computing(work(chains, *layers.weights.shape)):
-        run = annealing.Run(leg.seed, 0, BLOCK, leg.on_hidden)
-        annealing.begin(layers, walkers, path, run, visible is not None)
-    return ChainState(0, walkers.hidden if leg.on_hidden else walkers.visible, walkers.log_weight)
+        run = annealing.AnnealingRun(leg.seed, 0, BLOCK, leg.on_hidden)
+        annealing.begin(layers, made, path, run, visible is not None)
+    return ChainState(0, made.hidden if leg.on_hidden else made.visible, made.log_weight)
 
 
 def go_on(values: FloatArray) -> ChainState:
@@ -68,15 +67,15 @@ def go_on(values: FloatArray) -> ChainState:
 
 def advance(leg: AnnealingLeg, state: ChainState, first_chain: int, stop: int) -> ChainState:
     """Return the state of a block of chains after ``stop`` transitions."""
-    walkers = _walkers(leg, len(state.values))
-    values = walkers.hidden if leg.on_hidden else walkers.visible
+    chains = annealing.AnnealingChains.new(leg.layers, len(state.values))
+    values = chains.hidden if leg.on_hidden else chains.visible
     values[:] = state.values
-    walkers.log_weight[:] = state.log_weight
+    chains.log_weight[:] = state.log_weight
     layers, path = _as_compiled(leg)
     with computing(work(len(values), *layers.weights.shape)):
-        run = annealing.Run(leg.seed, first_chain, BLOCK, leg.on_hidden)
-        annealing.anneal(layers, walkers, path, state.step + 1, stop + 1, run)
-    return ChainState(stop, values, walkers.log_weight)
+        run = annealing.AnnealingRun(leg.seed, first_chain, BLOCK, leg.on_hidden)
+        annealing.anneal(layers, chains, path, state.step + 1, stop + 1, run)
+    return ChainState(stop, values, chains.log_weight)
 
 
 def travel(
@@ -140,7 +139,7 @@ def _on_one_thread(leg: AnnealingLeg, state: ChainState, first_chain: int, stop:
         numba.set_num_threads(before)
 
 
-def _as_compiled(leg: AnnealingLeg) -> tuple[gibbs.Layers, annealing.Path]:
+def _as_compiled(leg: AnnealingLeg) -> tuple[gibbs.Layers, annealing.AnnealingPath]:
     """Return layers and path with weights that are read-only and other arrays that are not.
 
     To Numba these are types.  Travelling between processes changes them, and a worker would compile
@@ -149,23 +148,9 @@ def _as_compiled(leg: AnnealingLeg) -> tuple[gibbs.Layers, annealing.Path]:
     names = ("visible_bias", "hidden_bias", "precision", "lower", "upper", "visible_precision")
     small: dict[str, Any] = {name: _writeable(getattr(leg.layers, name)) for name in names}
     layers = leg.layers._replace(weights=read_only(leg.layers.weights), **small)
-    return layers, annealing.Path(*map(_writeable, leg.path))
+    return layers, annealing.AnnealingPath(*map(_writeable, leg.path))
 
 
 def _writeable(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array, or a copy if it is read-only."""
     return array if array.flags.writeable else array.copy()
-
-
-def _walkers(leg: AnnealingLeg, chains: int) -> annealing.Walkers:
-    dtype = leg.layers.weights.dtype
-    visible, hidden = leg.layers.weights.shape
-    return annealing.Walkers(
-        visible=np.zeros((chains, visible), dtype),
-        visible_net=np.zeros((chains, visible), dtype),
-        hidden=np.zeros((chains, hidden), dtype),
-        hidden_net=np.zeros((chains, hidden), dtype),
-        hidden_part=np.zeros((chains, tiles.tile_count(1, hidden, tiles.HIDDEN))),
-        visible_part=np.zeros((chains, tiles.tile_count(1, visible, tiles.VISIBLE))),
-        log_weight=np.zeros(chains),
-    )

@@ -1,4 +1,4 @@
-"""Annealed importance sampling (math.md 3), with weights on the visible or on the hidden layer.
+"""Annealed importance sampling (mathematics 3), with weights on the visible or on the hidden layer.
 
 Path, after summing out one layer:
 
@@ -15,6 +15,8 @@ With Gaussian visible units of precision a, log p_k*(x) has the same term -x'dia
 temperatures, and net^2 / (2 a) takes the place of softplus(net), up to a constant.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +29,7 @@ from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padde
 from trug_fast.kernels.special.elementary import sigmoid, softplus
 from trug_fast.kernels.tiles import HIDDEN, VISIBLE, tile, tile_count
 
-from .gibbs import draw_visible_row, hidden_net
+from .gibbs import Layers, draw_visible_row, hidden_net
 from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
 
 # A small gain is integrated from its derivative by the temperature, in the model's float type:
@@ -39,8 +41,8 @@ GAUSS = 0.5 / 3.0**0.5
 STRANDS = 16
 
 
-class Path(NamedTuple):
-    """The schedule of a run, float64."""
+class AnnealingPath(NamedTuple):
+    """The distributions from the base to the model, float64."""
 
     hidden_scale: np.ndarray  # (temperatures,) t_k
     bias_scale: np.ndarray  # (temperatures,) s_k
@@ -48,8 +50,8 @@ class Path(NamedTuple):
     base_bias: np.ndarray  # (visible,)
 
 
-class Walkers(NamedTuple):
-    """The state of all chains and their working arrays."""
+class AnnealingChains(NamedTuple):
+    """The states of all chains and their working arrays."""
 
     visible: np.ndarray  # (chains, visible)
     visible_net: np.ndarray  # (chains, visible)
@@ -59,14 +61,47 @@ class Walkers(NamedTuple):
     visible_part: np.ndarray  # (chains, visible tiles) float64
     log_weight: np.ndarray  # (chains,) float64
 
+    @classmethod
+    def new(cls, layers: Layers, chains: int) -> AnnealingChains:
+        """Make the arrays of so many chains."""
+        dtype = layers.weights.dtype
+        visible, hidden = ((chains, units) for units in layers.weights.shape)
+        return cls(
+            visible=np.zeros(visible, dtype),
+            visible_net=np.zeros(visible, dtype),
+            hidden=np.zeros(hidden, dtype),
+            hidden_net=np.zeros(hidden, dtype),
+            hidden_part=np.zeros((chains, tile_count(1, hidden[1], HIDDEN))),
+            visible_part=np.zeros((chains, tile_count(1, visible[1], VISIBLE))),
+            log_weight=np.zeros(chains),
+        )
 
-class Run(NamedTuple):
+
+class AnnealingRun(NamedTuple):
     """What all steps of a run share."""
 
     seed: int
     first_chain: int  # row r is chain first_chain + r
     block: int  # rows of one matrix product; BLAS rounds by shape, so this is part of the result
     on_hidden: bool  # weigh h, else x
+
+
+class Scratch(NamedTuple):
+    """Working arrays of one row of hidden units."""
+
+    net: np.ndarray  # (units,)
+    mean: np.ndarray  # (units,)
+    values: np.ndarray  # (units,) float64
+
+
+class VisibleStep(NamedTuple):
+    """Part of the visible units at p_k, with net inputs bias + scale Wh, and what has moved."""
+
+    bias: np.ndarray  # (units,)
+    bias_step: np.ndarray  # (units,)
+    scale: float
+    scale_step: float
+    precision: np.ndarray  # (units,) of Gaussian units; empty: zeros and ones
 
 
 @serial
@@ -100,35 +135,36 @@ def points_for(squares):
 
 
 @serial
-def hidden_gain(net, units, old, new, scaled, mean, values):
+def hidden_gain(net, units, old, new, scratch):
     """Return a row's sum of L(t a, q d) at ``new`` minus at ``old``, both pairs (t, q)."""
     step = new[0] - old[0]
     points = points_for(step * step * inner(net, net))
     if points == 0 or old[1] != new[1]:
-        gain = scaled_log_norm(net, units, new[0], new[1], values)
-        return gain - scaled_log_norm(net, units, old[0], old[1], values)
+        gain = scaled_log_norm(net, units, new[0], new[1], scratch.values)
+        return gain - scaled_log_norm(net, units, old[0], old[1], scratch.values)
     tempered = scale_precision(units, new[1])
     gain = 0.0
     for point in range(points):
         # dL(t a)/dt = a E[h]
         t = old[0] + step * (0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
         for j in range(net.size):
-            scaled[j] = like(net[j], t) * net[j]
-        mean_row(scaled, tempered, mean)
-        gain += step / points * inner(net, mean)
+            scratch.net[j] = like(net[j], t) * net[j]
+        mean_row(scratch.net, tempered, scratch.mean)
+        gain += step / points * inner(net, scratch.mean)
     return gain
 
 
 @serial
-def visible_gain(net, precision, bias, bias_step, scale, scale_step):
-    """Return a row's sum of softplus(bias + scale net) minus that before both last changed.
+def visible_gain(net, units):
+    """Return a row's sum of softplus(bias + scale net) minus that before both last moved.
 
-    precision : (units,) of Gaussian units, whose square over 2 precision takes softplus's place
+    Of Gaussian units the square of the same over twice the precision takes softplus's place.
     """
+    bias, bias_step, precision = units.bias, units.bias_step, units.precision
     move, old = np.empty_like(net), np.empty_like(net)
     for i in range(net.size):
-        move[i] = bias_step[i] + scale_step * net[i]
-        old[i] = bias[i] + scale * net[i] - move[i]
+        move[i] = bias_step[i] + units.scale_step * net[i]
+        old[i] = bias[i] + units.scale * net[i] - move[i]
     work = np.empty_like(net)
     if precision.size > 0:
         for i in range(net.size):
@@ -149,10 +185,10 @@ def visible_gain(net, precision, bias, bias_step, scale, scale_step):
 
 
 @parallel
-def hidden_half_step(layers, walkers, path, k, run):
+def hidden_half_step(layers, chains, path, k, run):
     """Draw the hidden units at p_k; before, write each tile's share of the weight if x has it."""
-    visible, hidden, net = walkers.visible, walkers.hidden, walkers.hidden_net
-    hidden_part, bias = walkers.hidden_part, layers.hidden_bias
+    visible, hidden, net = chains.visible, chains.hidden, chains.hidden_net
+    hidden_part, bias = chains.hidden_part, layers.hidden_bias
     t, q = path.hidden_scale[k], path.precision_scale[k]
     t_old, q_old = path.hidden_scale[max(k - 1, 0)], path.precision_scale[max(k - 1, 0)]
     weigh = not run.on_hidden and (t != t_old or q != q_old)
@@ -163,20 +199,19 @@ def hidden_half_step(layers, walkers, path, k, run):
         hidden_net(layers, visible, net, here)
         part = part_of(layers, unit, unit_stop)
         tempered = scale_precision(part, q)
-        size = unit_stop - unit
-        uniform, scaled = np.empty(padded(size), net.dtype), np.empty(size, net.dtype)
-        mean, values = np.empty(size, net.dtype), np.empty(size)
+        size, dtype = unit_stop - unit, net.dtype
+        uniform = np.empty(padded(size), dtype)
+        scratch = Scratch(np.empty(size, dtype), np.empty(size, dtype), np.empty(size))
         for r in range(row, row_stop):
-            source = net[r, unit:unit_stop]
+            source, state = net[r, unit:unit_stop], hidden[r, unit:unit_stop]
             if weigh:
-                gain = hidden_gain(source, part, (t_old, q_old), (t, q), scaled, mean, values)
+                gain = hidden_gain(source, part, (t_old, q_old), (t, q), scratch)
                 hidden_part[r, unit // HIDDEN] = gain
             uniform_row(run.seed, ANNEAL_HIDDEN, k, run.first_chain + r, unit, uniform)
             for j in range(size):
                 source[j] *= like(source[j], t)
-            draw_row(source, tempered, uniform, hidden[r, unit:unit_stop])
+            draw_row(source, tempered, uniform, state)
             if run.on_hidden:
-                state = hidden[r, unit:unit_stop]
                 hidden_part[r, unit // HIDDEN] = inner(state, bias[0, unit:unit_stop])
             elif not weigh:
                 hidden_part[r, unit // HIDDEN] = 0.0
@@ -200,71 +235,74 @@ def bias_change(layers, path, unit, unit_stop):
     return change
 
 
-@parallel
-def visible_half_step(layers, walkers, path, k, run):
-    """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
-    visible, net, hidden = walkers.visible, walkers.visible_net, walkers.hidden
-    weights, bias, base = layers.weights, layers.visible_bias, path.base_bias
-    visible_part = walkers.visible_part
+@serial
+def visible_step(layers, path, k, unit, unit_stop):
+    """Return part of the visible units at p_k."""
     t, s = path.hidden_scale[k], path.bias_scale[k]
     t_old, s_old = path.hidden_scale[max(k - 1, 0)], path.bias_scale[max(k - 1, 0)]
+    bias, base = layers.visible_bias, path.base_bias
+    mixed = np.empty(unit_stop - unit, layers.weights.dtype)
+    step = np.empty_like(mixed)
+    for i in range(mixed.size):
+        mixed[i] = (1.0 - s) * base[unit + i] + s * bias[0, unit + i]
+        step[i] = (s - s_old) * (bias[0, unit + i] - base[unit + i])
+    scale, scale_step = like(mixed[0], t), like(mixed[0], t - t_old)
+    return VisibleStep(mixed, step, scale, scale_step, layers.visible_precision[unit:unit_stop])
+
+
+@parallel
+def visible_half_step(layers, chains, path, k, run):
+    """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
+    visible, net, hidden = chains.visible, chains.visible_net, chains.hidden
+    weights, visible_part = layers.weights, chains.visible_part
     rows, units = visible.shape
     for index in prange(tile_count(rows, units, VISIBLE, run.block)):
         row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE, run.block)
         part = net[row:row_stop, unit:unit_stop]
         gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
-        size = unit_stop - unit
-        uniform, change = (
-            np.empty(padded(size), net.dtype),
-            bias_change(layers, path, unit, unit_stop),
-        )
-        mixed, step = np.empty(size, net.dtype), np.empty(size, net.dtype)
-        for i in range(size):
-            mixed[i] = (1.0 - s) * base[unit + i] + s * bias[0, unit + i]
-            step[i] = (s - s_old) * (bias[0, unit + i] - base[unit + i])
-        scale, scale_step = like(mixed[0], t), like(mixed[0], t - t_old)
-        precision = layers.visible_precision[unit:unit_stop]
+        here = visible_step(layers, path, k, unit, unit_stop)
+        change = bias_change(layers, path, unit, unit_stop)
+        uniform = np.empty(padded(unit_stop - unit), net.dtype)
         for r in range(row, row_stop):
-            target = net[r, unit:unit_stop]
+            target, state = net[r, unit:unit_stop], visible[r, unit:unit_stop]
             if run.on_hidden:
-                gain = visible_gain(target, precision, mixed, step, scale, scale_step)
-                visible_part[r, unit // VISIBLE] = gain
-            for i in range(size):
-                target[i] = mixed[i] + scale * target[i]
+                visible_part[r, unit // VISIBLE] = visible_gain(target, here)
+            for i in range(target.size):
+                target[i] = here.bias[i] + here.scale * target[i]
             uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
-            draw_visible_row(target, precision, uniform, visible[r, unit:unit_stop])
+            draw_visible_row(target, here.precision, uniform, state)
             if not run.on_hidden:
-                visible_part[r, unit // VISIBLE] = inner(visible[r, unit:unit_stop], change)
+                visible_part[r, unit // VISIBLE] = inner(state, change)
 
 
 @serial
-def begin(layers, walkers, path, run, given):
+def begin(layers, chains, path, run, given):
     """Draw the first states of all chains; on the reversed path the visibles are ``given``."""
     if run.on_hidden:
-        hidden_half_step(layers, walkers, path, 0, run)
+        hidden_half_step(layers, chains, path, 0, run)
     elif not given:
-        walkers.hidden[:, :] = 0.0
-        visible_half_step(layers, walkers, path, 0, run)
+        chains.hidden[:, :] = 0.0
+        visible_half_step(layers, chains, path, 0, run)
 
 
 @serial
-def anneal(layers, walkers, path, start, stop, run):
+def anneal(layers, chains, path, start, stop, run):
     """Run steps start..stop-1 (1 <= start) of all chains, adding to ``log_weight``.
 
     The weighed layer's state is all that one call needs of another.
     """
-    linear_parts(layers, walkers, path, run)
+    linear_parts(layers, chains, path, run)
     for k in range(start, stop):
         if run.on_hidden:
-            visible_half_step(layers, walkers, path, k, run)
+            visible_half_step(layers, chains, path, k, run)
             step = path.hidden_scale[k] - path.hidden_scale[k - 1]
-            add_gains(walkers.log_weight, walkers.visible_part, walkers.hidden_part, step)
-            hidden_half_step(layers, walkers, path, k, run)
+            add_gains(chains.log_weight, chains.visible_part, chains.hidden_part, step)
+            hidden_half_step(layers, chains, path, k, run)
         else:
-            hidden_half_step(layers, walkers, path, k, run)
+            hidden_half_step(layers, chains, path, k, run)
             step = path.bias_scale[k] - path.bias_scale[k - 1]
-            add_gains(walkers.log_weight, walkers.hidden_part, walkers.visible_part, step)
-            visible_half_step(layers, walkers, path, k, run)
+            add_gains(chains.log_weight, chains.hidden_part, chains.visible_part, step)
+            visible_half_step(layers, chains, path, k, run)
 
 
 @serial
@@ -280,40 +318,21 @@ def add_gains(log_weight, gains, linear, step):
 
 
 @serial
-def linear_parts(layers, walkers, path, run):
+def linear_parts(layers, chains, path, run):
     """Write x.(b - base), or c.h, of the present states, by the tiles of the half steps."""
-    rows = walkers.log_weight.size
+    rows = chains.log_weight.size
     if run.on_hidden:
-        units = walkers.hidden.shape[1]
+        units = chains.hidden.shape[1]
         for unit in range(0, units, HIDDEN):
             stop = min(unit + HIDDEN, units)
             for r in range(rows):
-                gain = inner(walkers.hidden[r, unit:stop], layers.hidden_bias[0, unit:stop])
-                walkers.hidden_part[r, unit // HIDDEN] = gain
+                gain = inner(chains.hidden[r, unit:stop], layers.hidden_bias[0, unit:stop])
+                chains.hidden_part[r, unit // HIDDEN] = gain
     else:
-        units = walkers.visible.shape[1]
+        units = chains.visible.shape[1]
         for unit in range(0, units, VISIBLE):
             stop = min(unit + VISIBLE, units)
             change = bias_change(layers, path, unit, stop)
             for r in range(rows):
-                gain = inner(walkers.visible[r, unit:stop], change)
-                walkers.visible_part[r, unit // VISIBLE] = gain
-
-
-@parallel
-def log_norm_rows(layers, visible, net, parts):
-    """Write each tile's share of sum_j L(a_j(x)); net (rows, hidden) is overwritten.
-
-    parts : (rows, hidden tiles) float64; their sum over tiles is the row's value
-    """
-    rows, units = net.shape
-    across = -(-units // HIDDEN)
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        here = tile(index, rows, units, HIDDEN)
-        row, row_stop, unit, unit_stop = here
-        hidden_net(layers, visible, net, here)
-        part = part_of(layers, unit, unit_stop)
-        values = np.empty(unit_stop - unit)
-        for r in range(row, row_stop):
-            total = log_norm_row(net[r, unit:unit_stop], part, 1.0, 1.0, values)
-            parts[r, index % across] = total
+                gain = inner(chains.visible[r, unit:stop], change)
+                chains.visible_part[r, unit // VISIBLE] = gain

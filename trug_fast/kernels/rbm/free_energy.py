@@ -1,0 +1,38 @@
+"""Log-normalisers of whole hidden layers, from which free energies are made.
+
+Tests: tests/models/test_rbm.py.
+"""
+
+import numpy as np
+from numba import prange
+
+from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.tiles import HIDDEN, tile, tile_count
+
+from .gibbs import hidden_net
+from .hidden import log_norm_row, part_of
+
+
+@parallel
+def log_norm_tiles(layers, visible, net, parts):
+    """Write net inputs, and each tile's share of sum_j L(a_j(x))."""
+    rows, units = net.shape
+    for index in prange(tile_count(rows, units, HIDDEN)):
+        here = tile(index, rows, units, HIDDEN)
+        row, row_stop, unit, unit_stop = here
+        hidden_net(layers, visible, net, here)
+        part = part_of(layers, unit, unit_stop)
+        values = np.empty(unit_stop - unit)
+        for r in range(row, row_stop):
+            total = log_norm_row(net[r, unit:unit_stop], part, 1.0, 1.0, values)
+            parts[r, index % parts.shape[1]] = total
+
+
+@serial
+def log_norm_parts(layers, visible):
+    """Return sum_j L(a_j(x)) of each row, by tiles: (rows, hidden tiles) float64, to be added."""
+    rows, units = visible.shape[0], layers.weights.shape[1]
+    net = np.empty((rows, units), visible.dtype)
+    parts = np.empty((rows, tile_count(1, units, HIDDEN)))
+    log_norm_tiles(layers, visible, net, parts)
+    return parts
