@@ -162,6 +162,7 @@ def train_tggm(
     >>> mean, std = fit.model.predict(data.X, return_std=True)
     """
     split = as_validation(validation)
+    how = split if isinstance(split, HoldOut) else None
     data = RegressionData.of(X, y, split)
     rule = as_optimizer(optimizer)
     settings = RegressionSettings(
@@ -184,8 +185,8 @@ def train_tggm(
         rates=tuple(as_schedule(*rate) for rate in rates),
         epochs=checks.count("epochs", epochs),
         monitor=_monitor(monitor, validated=split is not None, needed=search is not None),
-        refit=isinstance(split, HoldOut) and split.refit,
-        calibrate=split is not None and getattr(split, "calibrate", True),
+        refit=how is not None and how.refit,
+        calibrate=how.calibrate if how is not None else split is not None,
     )
     functions = as_callbacks(callbacks)
 
