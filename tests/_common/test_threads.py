@@ -44,7 +44,7 @@ def test_after_a_fork_every_parallel_call_says_what_to_do(name, forked):
 
 
 def test_after_a_fork_calls_on_one_thread_go_on(forked):
-    tf.train_tggm(REAL, REAL[:, 0], n_hidden=3, epochs=1, calibrate=False, rng=0)
+    tf.train_tggm(REAL, REAL[:, 0], n_hidden=3, epochs=1, validation=tf.HoldOut(calibrate=False), rng=0)
     tf.truncnorm.rvs(0.0, 1.0, size=100_000, random_state=np.random.default_rng(0))
 
 
@@ -223,7 +223,7 @@ def test_python_threads_compute_at_once_on_the_layer_that_bears_one():
 def test_the_threading_layer_is_there_before_a_kernel_is_loaded():
     """Else a kernel from disk that only calls parallel ones is a segmentation fault."""
     in_new_process(
-        "import numba; from trug_fast import threads\n"
+        "import numba; from trug_fast._common import threads\n"
         "with threads.computing(1.0): print(numba.threading_layer())"
     )
 
