@@ -53,6 +53,7 @@ TGGMS = [
     tf.TruGTGGM(W, 0, np.ones((1, 5)), 0, 0.2, -1, 1),
     tf.TruGTGGM(W, 0, np.ones((2, 5)), 0, [0.2, 0.3], 0, np.inf, hidden_variance=0.5),
 ]
+START = tf.TruGTGGM(np.ones((2, 5)), 0, np.ones((1, 2)), 0, 0.2, -1, 1)
 LEG = Skeleton([Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")])
 CHANNELS = [*(f"root.{name}" for name in ("TX", "TY", "TZ", "RX", "RY", "RZ")), "shin.rx"]
 
@@ -189,27 +190,27 @@ CALLS = {
     ),
     "train_tggm": Call(
         tf.train_tggm,
-        COMMON
-        | {
+        {
             "X": X,
             "y": Y,
             "n_hidden": needed("count", 1, 2, 3),
-            "method": word("ml", "moments", "bp"),
-            "n_cycles": N,
-            "tolerance": SHARE,
-            "noise": word("shared", "separate"),
-            "learn_noise": FLAG,
-            "noise_variance": NUMBER,
-            "hidden_variance": NUMBER,
-            "learning_rate": Arg("rate", (0.1, [0.1, 0.01], np.array([0.1]))),
-            "decay": NUMBER,
-            "truncation_rate": NUMBER,
-            "validation_fraction": SHARE,
-            "score": word("rmse", "log_likelihood"),
-            "patience": N,
-            "refit": FLAG,
-            "calibrate": FLAG,
-            "start": Arg("model", (TGGMS[0],)),
+            "truncation": ENDS,
+            "objective": word("ml", "moments", "bp", tf.MeanField(2, 0.5)),
+            "noise": word("shared", "separate", tf.Noise("separate", learn=False)),
+            "optimizer": word("sgd", "rmsprop", "adam", tf.SGD(momentum=0.5, weight_decay=0.1)),
+            "learning_rate": RATE,
+            "search": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1]))),
+            "truncation_rate": RATE,
+            "batch_size": N,
+            "epochs": STEPS,
+            "dtype": DTYPE,
+            "validation": Arg("number", (0.5, 0.1, None, tf.HoldOut(0.3, refit=False))),
+            "monitor": word("rmse", "log_likelihood", tf.Monitor(every=2, patience=1)),
+            "callbacks": Arg("functions", ((), [lambda event: event.epoch == 1])),
+            "start": Arg("model", (TGGMS[0], START)),
+            "checkpoint": PATH,
+            "progress": OFF,
+            "rng": RNG,
         },
     ),
     "free_energy": Call("free_energy", model(*RBMS) | {"X": X}),

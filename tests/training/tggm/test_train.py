@@ -245,7 +245,7 @@ def test_bad_arguments(change, message):
         (dict(search=0.1), "search must be a sequence of learning rates"),
         (dict(search=lambda share: 0.1), "search must be a sequence of learning rates"),
         (dict(validation="0.1"), "validation must be a fraction"),
-        (dict(checkpoint=3), "checkpoint|path"),
+        (dict(checkpoint=3), "^checkpoint must be a path"),
     ],
 )
 def test_bad_kinds_of_arguments(change, message):

@@ -52,10 +52,11 @@ class RegressionData:
             fresh = checks.matrix("X of validation", validation[0], inputs.shape[1])
             aims = checks.targets("y of validation", validation[1], len(fresh), targets.shape[1])
             return cls(inputs, targets, 0, (fresh, aims))
-        held = round(validation.fraction * len(inputs))
-        if not 0 < held < len(inputs):
+        held = max(1, round(validation.fraction * len(inputs)))
+        if held >= len(inputs):
             raise ValueError(
-                f"X has {len(inputs)} rows, too few to hold {held} back: give another validation"
+                f"X has n_samples={len(inputs)} rows, too few to hold {held} back; give other rows "
+                "as validation, or None"
             )
         return cls(inputs, targets, held, None)
 

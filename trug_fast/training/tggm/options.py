@@ -14,7 +14,7 @@ from trug_fast.training.options import chosen, settle
 
 @dataclass(frozen=True)
 class MeanField:
-    """Maximum likelihood by the evidence lower bound at the mean field (math.md 5).
+    """Maximum likelihood by the evidence lower bound at the mean field (mathematics 5).
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class HoldOut:
     Parameters
     ----------
     fraction : float
-        Of the rows, above 0 and below 1.
+        Of the rows, above 0 and below 1; at least one row is held back.
     refit : bool
         Train on all rows in the end; otherwise the model of the best epoch is returned.
     calibrate : bool
