@@ -54,7 +54,7 @@ def test_scikit_learns_own_checks(estimator):
 
 class TestRegressor:
     def test_is_train_tggm(self):
-        options = dict(n_hidden=10, epochs=20, method="moments", noise="separate")
+        options = dict(n_hidden=10, epochs=20, objective="moments", noise="separate")
         regressor = TGGMRegressor(**options, random_state=3).fit(YACHT.X_train, YACHT.y_train)
         seed = np.random.RandomState(3).randint(2**31 - 1)
         fit = tf.train_tggm(YACHT.X_train, YACHT.y_train, **options, rng=seed, progress=False)
@@ -96,12 +96,13 @@ class TestRegressor:
 
         ours = set(inspect.signature(TGGMRegressor.__init__).parameters) - {"self", "random_state"}
         theirs = set(inspect.signature(tf.train_tggm).parameters) - {"X", "y", "rng", "progress"}
-        assert (ours - {"score_by"}) | {"score"} == theirs - {
-            "start",
-            "checkpoint",
-            "checkpoint_every",
-            "resume",
-        }
+        assert ours == theirs - {"start", "callbacks", "checkpoint"}
+
+    def test_values_are_parameters(self):
+        chosen = dict(objective=tf.MeanField(n_cycles=3), optimizer=tf.SGD(momentum=0.5))
+        regressor = clone(TGGMRegressor(5, epochs=3, random_state=0, **chosen))
+        assert {name: regressor.get_params()[name] for name in chosen} == chosen
+        assert regressor.fit(YACHT.X_train, YACHT.y_train).n_iter_ <= 3
 
 
 class TestTransformer:

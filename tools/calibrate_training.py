@@ -73,14 +73,14 @@ def settings(rows: Rows) -> dict[str, Options]:
     base: Options = {"epochs": few, "learning_rate": (start, end), **FORMER}
     small = base | {"batch_size": 20, "n_chains": 20}
     long = base | {"batch_size": 10, "n_chains": 10, "epochs": many}
-    fast = long | {"init_scale": 0.1, "learning_rate": (2.5 * start, end)}
+    fast = long | {"start_scale": 0.1, "learning_rate": (2.5 * start, end)}
     adaptive = small | {"optimizer": "rmsprop", "learning_rate": (1e-3, 1e-5)}
     bernoulli = {"hidden": "bernoulli"}
     return {
         "today's defaults": {"epochs": few},
         "today's defaults, Bernoulli units": {"epochs": few, **bernoulli},
         "former defaults": base,
-        "initial weights of 0.1": base | {"init_scale": 0.1},
+        "initial weights of 0.1": base | {"start_scale": 0.1},
         **{
             f"a rate of {rate:g}": base | {"learning_rate": rate}
             for rate in (1e-4, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -94,11 +94,11 @@ def settings(rows: Rows) -> dict[str, Options]:
         "batches of 20, Adam, a rate of 0.01": adaptive | {"optimizer": "adam"} | _rate(0.01),
         "batches of 20, Adam, a rate of 1": adaptive | {"optimizer": "adam"} | _rate(1.0),
         "long, weights of 0.01": long,
-        "long": long | {"init_scale": 0.1},
+        "long": long | {"start_scale": 0.1},
         "long, fast": fast,
         "long, fast, Bernoulli units": fast | bernoulli,
-        "long, tanh": long | {"init_scale": 0.1, "truncation": "tanh"},
-        "long, CD": _without_chains(long) | {"init_scale": 0.1, "method": "cd"},
+        "long, tanh": long | {"start_scale": 0.1, "truncation": "tanh"},
+        "long, CD": _without_chains(long) | {"start_scale": 0.1, "sampler": "cd"},
     }
 
 

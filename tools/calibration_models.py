@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
+from trug_fast.training.choices import arguments_of
 
 ROWS = 2000  # of training data at most
 KINDS = ("mnist", "digits", "small digits", "patches", "small digits", "patches")
@@ -82,15 +83,15 @@ def _trained(index: int, rng: np.random.Generator) -> Trained:
     settings: dict[str, Any] = {
         "optimizer": "sgd" if sgd else "rmsprop",
         "learning_rate": float(10 ** (rng.uniform(-2, 0.5) if sgd else rng.uniform(-3.5, -0.5))),
-        "method": ("cd", "pcd")[rng.integers(2)],
+        "sampler": ("cd", "pcd")[rng.integers(2)],
         "epochs": (2, 5, 15, 40)[rng.integers(4)],
         "batch_size": (20, 100)[rng.integers(2)],
         "average": (0.0, 0.1)[rng.integers(2)],
     }
-    fit = tf.train_rbm(
-        data, hidden, **UNITS[units], **settings, init_scale=0.1, score=None, progress=False,
-        rng=int(rng.integers(2**31)),
-    )  # fmt: skip
+    own = {"start_scale": 0.1, "score": "none"} | UNITS[units]
+    choices = arguments_of(tf.train_rbm, own | settings)
+    seed = int(rng.integers(2**31))
+    fit = tf.train_rbm(data, hidden, **choices, progress=False, rng=seed)
     words = f"{kind} {data.shape[1]}x{hidden} {units} " + " ".join(
         f"{value:.3g}" if isinstance(value, float) else str(value) for value in settings.values()
     )

@@ -4,7 +4,7 @@
 
 Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians.
 The floor is NumPy's matrix products alone, five an update, two a sweep or annealing step.  Rows of
-scikit-learn (persistent chains, plain SGD), torch (CD-1, RMSprop; a plain machine, every step on
+scikit-learn (persistent chains, plain SGD), torch (CD-1, RMSprop; a plain RBM, every step on
 whole arrays in place) and rbms (persistent chains, plain SGD; annealing) appear where these are
 installed; they have Bernoulli hidden units.
 """
@@ -28,7 +28,7 @@ from asv_benchmarks.benchmarks.common import (
     HIDDEN,
     VISIBLE,
     Products,
-    random_machine,
+    random_model,
     random_pixels,
     seconds,
 )
@@ -38,16 +38,16 @@ Rows = dict[str, tuple[Call, int]]  # what is timed, with the number of steps in
 
 
 def scikit_learn() -> Call:
-    """Return an update of scikit-learn's machine."""
+    """Return an update of scikit-learn's RBM."""
     from sklearn.neural_network import BernoulliRBM
 
-    machine = BernoulliRBM(HIDDEN, batch_size=CHAINS, learning_rate=1e-3, random_state=0)
+    model = BernoulliRBM(HIDDEN, batch_size=CHAINS, learning_rate=1e-3, random_state=0)
     batch = random_pixels(CHAINS, VISIBLE, "float32")
-    return lambda: machine.partial_fit(batch)
+    return lambda: model.partial_fit(batch)
 
 
-def torch_machine() -> Call:
-    """Return an update of a Bernoulli machine in torch: CD-1 with RMSprop."""
+def torch_rbm() -> Call:
+    """Return an update of a Bernoulli RBM in torch: CD-1 with RMSprop."""
     import torch
 
     generator = torch.Generator().manual_seed(0)
@@ -77,12 +77,12 @@ def torch_machine() -> Call:
     return update
 
 
-def rbms_machine() -> Any:
-    """Return a machine of rbms, in memory of PyTorch."""
+def rbms_model() -> Any:
+    """Return an RBM of rbms, in memory of PyTorch."""
     import torch
     from rbms.bernoulli_bernoulli.classes import BBRBM
 
-    trug = random_machine(VISIBLE, HIDDEN, (0.0, 1.0), "float32")
+    trug = random_model(VISIBLE, HIDDEN, (0.0, 1.0), "float32")
     parameters = (trug.weights, trug.visible_bias, trug.hidden_bias)
     return BBRBM(*(torch.tensor(parameter) for parameter in parameters))
 
@@ -92,17 +92,17 @@ def rbms_update() -> Call:
     import torch
     from rbms.training.pcd import fit_batch_pcd
 
-    machine = rbms_machine()
-    machine.init_grad()
-    optimizer = torch.optim.SGD(machine.parameters(), lr=1e-3, maximize=True)
+    model = rbms_model()
+    model.init_grad()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, maximize=True)
     batch = (torch.from_numpy(random_pixels(CHAINS, VISIBLE, "float32")), torch.ones(CHAINS))
-    chains = machine.init_chains(CHAINS)
+    chains = model.init_chains(CHAINS)
 
     def update() -> None:
         nonlocal chains
         with torch.no_grad():
             optimizer.zero_grad(set_to_none=False)
-            chains, _ = fit_batch_pcd(batch, chains, machine, gibbs_steps=1, beta=1.0)
+            chains, _ = fit_batch_pcd(batch, chains, model, gibbs_steps=1, beta=1.0)
             optimizer.step()
 
     return update
@@ -112,8 +112,8 @@ def rbms_annealing() -> Call:
     """Return as many annealing steps of rbms as ours are timed for."""
     from rbms.partition_function.ais import compute_partition_function_ais
 
-    machine = rbms_machine()
-    return lambda: compute_partition_function_ais(CHAINS, ais.TEMPERATURES + 1, machine)
+    model = rbms_model()
+    return lambda: compute_partition_function_ais(CHAINS, ais.TEMPERATURES + 1, model)
 
 
 def rows(threads: int) -> Rows:
@@ -125,7 +125,7 @@ def rows(threads: int) -> Rows:
         update.setup(units, threads)
         found[f"update, {units} units"] = (update.update, 1)
     if importlib.util.find_spec("torch"):
-        found["update, torch, Bernoulli units"] = (torch_machine(), 1)
+        found["update, torch, Bernoulli units"] = (torch_rbm(), 1)
     if importlib.util.find_spec("sklearn"):
         found["update, scikit-learn, Bernoulli units"] = (scikit_learn(), 1)
     if importlib.util.find_spec("rbms"):

@@ -23,10 +23,13 @@ import numba
 import numpy as np
 
 import trug_fast as tf
+from asv_benchmarks.benchmarks import temporal as sequence_training
+from asv_benchmarks.benchmarks import training
 from trug_fast._common import threads
 from trug_fast.evaluation.partition import paths, runs
-from trug_fast.training.rbm.learner import Learner, Pace, Settings
-from trug_fast.training.trbm.learner import TemporalLearner, TemporalSettings
+from trug_fast.models.sequences import as_sequences
+from trug_fast.training.rbm.settings import Pace
+from trug_fast.training.trbm.settings import SequencePace
 
 Call = Callable[[], object]
 STEPS = 20  # sweeps, temperatures or frames in a call
@@ -46,28 +49,6 @@ SIZES = [
 BUSY = "while True: pass"
 
 
-def settings_of(rows: int) -> dict[str, object]:
-    """Return what the settings of both trainings share."""
-    return dict(
-        truncation=tf.Truncation(0.0, 4.0, learn="per_unit"),
-        bernoulli=False,
-        visible_precision=None,
-        precision=1.0,
-        learn_precision=False,
-        persistent=False,
-        betas=(),
-        n_chains=rows,
-        batch_size=rows,
-        optimizer="rmsprop",
-        momentum=0.0,
-        centred=True,
-        weight_decay=0.0,
-        init_scale=0.01,
-        average=0.0,
-        dtype=np.dtype("float32"),
-    )
-
-
 def model(visible: int, hidden: int) -> tf.TruGRBM:
     """Return a model with small random weights."""
     weights = np.random.default_rng(0).normal(0.0, 0.05, (visible, hidden)).astype("float32")
@@ -82,8 +63,8 @@ def pixels(*shape: int) -> np.ndarray:
 def update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
     """Return a CD-1 update, and its work."""
     data, batch = pixels(10 * rows, visible), np.arange(rows)
-    learner = Learner(data, hidden, Settings(**settings_of(rows)), 0)  # type: ignore[arg-type]
-    call = lambda: learner.update(data, batch, Pace(1e-4, 1e-5, 0.0, k=1))  # noqa: E731
+    learner = training.learner(rows=rows, visible=visible, hidden=hidden)
+    call = lambda: learner.update(data, batch, Pace(1e-4, 1e-5, 0.0, n_gibbs=1))  # noqa: E731
     return call, threads.work(rows, visible, hidden)
 
 
@@ -133,16 +114,11 @@ def filtering(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
 
 def temporal_update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
     """Return an update of the temporal model from two videos of so many frames together."""
-    more = settings_of(2) | dict(
-        real=False, learn_visible_precision=False, full=True, draw=False, chains="both",
-        start_order=1, noise=0.0,
-    )  # fmt: skip
     frames = max(rows // 2, 2)
-    data = tf.sequences.as_sequences("data", pixels(4, frames, visible), visible="bernoulli")
-    learner = TemporalLearner(data, hidden, TemporalSettings(**more), 0)  # type: ignore[arg-type]
-    batch = np.arange(2)
-    call = lambda: learner.update(data, batch, Pace(1e-4, 1e-5, 0.0, k=1))  # noqa: E731
-    return call, threads.work(2 * frames, visible, hidden)
+    data = as_sequences("data", pixels(4, frames, visible), visible="bernoulli")
+    learner, batch = sequence_training.learner(data, videos=2, hidden=hidden), np.arange(2)
+    pace = SequencePace(1e-4, 1e-5, 0.0, 0.0, n_gibbs=1)
+    return lambda: learner.update(data, batch, pace), threads.work(2 * frames, visible, hidden)
 
 
 KINDS = {

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
+from trug_fast.training.choices import arguments_of
 
 Array = NDArray[Any]
 Options = dict[str, Any]
 
 # Defaults of former times, by which tables can be compared whatever today's are.
-FORMER: dict[str, Any] = {"batch_size": 100, "n_chains": 100, "init_scale": 0.01}
+FORMER: dict[str, Any] = {"batch_size": 100, "n_chains": 100, "start_scale": 0.01}
 FORMER_RATES = {False: (0.2, 0.01), True: (0.05, 0.0025)}  # by whether data are real numbers
 
 
@@ -110,13 +111,7 @@ def load(name: str, directory: Path) -> Rows:
 
 
 def train(rows: Rows, seed: int, options: Options) -> tf.TruGRBM | tf.BernoulliRBM:
-    """Train on a set, without recording scores."""
-    return tf.train_rbm(
-        rows.train,
-        rows.n_hidden,
-        visible="gaussian" if rows.real else "bernoulli",
-        score=None,
-        progress=False,
-        rng=seed,
-        **options,
-    ).model
+    """Train on a set with choices written flat, without recording scores."""
+    own = {"visible": "gaussian" if rows.real else "bernoulli", "score": "none"}
+    settings = arguments_of(tf.train_rbm, own | options)
+    return tf.train_rbm(rows.train, rows.n_hidden, **settings, progress=False, rng=seed).model

@@ -28,6 +28,7 @@ except ImportError:  # before scikit-learn 1.6
 from ._common import checks
 from .training.rbm.train import train_rbm
 from .training.tggm.train import train_tggm
+from .training.units import BernoulliUnits
 
 FLOATS = (np.float64, np.float32)
 
@@ -39,15 +40,15 @@ def _seed(random_state: Any) -> int:
 class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """TruG-TGGM regression with standard deviations of its predictions.
 
-    The parameters are those of :func:`trug_fast.train_tggm` (its ``score`` is ``score_by`` here),
-    but for checkpoints and ``start``; and ``random_state``.
+    The parameters are those of :func:`trug_fast.train_tggm`, but for callbacks, checkpoints and
+    ``start``; and ``random_state``.
 
     Attributes
     ----------
     model_ : TruGTGGM
         The fitted model, in the units of the data.
     history_ : dict of arrays
-    learning_rate_ : float
+    learning_rate_ : float, (start, end) or callable
         The chosen one.
     n_iter_ : int
         Epochs that the model was trained for.
@@ -69,61 +70,42 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         n_hidden: int = 50,
         *,
         truncation: Any = None,
-        method: str = "ml",
-        n_cycles: int = 10,
-        tolerance: float = 0.1,
-        noise: str = "shared",
-        learn_noise: bool = True,
-        noise_variance: float = 0.1,
-        hidden_variance: float = 0.1,
+        objective: Any = "ml",
+        noise: Any = "shared",
+        optimizer: Any = "adam",
+        learning_rate: Any = None,
+        search: Any = None,
+        truncation_rate: Any = None,
         batch_size: int = 50,
         epochs: int = 300,
-        optimizer: str = "adam",
-        learning_rate: Any = None,
-        decay: float = 0.02,
-        truncation_rate: float | None = None,
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
-        validation_fraction: float = 0.1,
-        score_by: str = "rmse",
-        patience: int | None = None,
-        refit: bool = True,
-        calibrate: bool = True,
         dtype: Any = "float32",
+        validation: Any = 0.1,
+        monitor: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.truncation = truncation
-        self.method = method
-        self.n_cycles = n_cycles
-        self.tolerance = tolerance
+        self.objective = objective
         self.noise = noise
-        self.learn_noise = learn_noise
-        self.noise_variance = noise_variance
-        self.hidden_variance = hidden_variance
-        self.batch_size = batch_size
-        self.epochs = epochs
         self.optimizer = optimizer
         self.learning_rate = learning_rate
-        self.decay = decay
+        self.search = search
         self.truncation_rate = truncation_rate
-        self.momentum = momentum
-        self.weight_decay = weight_decay
-        self.validation_fraction = validation_fraction
-        self.score_by = score_by
-        self.patience = patience
-        self.refit = refit
-        self.calibrate = calibrate
+        self.batch_size = batch_size
+        self.epochs = epochs
         self.dtype = dtype
+        self.validation = validation
+        self.monitor = monitor
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> TGGMRegressor:
         """Train on X (rows, features) and y (rows,) or (rows, outputs)."""
         checks.unmasked("X", X)
         checks.unmasked("y", y)
-        X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
+        X, y = validate_data(
+            self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True, ensure_min_samples=2
+        )
         options = self.get_params(deep=False)
-        options["score"] = options.pop("score_by")
         options["rng"] = _seed(options.pop("random_state"))
         fit = train_tggm(X, y, **options, progress=False)
         self.model_, self.history_ = fit.model, fit.history
@@ -151,8 +133,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ----------
     n_components : int
         Hidden units.
-    hidden : {"trug", "bernoulli"}
-    truncation, learning_rate, truncation_rate, batch_size, k, weight_decay, optimizer
+    hidden : TruGUnits, "trug" or "bernoulli"
+    truncation, sampler, optimizer, learning_rate, truncation_rate, batch_size
         As in :func:`trug_fast.train_rbm`.
     n_iter : int
         Epochs.
@@ -185,27 +167,25 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self,
         n_components: int = 100,
         *,
-        hidden: str = "trug",
+        hidden: Any = "trug",
         truncation: Any = None,
+        sampler: Any = "pcd",
+        optimizer: Any = "sgd",
         learning_rate: Any = None,
         truncation_rate: Any = None,
         batch_size: int | None = None,
         n_iter: int = 30,
-        k: int = 1,
-        weight_decay: float = 0.0,
-        optimizer: str = "sgd",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.hidden = hidden
         self.truncation = truncation
+        self.sampler = sampler
+        self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.truncation_rate = truncation_rate
         self.batch_size = batch_size
         self.n_iter = n_iter
-        self.k = k
-        self.weight_decay = weight_decay
-        self.optimizer = optimizer
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None) -> RBMTransformer:
@@ -223,8 +203,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self._visible(array),
             n_hidden,
             epochs=epochs,
-            soft=True,
-            score=None,
+            visible=BernoulliUnits(soft=True),
+            monitor=None,
             progress=False,
             rng=rng,
             **options,

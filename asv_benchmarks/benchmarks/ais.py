@@ -6,15 +6,15 @@ import numpy as np
 import trug_fast as tf
 from trug_fast.evaluation.partition import paths, runs
 
-from .common import CHAINS, INTERVALS, THREADS, Products, machine_of, random_machine, ratio
+from .common import CHAINS, INTERVALS, THREADS, Products, model_of, random_model, ratio
 
 TEMPERATURES = 5  # a call short enough that other work on the machine spares some
 
 
-def leg(machine, temperatures=10_000):
+def leg(model, temperatures=10_000):
     """Return the way to the model in steps as small as those of a real run."""
-    path = paths.along("quad", paths.uniform(temperatures), np.zeros(machine.n_visible))
-    return runs.AnnealingLeg(machine.layers(), path, 0, False)
+    path = paths.along("quad", paths.uniform(temperatures), np.zeros(model.n_visible))
+    return runs.AnnealingLeg(model.layers(), path, 0, False)
 
 
 class Temperatures:
@@ -24,9 +24,9 @@ class Temperatures:
     param_names = ("units", "threads")
 
     def setup(self, units, threads):
-        """Make the machine and compile."""
+        """Make the model and compile."""
         numba.set_num_threads(threads)
-        self.leg = leg(machine_of(units))
+        self.leg = leg(model_of(units))
         begun = runs.begin(self.leg, CHAINS)
         self.state = begun._replace(step=self.leg.steps // 2)
         self.products = Products(threads)
@@ -70,15 +70,15 @@ class TwoProducts:
 
 
 class Quality:
-    """Estimates for a machine small enough to enumerate: 1,000 temperatures, 100 chains."""
+    """Estimates for a model small enough to enumerate: 1,000 temperatures, 100 chains."""
 
     params = list(INTERVALS)
     param_names = ("interval",)
 
     def setup(self, interval):
         """Estimate log Z."""
-        self.machine = random_machine(12, 40, INTERVALS[interval], "float64")
-        self.estimate = tf.log_partition(self.machine, n_temperatures=1000, rng=0)
+        self.model = random_model(12, 40, INTERVALS[interval], "float64")
+        self.estimate = tf.log_partition(self.model, n_temperatures=1000, rng=0)
 
     def track_standard_error(self, interval):
         """Return the estimate's own error bar, in nats."""
@@ -86,4 +86,4 @@ class Quality:
 
     def track_error(self, interval):
         """Return the estimate minus the exact value, in nats."""
-        return self.estimate.log_z - tf.exact.log_partition(self.machine)
+        return self.estimate.log_z - tf.exact.log_partition(self.model)

@@ -15,7 +15,7 @@ import trug_fast as tf
 # The tests' tables and their exact probability transform are used here too.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-CHAINS, VISIBLE, HIDDEN = 100, 784, 500  # of the timed machines: binarized MNIST's usual size
+CHAINS, VISIBLE, HIDDEN = 100, 784, 500  # of the timed models: binarized MNIST's usual size
 INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}
 THREADS = sorted({1, numba.config.NUMBA_NUM_THREADS})
 # Seconds of rest: idle threads of one runtime spin and slow the other.  OpenBLAS's do so for 0.1 s:
@@ -24,21 +24,21 @@ REST = 0.2
 WARM = 0.05  # after it, threads share one core until the system moves them apart, for up to 0.03 s
 
 
-def random_machine(
+def random_model(
     n_visible: int, n_hidden: int, interval: tuple[float, float], dtype: str
 ) -> tf.TruGRBM:
-    """Return a machine with small random weights, the same in every run."""
+    """Return a model with small random weights, the same in every run."""
     rng = np.random.default_rng(1)
     weights = rng.normal(0.0, 0.05, (n_visible, n_hidden)).astype(dtype)
     return tf.TruGRBM(weights, -0.5, -0.2, 1.0, *interval)
 
 
-def machine_of(units: str) -> tf.TruGRBM | tf.BernoulliRBM:
-    """Return a machine of the usual size, of TruG units on an interval or of Bernoulli units."""
+def model_of(units: str) -> tf.TruGRBM | tf.BernoulliRBM:
+    """Return a model of the usual size, of TruG units on an interval or of Bernoulli units."""
     if units == "Bernoulli":
-        trug = random_machine(VISIBLE, HIDDEN, INTERVALS["[0, 1]"], "float32")
+        trug = random_model(VISIBLE, HIDDEN, INTERVALS["[0, 1]"], "float32")
         return tf.BernoulliRBM(trug.weights, trug.visible_bias, trug.hidden_bias)
-    return random_machine(VISIBLE, HIDDEN, INTERVALS[units], "float32")
+    return random_model(VISIBLE, HIDDEN, INTERVALS[units], "float32")
 
 
 def random_pixels(rows: int, columns: int, dtype: str) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 import numpy as np
 from numba import njit
-from truncnorm import REGIMES, N, regime
 
 from trug_fast import kernels
 from trug_fast.kernels.compiling import serial
 
 from .common import ratio_in_turns
+from .truncnorm import REGIMES, N, regime
 
 
 # What a user writes: plain njit, nothing of the package's options.

@@ -13,8 +13,8 @@ from .common import (
     THREADS,
     VISIBLE,
     fast_decile,
-    machine_of,
-    random_machine,
+    model_of,
+    random_model,
     random_pixels,
 )
 
@@ -28,15 +28,15 @@ class Sweeps:
     param_names = ("units", "threads")
 
     def setup(self, units, threads):
-        """Make the machine and compile."""
+        """Make the model and compile."""
         numba.set_num_threads(threads)
-        self.machine = machine_of(units)
+        self.model = model_of(units)
         self.start = random_pixels(CHAINS, VISIBLE, "float32")
-        self.machine.sample(start=self.start, n_gibbs=1, rng=0)
+        self.model.sample(start=self.start, n_gibbs=1, rng=0)
 
     def time_sweeps(self, units, threads):
         """Time twenty sweeps."""
-        self.machine.sample(start=self.start, n_gibbs=SWEEPS, rng=0)
+        self.model.sample(start=self.start, n_gibbs=SWEEPS, rng=0)
 
 
 class Speedup:
@@ -44,7 +44,7 @@ class Speedup:
 
     def track_all_threads_over_one(self):
         """Return the time of one thread over that of all."""
-        target, start = machine_of("[0, 4]"), random_pixels(CHAINS, VISIBLE, "float32")
+        target, start = model_of("[0, 4]"), random_pixels(CHAINS, VISIBLE, "float32")
         times = {threads: [] for threads in THREADS}
         for _ in range(8):
             for threads in THREADS:
@@ -60,7 +60,7 @@ class Quality:
 
     def track_worst_pixel_z_score(self):
         """Return the worst error of 10 pixel means in standard errors: seldom 4 if all is well."""
-        target = random_machine(10, 8, (0.0, 4.0), "float64")
+        target = random_model(10, 8, (0.0, 4.0), "float64")
         states = tf.exact.binary_states(10)
         weight = np.exp(-target.free_energy(states) - tf.exact.log_partition(target))
         mean = weight @ states

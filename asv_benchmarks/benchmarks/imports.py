@@ -9,7 +9,7 @@ begun = time.perf_counter()
 import numpy as np
 import trug_fast as tf
 images = np.random.default_rng(0).integers(0, 2, (100, 784), dtype=np.uint8)
-tf.train_rbm(images, 500, epochs=1, score=None, progress=False, rng=0)
+tf.train_rbm(images, 500, epochs=1, monitor=None, progress=False, rng=0)
 print(time.perf_counter() - begun)
 """
 

@@ -41,17 +41,18 @@ def problem(rows: int, inputs: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ours(
-    X: np.ndarray, y: np.ndarray, hidden: int, batch: int, epochs: int, method: str
+    X: np.ndarray, y: np.ndarray, hidden: int, batch: int, epochs: int, objective: str
 ) -> Callable[[], object]:
     """Return what trains a regression."""
     return lambda: tf.train_tggm(
         X,
         y,
         hidden,
-        method=method,
+        objective=objective,
         batch_size=batch,
         epochs=epochs,
-        validation_fraction=0.0,
+        validation=None,
+        monitor=None,
         progress=False,
         rng=0,
     )
@@ -92,13 +93,13 @@ def torch_peer(
         network = torch.nn.Sequential(
             torch.nn.Linear(X.shape[1], hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1)
         )
-        optimiser = torch.optim.Adam(network.parameters())
+        optimizer = torch.optim.Adam(network.parameters())
         for _ in range(epochs):
             for rows in torch.randperm(len(X)).split(batch):
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 loss = torch.nn.functional.mse_loss(network(inputs[rows]), targets[rows])
                 loss.backward()
-                optimiser.step()
+                optimizer.step()
 
     return train
 
@@ -107,11 +108,11 @@ class Epoch:
     """Our epoch over another's: below 1 we are faster."""
 
     params = (list(SHAPES), ["ml", "moments"], PEERS)
-    param_names = ("shape", "method", "peer")
+    param_names = ("shape", "objective", "peer")
     timeout = 300
     unit = "ratio"
 
-    def setup(self, shape: str, method: str, peer: str) -> None:
+    def setup(self, shape: str, objective: str, peer: str) -> None:
         """Prepare both and compile."""
         rows, inputs, hidden, batch = SHAPES[shape]
         X, y = problem(min(rows, ROWS), inputs)
@@ -121,10 +122,10 @@ class Epoch:
             self.theirs = prepare(X, y, hidden, batch, epochs)
         except ImportError as error:
             raise NotImplementedError(str(error)) from error  # asv's word for: skip
-        self.ours = ours(X, y, hidden, batch, epochs, method)
-        ours(X[:batch], y[:batch], hidden, batch, 1, method)()
+        self.ours = ours(X, y, hidden, batch, epochs, objective)
+        ours(X[:batch], y[:batch], hidden, batch, 1, objective)()
 
-    def track_ratio(self, shape: str, method: str, peer: str) -> float:
+    def track_ratio(self, shape: str, objective: str, peer: str) -> float:
         """Measure in turns."""
         times: dict[Callable[[], object], list[float]] = {self.ours: [], self.theirs: []}
         with threadpool_limits(1):

@@ -5,46 +5,37 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import trug_fast as tf
-from trug_fast.models.sequences import as_sequences
-from trug_fast.training.rbm.learner import Pace
-from trug_fast.training.trbm.learner import TemporalLearner, TemporalSettings
+from trug_fast.models.sequences import Sequences, as_sequences
+from trug_fast.training.trbm.learner import TRBMLearner
+from trug_fast.training.trbm.settings import SequencePace, SequenceSettings
 
 from .common import THREADS, ratio
 
 VIDEOS, TIMES, HIDDEN, SWEEPS = 4, 100, 400, 3  # of an update, as in Table 2
 
 
-def learner(data, units="trug", sweeps=SWEEPS):
+def learner(
+    data: Sequences, units: str = "trug", videos: int = VIDEOS, hidden: int = HIDDEN
+) -> TRBMLearner:
     """Return a learner for contrastive divergence with Adam in float32, full gradient."""
-    settings = TemporalSettings(
+    settings = SequenceSettings(
+        n_visible=data.shape[1],
+        n_hidden=hidden,
         truncation=tf.Truncation(0.0, 1.0, learn="per_unit"),
-        bernoulli=units == "bernoulli",
-        precision=1.0,
-        learn_precision=False,
-        persistent=False,
-        betas=(),
-        n_chains=VIDEOS,
-        batch_size=VIDEOS,
-        optimizer="adam",
-        momentum=0.9,
-        centred=True,
-        weight_decay=0.0,
-        init_scale=0.01,
+        hidden=None if units == "bernoulli" else tf.TruGUnits(),
+        visible=tf.BernoulliUnits(),
+        sampler=tf.SequenceCD(n_gibbs=SWEEPS),
+        optimizer=tf.Adam(),
         average=0.0,
+        batch_size=videos,
+        corruption=0.0,
         dtype=np.dtype("float32"),
-        real=False,
-        visible_precision=1.0,
-        learn_visible_precision=False,
-        full=True,
-        draw=False,
-        chains="both",
-        start_order=1,
-        noise=0.0,
+        start=tf.LinearStart(order=1),
     )
-    return TemporalLearner(data, HIDDEN, settings, 0)
+    return TRBMLearner(data, settings, 0)
 
 
-class Products:
+class SequenceProducts:
     """The matrix products of an update alone, by NumPy; those in time by single frames."""
 
     def __init__(self, data):
@@ -89,12 +80,14 @@ class Start:
             "videos", tf.datasets.bouncing_balls(2 * VIDEOS, rng=0), visible="gaussian"
         )
         self.rows, self.learner = np.arange(VIDEOS), learner(self.data, units)
-        self.products = Products(self.data)
+        self.products = SequenceProducts(self.data)
         self.update()
 
     def update(self):
         """Take one step."""
-        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, k=SWEEPS))
+        self.learner.update(
+            self.data, self.rows, SequencePace(1e-4, 1e-5, 0.0, 0.0, n_gibbs=SWEEPS)
+        )
 
 
 class Update(Start):
@@ -141,7 +134,7 @@ class TorchUpdate:
         self.x = torch.tensor(frames).reshape(VIDEOS, TIMES, n).transpose(0, 1).contiguous()
         shapes = (n, HIDDEN), (n, HIDDEN), (n, n), (HIDDEN, HIDDEN), (n,), (HIDDEN,)
         self.parameters = [0.01 * torch.randn(shape) for shape in shapes]
-        self.optimiser = torch.optim.Adam(self.parameters, lr=1e-4)
+        self.optimizer = torch.optim.Adam(self.parameters, lr=1e-4)
 
     def update(self):
         """Take one step."""
@@ -171,4 +164,4 @@ class TorchUpdate:
             )
             for parameter, gradient in zip(self.parameters, gradients, strict=True):
                 parameter.grad = -gradient / rows
-            self.optimiser.step()
+            self.optimizer.step()

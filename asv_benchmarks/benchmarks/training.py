@@ -4,7 +4,8 @@ import numba
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.training.rbm.learner import Learner, Pace, Settings
+from trug_fast.training.rbm.learner import RBMLearner
+from trug_fast.training.rbm.settings import Pace, Settings
 
 from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio
 
@@ -16,27 +17,25 @@ DIGIT_UNITS = {
 }
 
 
-def learner(units="trug"):
+def learner(
+    units: str = "trug", rows: int = CHAINS, visible: int = VISIBLE, hidden: int = HIDDEN
+) -> RBMLearner:
     """Return a learner for CD-1 with RMSprop in float32."""
     settings = Settings(
+        n_visible=visible,
+        n_hidden=hidden,
         truncation=tf.Truncation(0.0, 4.0, learn="per_unit"),
-        bernoulli=units == "bernoulli",
-        visible_precision=None,
-        precision=1.0,
-        learn_precision=False,
-        persistent=False,
-        betas=(),
-        n_chains=CHAINS,
-        batch_size=CHAINS,
-        optimizer="rmsprop",
-        momentum=0.0,
-        centred=True,
-        weight_decay=0.0,
-        init_scale=0.01,
+        hidden=None if units == "bernoulli" else tf.TruGUnits(),
+        visible=tf.BernoulliUnits(),
+        sampler=tf.CD(),
+        optimizer=tf.RMSprop(),
         average=0.0,
+        batch_size=rows,
+        n_chains=rows,
         dtype=np.dtype("float32"),
+        start=tf.RandomWeights(0.01),
     )
-    return Learner(random_pixels(10 * CHAINS, VISIBLE, "uint8"), HIDDEN, settings, 0)
+    return RBMLearner(random_pixels(10 * rows, visible, "uint8"), settings, 0)
 
 
 class Update:
@@ -56,7 +55,7 @@ class Update:
 
     def update(self):
         """Take one step."""
-        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, k=1))
+        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, n_gibbs=1))
 
     def time_update(self, units, threads):
         """Time one update."""
@@ -104,10 +103,10 @@ class Digits:
         """Train."""
         options = {
             "batch_size": 20,
-            "n_chains": 20,
-            "init_scale": 0.01,
+            "sampler": tf.PCD(n_chains=20),
+            "start": tf.RandomWeights(0.01),
             "learning_rate": (0.1, 0.001),
-            "score": None,
+            "monitor": None,
             "rng": 0,
             **DIGIT_UNITS[units],
         }

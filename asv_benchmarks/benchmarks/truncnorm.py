@@ -2,7 +2,6 @@
 
 import numba
 import numpy as np
-from peers import SAMPLERS, standard
 from scipy import stats
 
 import trug_fast
@@ -12,6 +11,7 @@ from trug_fast.kernels.rbm.hidden import TRUG, HiddenUnits, draw_row, part_of
 from trug_fast.kernels.unit.normalizer import evaluate
 
 from .common import fast_decile, seconds
+from .peers import SAMPLERS, standard
 
 N = 100_000  # 1 ms is 10 ns an element
 BLOCK = 1024

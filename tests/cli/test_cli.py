@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 from trug_fast.cli import main
 from trug_fast.training.rbm import scores as scoring
 
 SMALL = [
-    "--hidden=8",
+    "--n-hidden=8",
     "--epochs=2",
-    "--temperatures=20",
-    "--chains=10",
+    "--ais-n-temperatures=20",
+    "--ais-n-chains=10",
     "--quiet",
 ]
 
@@ -33,11 +33,11 @@ def test_train_prints_a_table_and_writes_its_files(tmp_path, capsys):
     folder = tmp_path / "out"
     assert main(["train", "rbm", *SMALL, f"--out={folder}"]) == 0
     printed = capsys.readouterr().out
-    for words in ("TruG-RBM", "ordinary RBM", "test log-prob.", "upper truncation points"):
+    for words in ("TruG-RBM", "ordinary RBM", "test log-likelihood", "upper truncation points"):
         assert words in printed
     report = json.loads((folder / "result.json").read_text())
-    assert -60 < report["results"]["trug"]["test_log_probability"] < -15
-    assert report["results"]["trug"]["std_error"] > 0
+    assert -60 < report["results"]["TruG-RBM"]["test_log_likelihood"] < -15
+    assert report["results"]["TruG-RBM"]["std_error"] > 0
     assert report["options"]["seed"] == 0
     assert isinstance(tf.TruGRBM.load(folder / "model.npz"), tf.TruGRBM)
     assert isinstance(tf.BernoulliRBM.load(folder / "baseline.npz"), tf.BernoulliRBM)
@@ -48,11 +48,11 @@ def test_train_prints_a_table_and_writes_its_files(tmp_path, capsys):
 
 
 def test_train_says_that_an_estimate_cannot_be_trusted(tmp_path, capsys):
-    options = [*SMALL, "--temperatures=2", "--no-baseline", f"--out={tmp_path / 'out'}"]
+    options = [*SMALL, "--ais-n-temperatures=2", "--no-baseline", f"--out={tmp_path / 'out'}"]
     assert main(["train", "rbm", *options]) == 0
     assert "do not trust the TruG-RBM's: weights collapsed" in capsys.readouterr().out
     report = json.loads((tmp_path / "out" / "result.json").read_text())
-    assert "weights collapsed" in report["results"]["trug"]["warnings"][0]
+    assert "weights collapsed" in report["results"]["TruG-RBM"]["warnings"][0]
 
 
 def test_a_second_run_replaces_the_first_but_no_foreign_folder(trained, tmp_path, capsys):
@@ -66,7 +66,7 @@ def test_a_second_run_replaces_the_first_but_no_foreign_folder(trained, tmp_path
 
 
 def test_wrong_options_leave_no_folder(tmp_path):
-    assert main(["train", "rbm", *SMALL, "--chains=1", f"--out={tmp_path / 'out'}"]) == 2
+    assert main(["train", "rbm", *SMALL, "--ais-n-chains=1", f"--out={tmp_path / 'out'}"]) == 2
     assert not (tmp_path / "out").exists()
 
 
@@ -75,13 +75,13 @@ def test_infinite_ends_are_written_as_words(tmp_path):
     assert (
         main(["train", "rbm", *SMALL, "--truncation=0,inf", "--no-baseline", f"--out={out}"]) == 0
     )
-    ends = json.loads((out / "result.json").read_text())["results"]["trug"]["truncation_points"]
+    ends = json.loads((out / "result.json").read_text())["results"]["TruG-RBM"]["truncation_points"]
     assert ends["upper"] == ["inf"] * 5 and ends["lower"] == [0.0] * 5
 
 
-def test_rates_reach_every_optimiser(tmp_path):
+def test_rates_reach_every_optimizer(tmp_path):
     out = tmp_path / "out"
-    options = ["--optimizer=adam", "--learning-rate=0.003,0.001", "--no-baseline", f"--out={out}"]
+    options = ["--optimizer=adam", "--learning-rate=0.003:0.001", "--no-baseline", f"--out={out}"]
     assert main(["train", "rbm", *SMALL, *options]) == 0
     rates = np.load(out / "model-history.npz")["learning_rate"]
     assert 0.001 < rates[-1] < rates[0] < 0.003
@@ -98,7 +98,7 @@ def test_a_run_without_matplotlib_says_how_to_get_the_figure(tmp_path, capsys, m
 def test_the_number_of_threads_ends_with_the_command(trained, tmp_path):
     before = numba.get_num_threads()
     out = f"--out={tmp_path / 'a.npz'}"
-    assert main(["sample", str(trained / "model.npz"), "--gibbs=1", out, "--threads=1"]) == 0
+    assert main(["sample", str(trained / "model.npz"), "--n-gibbs=1", out, "--threads=1"]) == 0
     assert numba.get_num_threads() == before
 
 
@@ -107,9 +107,12 @@ def test_the_number_of_threads_ends_with_the_command(trained, tmp_path):
     [
         ["--truncation=relu", "--no-baseline"],
         ["--truncation=-1,1", "--learn=shared", "--no-baseline", "--optimizer=rmsprop"],
-        ["--unit=bernoulli", "--method=cd", "--k=2", "--dtype=float64"],
-        ["--k=1,3", "--average=0.2", "--learn-precision", "--no-baseline"],
-        ["--binarize=epoch", "--no-baseline", "--learning-rate=0.1,0.01", "--threads=1"],
+        ["--hidden=bernoulli", "--sampler=cd", "--n-gibbs=2", "--dtype=float64"],
+        ["--n-gibbs=1:3", "--average=0.2", "--learn-precision", "--no-baseline"],
+        ["--sampler=pt", "--betas=0,0.5,1", "--optimizer=sgd", "--momentum=0.5", "--no-baseline"],
+        ["--soft", "--validation=0.2", "--patience=2", "--no-baseline"],
+        ["--score=none", "--start-scale=0.1", "--no-baseline"],
+        ["--binarize=epoch", "--no-baseline", "--learning-rate=0.1:0.01", "--threads=1"],
     ],
 )
 def test_train_options(options, tmp_path):
@@ -119,7 +122,7 @@ def test_train_options(options, tmp_path):
 
 
 def test_evaluate(trained, capsys):
-    arguments = ["evaluate", str(trained / "model.npz"), "--chains=10", "--temperatures=20"]
+    arguments = ["evaluate", str(trained / "model.npz"), "--n-chains=10", "--n-temperatures=20"]
     assert main([*arguments, "--quiet"]) == 0
     printed = capsys.readouterr().out
     assert "log Z" in printed and "test" in printed and "nats per image" in printed
@@ -128,7 +131,7 @@ def test_evaluate(trained, capsys):
 @pytest.mark.parametrize("start", ["noise", "data"])
 def test_sample_numbers(trained, tmp_path, start):
     out = tmp_path / "draws.npz"
-    arguments = ["sample", str(trained / "model.npz"), "-n", "5", "--gibbs=3", f"--out={out}"]
+    arguments = ["sample", str(trained / "model.npz"), "-n", "5", "--n-gibbs=3", f"--out={out}"]
     assert main([*arguments, f"--start={start}"]) == 0
     draws = np.load(out)["samples"]
     assert draws.shape == (5, 64) and ((draws >= 0) & (draws <= 1)).all()
@@ -137,7 +140,7 @@ def test_sample_numbers(trained, tmp_path, start):
 def test_figures(trained, tmp_path):
     pytest.importorskip("matplotlib")
     for command in (
-        ["sample", str(trained / "model.npz"), "-n", "5", "--gibbs=3", "--out"],
+        ["sample", str(trained / "model.npz"), "-n", "5", "--n-gibbs=3", "--out"],
         ["plot", "family"],
         ["plot", "units", str(trained / "model.npz")],
     ):
@@ -150,7 +153,7 @@ def test_figures(trained, tmp_path):
 def test_errors_are_one_line_and_exit_code_2(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("TRUG_FAST_DATA", raising=False)
     odd = tmp_path / "odd.npz"
-    machine("mixed").save(odd)
+    model_of("mixed").save(odd)
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"nonsense")
     out = f"--out={tmp_path / 'x'}"
@@ -162,12 +165,15 @@ def test_errors_are_one_line_and_exit_code_2(tmp_path, capsys, monkeypatch):
             "odd.npz has 5 visible units, --data digits has images of 64 pixels",
         ),
         (["sample", str(odd), "--out=a.txt"], "--out must end in .png or .npz"),
-        (["sample", str(odd), "--gibbs=1", f"--out={tmp_path / 'a.png'}"], "make no square image"),
         (
-            ["sample", str(odd), "--gibbs=0", f"--out={tmp_path / 'a.npz'}"],
-            "--gibbs must be at least 1, got 0",
+            ["sample", str(odd), "--n-gibbs=1", f"--out={tmp_path / 'a.png'}"],
+            "make no square image",
         ),
-        (["train", "rbm", "--hidden=0", out], "--hidden must be at least 1, got 0"),
+        (
+            ["sample", str(odd), "--n-gibbs=0", f"--out={tmp_path / 'a.npz'}"],
+            "--n-gibbs must be at least 1, got 0",
+        ),
+        (["train", "rbm", "--n-hidden=0", out], "--n-hidden must be at least 1, got 0"),
         (["train", "rbm", "--truncation=2,1", out], "lower must be below upper"),
         (["train", "rbm", "--truncation=wide", out], "--truncation must be one of sigmoid"),
         (
@@ -201,7 +207,7 @@ def interrupt(*args, **options):
 
 
 def test_interrupts_end_with_130(trained, monkeypatch, capsys):
-    monkeypatch.setattr("trug_fast.evaluation.partition.log_partition", interrupt)
+    monkeypatch.setattr("trug_fast.cli.options.anneal", interrupt)
     assert main(["evaluate", str(trained / "model.npz")]) == 130
     assert capsys.readouterr().err == "trug-fast: interrupted\n"
 
@@ -245,7 +251,7 @@ def test_a_run_continues_from_its_checkpoints(tmp_path, monkeypatch, capsys):
         with np.load(whole / f"{name}.npz") as first, np.load(out / f"{name}.npz") as second:
             assert all(np.array_equal(first[key], second[key]) for key in first)
     assert (tmp_path / "run-baseline.npz").exists()
-    assert main([*options, "--resume", "--hidden=9"]) == 2
+    assert main([*options, "--resume", "--n-hidden=9"]) == 2
     assert "belongs to another run: n_hidden is 8 there, 9 here" in capsys.readouterr().err
     assert main(["train", "rbm", "--resume"]) == 2
     assert "--resume needs --checkpoint" in capsys.readouterr().err

@@ -12,7 +12,15 @@ import trug_fast as tf
 from tests.support.data import ROOT
 from trug_fast.cli import main
 
-TRAIN = ["train", "rbm", "--hidden=8", "--epochs=1", "--temperatures=5", "--chains=5", "--quiet"]
+TRAIN = [
+    "train",
+    "rbm",
+    "--n-hidden=8",
+    "--epochs=1",
+    "--ais-n-temperatures=5",
+    "--ais-n-chains=5",
+    "--quiet",
+]
 TRAIN += ["--no-baseline"]
 COMMAND = [sys.executable, "-c", "import sys; from trug_fast.cli import main; sys.exit(main())"]
 
@@ -120,7 +128,7 @@ def test_negative_numbers_are_no_options(word, tmp_path, capsys):
         (["train", "rbm", "--batch-size=0"], "--batch-size must be at least 1, got 0"),
         (["train", "trbm", "--test-videos=0"], "--test-videos must be at least 1, got 0"),
         (["sample", "none.npz", "-n", "-5"], "-n must be at least 1, got -5"),
-        (["evaluate", "none.npz", "--chains=1"], "--chains must be at least 2, got 1"),
+        (["train", "rbm", "--ais-n-chains=1"], "--ais-n-chains must be at least 2, got 1"),
     ],
 )
 def test_wrong_options_are_named_as_they_were_typed(arguments, words, capsys):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.cli import main, train_tggm
+from trug_fast.cli import main
 
-SMALL = ["train", "tggm", "--hidden=5", "--epochs=3", "--quiet", "--threads=1"]
+SMALL = ["train", "tggm", "--n-hidden=5", "--epochs=3", "--quiet", "--threads=1"]
 
 
 def test_train_prints_a_table_and_writes_its_files(tmp_path, capsys):
@@ -40,24 +40,11 @@ def test_without_scikit_learn_there_is_no_baseline(tmp_path, capsys, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("text", "learn", "expected"),
-    [
-        ("-1,1", None, tf.Truncation(-1, 1, learn="per_unit", learn_lower=True)),
-        ("0,inf", None, tf.Truncation(0, np.inf, learn_lower=True)),
-        ("sigmoid", "shared", tf.Truncation(0, 1, learn="shared", learn_lower=True)),
-        ("c-learn", "none", tf.Truncation(0, 1, learn_lower=True)),
-    ],
-)
-def test_truncations_are_read(text, learn, expected):
-    assert train_tggm.truncation(text, learn) == expected
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--truncation=a"], "--truncation must be one of"),
         (["--split=20"], "--split: yacht has splits 0 to 19, got 20"),
-        (["--hidden=0"], "--hidden must be at least 1"),
+        (["--n-hidden=0"], "--n-hidden must be at least 1"),
         (["--data=boston", "--data-dir=nowhere"], "no file bostonHousing.npz"),
     ],
 )

@@ -7,17 +7,17 @@ import pytest
 
 import trug_fast as tf
 from trug_fast import cli
-from trug_fast.training.trbm.train import TemporalRun
+from trug_fast.training.loop import Loop
 
 
 def test_small_run(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "run"
-    words = f"train trbm --videos 6 --test-videos 2 --hidden 8 --epochs 1 --quiet --out {out}"
+    words = f"train trbm --videos 6 --test-videos 2 --n-hidden 8 --epochs 1 --quiet --out {out}"
     assert cli.main(words.split()) == 0
     report = json.loads((out / "result.json").read_text())
     names = {"TruG-TRBM", "ordinary TRBM", "copy last", "mean frame"}
-    assert names < set(report["errors"])
+    assert names < set(report["results"])
     printed = capsys.readouterr().out
     assert all(name in printed for name in names)
     assert tf.TruGTRBM.load(out / "model.npz").n_hidden == 8
@@ -28,36 +28,35 @@ def test_small_run(tmp_path, capsys):
     # What it wrote can be drawn and drawn from.
     model = out / "model.npz"
     for words in (
-        f"sample {model} -n 3 --gibbs 2 --quiet --out {tmp_path / 'video.gif'}",
-        f"sample {model} -n 3 --gibbs 2 --quiet --out {tmp_path / 'video.png'}",
-        f"sample {model} -n 3 --gibbs 2 --quiet --out {tmp_path / 'video.npz'}",
+        f"sample {model} -n 3 --n-gibbs 2 --quiet --out {tmp_path / 'video.gif'}",
+        f"sample {model} -n 3 --n-gibbs 2 --quiet --out {tmp_path / 'video.png'}",
+        f"sample {model} -n 3 --n-gibbs 2 --quiet --out {tmp_path / 'video.npz'}",
         f"plot units {model} {tmp_path / 'units.png'}",
         f"plot units {out / 'baseline.npz'} {tmp_path / 'baseline.png'}",
         f"plot history {out / 'model-history.npz'} {tmp_path / 'history.png'}",
         f"plot weights {model} {tmp_path / 'weights.png'}",
-        f"plot video --seen 3 --frames 4 --gibbs 2 {model} {tmp_path / 'strips.png'}",
+        f"plot video --n-seen 3 --n-frames 4 --n-gibbs 2 {model} {tmp_path / 'strips.png'}",
     ):
         assert cli.main(words.split()) == 0
         assert (tmp_path / words.split()[-1]).stat().st_size > 500
     frames = np.load(tmp_path / "video.npz")["frames"]
     assert frames.shape == (3, 900) and 0 <= frames.min() and frames.max() <= 1
-    machine = tf.TruGTRBM.load(model)
-    again = machine.generate(3, n_gibbs=2, return_mean=True, rng=0)
+    again = tf.TruGTRBM.load(model).generate(3, n_gibbs=2, return_mean=True, rng=0)
     np.testing.assert_array_equal(frames, again)
 
 
 def test_a_stopped_run_continues(tmp_path, capsys, monkeypatch):
-    words = "train trbm --videos 4 --test-videos 2 --hidden 5 --epochs 2 --no-baseline --quiet"
+    words = "train trbm --videos 4 --test-videos 2 --n-hidden 5 --epochs 2 --no-baseline --quiet"
     assert cli.main([*words.split(), "--out", str(tmp_path / "whole")]) == 0
     more = ["--out", str(tmp_path / "part"), "--checkpoint", str(tmp_path / "run.npz")]
-    end = TemporalRun._end_epoch
+    end = Loop._end_epoch
 
     def stop(self, *arguments):
         end(self, *arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(TemporalRun, "_end_epoch", stop)
+        patch.setattr(Loop, "_end_epoch", stop)
         assert cli.main([*words.split(), *more]) == 130
     assert "--resume continues" in capsys.readouterr().err
     assert cli.main([*words.split(), *more]) == 2
@@ -68,11 +67,11 @@ def test_a_stopped_run_continues(tmp_path, capsys, monkeypatch):
         np.testing.assert_array_equal(*(getattr(model, name) for model in models))
 
 
-def test_what_is_no_temporal_machine(tmp_path, capsys):
+def test_what_is_no_temporal_model(tmp_path, capsys):
     path = tmp_path / "rbm.npz"
     tf.BernoulliRBM(np.zeros((3, 2)), 0, 0).save(path)
     assert cli.main(["plot", "weights", str(path), str(tmp_path / "w.png")]) == 2
-    assert "holds no temporal machine" in capsys.readouterr().err
+    assert "holds a BernoulliRBM, expected a TruGTRBM or BernoulliTRBM" in capsys.readouterr().err
     assert cli.main(["sample", str(path), "--out", str(tmp_path / "video.gif")]) == 2
     assert "--out must end in .png or .npz" in capsys.readouterr().err
 

@@ -109,7 +109,7 @@ def save_model(path, n_visible, **options):
 
 def test_command(folder, capsys):
     model = save_model(folder / "model.npz", 11, visible_precision=4.0)
-    words = f"plot motion {model} --data-dir {folder} --seen 5 --frames 7 --gibbs 3 --every 2"
+    words = f"plot motion {model} --data-dir {folder} --n-seen 5 --n-frames 7 --n-gibbs 3 --every 2"
     for name in ("walk.png", "walk.gif"):
         assert cli.main([*words.split(), str(folder / name)]) == 0
         assert f"written to {folder / name}" in capsys.readouterr().out
@@ -126,12 +126,12 @@ def test_command_with_bad_input(folder, capsys, monkeypatch):
     for model, options, words in (
         (good, [], "nowhere"),
         (good, [f"--data-dir={folder / 'none'}"], "no file cmu35_walk_run_30fps.npz"),
-        (good, [here], "--seen and --frames must be 12 at most together"),
+        (good, [here], "--n-seen and --n-frames must be 12 at most together"),
         (good, [here, "--trial=35_02"], "--trial must be one of 35_01, 35_18, 35_29, got 35_02"),
-        (good, [here, "--seen=0"], "--seen must be at least 1"),
-        (good, [here, "--frames=0"], "--frames must be at least 1"),
-        (small, [here], "has 9 real visible units, the motion has 11 real channels"),
-        (binary, [here], "has 11 binary visible units, the motion has 11 real channels"),
+        (good, [here, "--n-seen=0"], "--n-seen must be at least 1"),
+        (good, [here, "--n-frames=0"], "--n-frames must be at least 1"),
+        (small, [here], "has 9 gaussian visible units, the motion has 11 real channels"),
+        (binary, [here], "has 11 bernoulli visible units, the motion has 11 real channels"),
     ):
         assert cli.main(["plot", "motion", model, str(out), *options]) == 2
         message = capsys.readouterr().err

@@ -9,15 +9,23 @@ import trug_fast as tf
 from trug_fast import datasets
 from trug_fast.cli import main
 from trug_fast.datasets import MotionData
-from trug_fast.reproduce import forecasting, protocol, runner, sequences, table2, table3
+from trug_fast.reproduce import (
+    forecasting,
+    protocol,
+    runner,
+    sequences,
+    table2,
+    table3,
+    trainings,
+)
 
 BALLS = """
 sequences = { set = "balls", videos = 4, test_videos = 3 }
-train = { n_hidden = 5, epochs = 2, batch_size = 2, score = false }
+train = { n_hidden = 5, epochs = 2, batch_size = 2, score = "none" }
 
 [cells.balls]
 per-unit = { paper = 3.66, train.truncation = { lower = 0.0, upper = 1.0, learn = "per_unit" } }
-trbm = { label = "ordinary", train.hidden = "bernoulli", train.k = [1, 2] }
+trbm = { label = "ordinary", train.hidden = "bernoulli", train.n_gibbs = [1, 2] }
 copy-last = { forecast.rule = "copy last" }
 """
 MOTION = """
@@ -105,12 +113,12 @@ def test_a_stopped_training_goes_on(tmp_path, monkeypatch):
     (tmp_path / "again").mkdir()
     config = write(tmp_path / "again", BALLS)
 
-    class Stop(forecasting.TrainingLog):
+    class Stop(trainings.TrainingLog):
         def __call__(self, event):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(forecasting, "TrainingLog", Stop)
+        patch.setattr(trainings, "TrainingLog", Stop)
         assert reproduce(config, "table2", "--only=balls/trbm") == 130
     assert not (tmp_path / "again" / "out" / runner.RESULTS).exists()
     assert reproduce(config, "table2", "--only=balls/trbm") == 0
@@ -157,6 +165,7 @@ def test_wrong_protocols(tmp_path, motion, capsys, change, message):
 
 
 def test_options_are_those_of_training():
-    assert {"n_hidden", "epochs", "chains", "k"} <= set(forecasting.SECTIONS["train"])
-    assert not set(forecasting.OURS) & set(forecasting.SECTIONS["train"])
+    assert {"n_hidden", "epochs", "begin", "n_gibbs"} <= set(forecasting.SECTIONS["train"])
+    apart = {"sequences", "validation", "callbacks", "checkpoint", "rng"}
+    assert not apart & set(forecasting.SECTIONS["train"])
     assert protocol.text("table2").count("paper =") == protocol.text("table3").count("paper =") == 6

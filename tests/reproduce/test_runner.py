@@ -14,7 +14,7 @@ from tests.support.tables import ONE, TINY, figures_of, interrupt, refuse, repro
 from trug_fast.cli import main
 from trug_fast.evaluation.partition import runs
 from trug_fast.reproduce import results, table1
-from trug_fast.training.rbm.learner import Learner
+from trug_fast.training.rbm.learner import RBMLearner
 
 
 def test_a_finished_table_is_printed_without_computing(config, done, tmp_path, monkeypatch, capsys):
@@ -50,7 +50,7 @@ def test_other_annealing_trains_nothing_anew(config, tmp_path, monkeypatch, caps
     with monkeypatch.context() as patch:
         rehearse = table1.TABLE.__dict__ | {"rehearse": lambda cell, session: None}
         patch.setattr(table1, "TABLE", type(table1.TABLE)(**rehearse))
-        patch.setattr(Learner, "update", refuse)
+        patch.setattr(RBMLearner, "update", refuse)
         assert reproduce(config, out, *ONE) == 0
     first, second = results.read(out / "results.jsonl")
     assert first["log_z"] != second["log_z"] and first["upper"] == second["upper"]
@@ -61,17 +61,17 @@ def test_other_annealing_trains_nothing_anew(config, tmp_path, monkeypatch, caps
 
 @pytest.mark.parametrize("updates", [2, 7, 20])  # one rehearses; 15 make an epoch
 def test_an_interrupted_training_continues(config, done, tmp_path, monkeypatch, updates, capsys):
-    step, calls = Learner._step, []
+    update, calls = RBMLearner.update, []
 
     def counted(self, *args):
         calls.append(1)
         if len(calls) == updates:
             signal.raise_signal(signal.SIGINT)
-        step(self, *args)
+        update(self, *args)
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(Learner, "_step", counted)
+        patch.setattr(RBMLearner, "update", counted)
         assert reproduce(config, out, *ONE) == 130
     assert "the same command continues" in capsys.readouterr().err
     assert not (out / "results.jsonl").exists()
@@ -114,9 +114,7 @@ def test_an_interrupted_annealing_continues(config, done, tmp_path, monkeypatch)
 
 
 def test_a_killed_run_continues(config, tmp_path):
-    config.write_text(
-        TINY.replace("epochs = 3", "epochs = 40, score_every = 40").replace("0.0", "0.05")
-    )
+    config.write_text(TINY.replace("epochs = 3", "epochs = 40, every = 40").replace("0.0", "0.05"))
     whole, out = tmp_path / "whole", tmp_path / "out"
     words = ["reproduce", "table1", f"--config={config}", f"--out={out}", *ONE]
     program = f"import sys; from trug_fast.cli import main; sys.exit(main({words!r}))"

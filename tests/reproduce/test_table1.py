@@ -5,7 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.tables import TINY, reproduce
-from trug_fast.reproduce import figures, results, table1
+from trug_fast.reproduce import figures, results, table1, trainings
+from trug_fast.training.choices import arguments_of
 
 
 def test_the_shipped_table_is_the_papers():
@@ -26,11 +27,10 @@ def test_the_shipped_table_is_the_papers():
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_shipped_options_are_those_of_the_library(quick):
     for cell in table1.TABLE.cells(None, (), quick=quick):
-        options = cell.options["train"] | {"n_hidden": 4, "epochs": 1, "score": None}
-        options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
-        if isinstance(options.get("truncation"), dict):
-            options["truncation"] = tf.Truncation(**options["truncation"])
-        model = tf.train_rbm(np.eye(5), rng=0, **options).model
+        apart = ("score", "every", trainings.EVERY)
+        options = {k: v for k, v in cell.options["train"].items() if k not in apart}
+        options |= {"n_hidden": 4, "epochs": 1, "score": "none"}
+        model = tf.train_rbm(np.eye(5), rng=0, **arguments_of(tf.train_rbm, options)).model
         assert isinstance(model, tf.BernoulliRBM) == cell.name.endswith("/rbm")
         tf.log_partition(model, **(cell.options["annealing"] | {"n_temperatures": 3}))
     figures.settings(None, quick=quick)
@@ -74,7 +74,7 @@ def test_numbers_are_those_of_the_stored_model(done):
 def test_what_speaks_against_an_estimate_is_kept_and_marked(tmp_path, capsys):
     config = tmp_path / "tiny.toml"
     wild = TINY.replace("n_temperatures = 30", "n_temperatures = 1").replace(
-        "epochs = 3", "epochs = 1, init_scale = 3.0"
+        "epochs = 3", "epochs = 1, start_scale = 3.0"
     )
     config.write_text(wild)
     assert reproduce(config, tmp_path / "out", "--only=digits/per-unit") == 0

@@ -167,7 +167,7 @@ def test_the_tenth_set_has_a_table_of_its_own():
     cells = {cell.name: cell for cell in table4.TABLE.cells(str(path), (), quick=False)}
     assert len(cells) == 6 and cells["year/tanh"].paper == 8.859
     own = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
-    for name in ("n_hidden", "batch_size", "method", "learning_rate"):
+    for name in ("n_hidden", "batch_size", "objective", "learning_rate"):
         assert (
             cells["year/relu"].options["train"][name]
             == (own["protein/relu"].options["train"][name])

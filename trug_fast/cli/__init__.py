@@ -14,8 +14,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numba
+
+from trug_fast import __version__
 from trug_fast.training.diagnosis import TrainingWarning
 
+from . import evaluate, options, plot, reproduce, sample, train
 from .output import patient
 
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
@@ -32,8 +36,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from . import options
-
     arguments = _parser().parse_args(words)
     try:
         options.check(arguments)
@@ -71,8 +73,6 @@ def _say(message: Warning | str, *_: Any, **__: Any) -> None:
 @contextmanager
 def _threads(threads: int | None) -> Iterator[None]:
     """Run a command with so many threads; whatever it chooses ends with it."""
-    import numba
-
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     if threads is not None and not 1 <= threads <= most:
         raise ValueError(f"--threads must be from 1 to {most}, got {threads}")
@@ -85,12 +85,6 @@ def _threads(threads: int | None) -> Iterator[None]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    # Each command adds its options and names its function; none imports the kernels before it
-    # runs, so that --help answers at once.
-    from trug_fast import __version__
-
-    from . import evaluate, plot, reproduce, sample, train
-
     parser = argparse.ArgumentParser(
         prog="trug-fast", description="Stochastic networks of truncated Gaussian units."
     )

@@ -3,45 +3,51 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from trug_fast.datasets import ImageData
-    from trug_fast.evaluation.partition import LogPartition
-    from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-    from trug_fast.models.trbm import TRBM
+import numpy as np
+
+from trug_fast import datasets
+from trug_fast._common import checks
+from trug_fast._common.checkpoints import Checkpoint
+from trug_fast.datasets import ImageData
+from trug_fast.evaluation.partition import LogPartition, log_partition
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.trbm import TRBM
+from trug_fast.training.choices import described
+
+from .choices import add_choice, add_choices
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
+GREY = ("digits", "mnist")
 # The least that options of whole numbers may be, whichever command has them.
 LEAST = {
+    "ais_n_chains": 2,
+    "ais_n_temperatures": 1,
     "batch_size": 1,
-    "betas": 2,
-    "chains": 2,
     "epochs": 1,
     "every": 1,
-    "frames": 1,
-    "gibbs": 1,
-    "hidden": 1,
     "n": 1,
+    "n_chains": 1,
+    "n_frames": 1,
+    "n_gibbs": 1,
+    "n_hidden": 1,
+    "n_seen": 1,
+    "n_temperatures": 1,
     "seed": 0,
-    "seen": 1,
     "split": 0,
-    "temperatures": 1,
     "test_videos": 1,
     "videos": 1,
 }
+AIS = ("n_chains", "n_temperatures", "path")
 
 
 def check(arguments: argparse.Namespace) -> None:
     """Refuse numbers that are too small and names that are empty, by the names of their options."""
-    from trug_fast._common import checks
-
     for name, value in vars(arguments).items():
         option = f"--{name.replace('_', '-')}" if len(name) > 1 else f"-{name}"
-        if value == "":
+        if isinstance(value, str) and value == "":
             raise ValueError(f"{option} must not be empty, got ''")
         if name in LEAST and isinstance(value, int):
             checks.count(option, value, LEAST[name])
@@ -66,61 +72,61 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "--binarize",
         choices=("threshold", "sample", "epoch"),
         default="threshold",
-        help="how grey images become binary: by threshold, drawn once, or anew for each epoch",
+        help="how grey images become binary: by threshold (default), drawn once, or for training "
+        "anew for each epoch",
     )
 
 
-def add_annealing(parser: argparse.ArgumentParser, temperatures: int) -> None:
-    """Add how log Z is estimated."""
-    parser.add_argument("--chains", type=int, default=100, help="annealing chains (default 100)")
-    parser.add_argument(
-        "--temperatures",
-        type=int,
-        default=temperatures,
-        help=f"annealing steps (default {temperatures})",
-    )
-    parser.add_argument("--path", choices=("auto", "quad", "quad2", "paper"), default="auto")
+def add_annealing(parser: argparse.ArgumentParser, **own: Any) -> None:
+    """Add how log Z is estimated by ``evaluate``."""
+    names = (*AIS, "direction", "schedule", "weights_on")
+    add_choices(parser, log_partition, names, own)
 
 
-def add_checkpoint(parser: argparse.ArgumentParser, baseline: str = "") -> None:
-    """Add where the state of a training is kept, and of a baseline if there is one."""
-    beside = f" (the {baseline}'s beside it)" if baseline else ""
+def add_short_annealing(parser: argparse.ArgumentParser, **own: Any) -> None:
+    """Add how log Z is estimated after a training, whose chains have the plain names."""
+    found = described(log_partition)
+    for name in AIS:
+        add_choice(parser, found[name], own=own.get(name), name=f"ais_{name}")
+
+
+def add_checkpoint(parser: argparse.ArgumentParser, beside: str = "") -> None:
+    """Add where the state of a run is kept."""
     parser.add_argument(
         "--checkpoint", metavar="FILE", help=f"keep the state of the run here, for --resume{beside}"
     )
+    add_choice(parser, described(Checkpoint)["every"], name="checkpoint_every")
     parser.add_argument(
         "--resume", action="store_true", help="continue the run in --checkpoint, if there is one"
     )
 
 
-def checkpoint_of(arguments: argparse.Namespace, kind: str) -> Path | None:
-    """Return the file that keeps the training of one kind of units."""
+def checkpoint_of(arguments: argparse.Namespace, ending: str = "") -> Checkpoint | None:
+    """Return where a run keeps its state; other runs of a command have endings of their own.
+
+    Raises
+    ------
+    ValueError
+        If there is a file of another run, or an option has no effect.
+    """
     if arguments.checkpoint is None:
+        for name, given in (
+            ("--resume", arguments.resume),
+            ("--checkpoint-every", arguments.checkpoint_every is not None),
+        ):
+            if given:
+                raise ValueError(f"{name} needs --checkpoint")
         return None
-    from trug_fast._common import checks
-
     path = checks.file_path("--checkpoint", arguments.checkpoint)
-    return path if kind == arguments.unit else path.with_name(f"{path.stem}-baseline{path.suffix}")
-
-
-def check_checkpoints(arguments: argparse.Namespace, kinds: list[str]) -> None:
-    """Refuse to overwrite other runs' checkpoints, before anything is computed."""
-    for kind in kinds:
-        check_checkpoint(arguments, checkpoint_of(arguments, kind))
-
-
-def check_checkpoint(arguments: argparse.Namespace, path: Path | None) -> None:
-    """Refuse to overwrite another run's checkpoint."""
-    if arguments.resume and path is None:
-        raise ValueError("--resume needs --checkpoint")
-    if path is not None and path.exists() and not arguments.resume:
+    path = path.with_name(f"{path.stem}{ending}{path.suffix}")
+    if path.exists() and not arguments.resume:
         raise ValueError(f"{path} exists; continue its run with --resume, or name another file")
+    every = {} if arguments.checkpoint_every is None else {"every": arguments.checkpoint_every}
+    return Checkpoint(path, resume="auto", **every)
 
 
 def load_data(arguments: argparse.Namespace) -> ImageData:
     """Return the images that the options name; grey ones binarized once for testing."""
-    from trug_fast import datasets
-
     method: Literal["threshold", "sample"]
     method = "threshold" if arguments.binarize == "threshold" else "sample"
     if arguments.data == "digits":
@@ -132,42 +138,20 @@ def load_data(arguments: argparse.Namespace) -> ImageData:
     return datasets.load_caltech101_silhouettes(arguments.data_dir).merge_valid()
 
 
-def training_images(arguments: argparse.Namespace, data: ImageData) -> Any:
-    """Return what to train on: binary images, or grey ones that are drawn anew each epoch."""
-    from trug_fast import datasets
-
-    if arguments.binarize != "epoch" or arguments.data not in ("digits", "mnist"):
+def training_images(arguments: argparse.Namespace, data: ImageData, soft: bool) -> Any:
+    """Return what to train on: binary images, grey ones, or such that are drawn each epoch."""
+    if arguments.binarize != "epoch" and not soft:
         return data.train
-    grey = (
-        datasets.load_digits()
-        if arguments.data == "digits"
-        else datasets.load_mnist(arguments.data_dir)
-    )
-    return datasets.resampler(grey.train, arguments.seed)
-
-
-def load_model(path: str) -> TruGRBM | BernoulliRBM:
-    """Return the machine in a file, of whichever kind."""
-    from trug_fast._common import files
-    from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-
-    kinds: dict[str, type[TruGRBM] | type[BernoulliRBM]]
-    kinds = {"TruGRBM": TruGRBM, "BernoulliRBM": BernoulliRBM}
-    kind = files.read_kind(path)
-    if kind not in kinds:
-        raise ValueError(f"{path} holds a {kind}, expected a TruGRBM or BernoulliRBM")
-    return kinds[kind].load(path)
-
-
-def load_temporal(path: str) -> TRBM | None:
-    """Return the temporal machine in a file; None if it holds another kind."""
-    from trug_fast._common import files
-    from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
-
-    kind = files.read_kind(path)
-    kinds: dict[str, type[TruGTRBM] | type[BernoulliTRBM]]
-    kinds = {"TruGTRBM": TruGTRBM, "BernoulliTRBM": BernoulliTRBM}
-    return kinds[kind].load(path) if kind in kinds else None
+    if arguments.data not in GREY:
+        given = "--soft" if soft else "--binarize epoch"
+        raise ValueError(f"{given} is for grey images, --data {' or '.join(GREY)}")
+    if soft and arguments.binarize == "epoch":
+        raise ValueError("--binarize epoch has no effect with --soft")
+    if arguments.data == "digits":
+        grey = datasets.load_digits()
+    else:
+        grey = datasets.load_mnist(arguments.data_dir)
+    return grey.train if soft else datasets.resampler(grey.train, arguments.seed)
 
 
 def require_pixels(
@@ -183,7 +167,7 @@ def require_pixels(
 
 
 def square_side(model: TRBM | TruGRBM | BernoulliRBM) -> int:
-    """Return the side of a machine's images; refuse what is no square."""
+    """Return the side of a model's images; refuse what is no square."""
     side = math.isqrt(model.n_visible)
     if side * side != model.n_visible:
         raise ValueError(
@@ -193,35 +177,17 @@ def square_side(model: TRBM | TruGRBM | BernoulliRBM) -> int:
 
 
 def anneal(
-    arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, data: ImageData, **more: Any
+    arguments: argparse.Namespace,
+    model: TruGRBM | BernoulliRBM,
+    base: np.ndarray[Any, Any],
+    **choices: Any,
 ) -> LogPartition:
-    """Estimate log Z as the options, and what is given beside them, say."""
-    from trug_fast.evaluation.partition import log_partition
-
+    """Estimate log Z."""
     return log_partition(
-        model,
-        n_chains=arguments.chains,
-        n_temperatures=arguments.temperatures,
-        path=arguments.path,
-        base=data.train,
-        rng=arguments.seed,
-        progress=progress(arguments),
-        **more,
+        model, base=base, rng=arguments.seed, progress=progress(arguments), **choices
     )
 
 
 def progress(arguments: argparse.Namespace) -> bool | None:
     """Return whether to show bars: never if quiet, else where a person is looking."""
     return False if arguments.quiet else None
-
-
-def refuse_foreign(folder: Path, program: str) -> None:
-    """Refuse a folder with files that no earlier run of this program has written."""
-    if not folder.exists() or not any(folder.iterdir()):
-        return
-    try:
-        mark = json.loads((folder / "result.json").read_text("utf-8")).get("program")
-    except (OSError, ValueError, AttributeError, RecursionError):
-        mark = None
-    if mark != program:
-        raise ValueError(f"{folder} holds other files; choose another folder with --out")

@@ -1,101 +1,94 @@
-"""``trug-fast plot``: figures of stored machines and of the units themselves."""
+"""``trug-fast plot``: figures of stored models and of the units themselves."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+from trug_fast import datasets, plots
+from trug_fast._common import files
+from trug_fast._common.checks import FloatArray
+from trug_fast.datasets import MotionData
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.stored import load_model
+from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
+from trug_fast.training.choices import described
 
 from . import options
+from .choices import add_choice, add_choices
 
-if TYPE_CHECKING:
-    from trug_fast._common.checks import FloatArray
-    from trug_fast.datasets import MotionData
-    from trug_fast.models.trbm import TRBM
+TEMPORAL = (TruGTRBM, BernoulliTRBM)
+MOTION = {"n_seen": 20, "n_frames": 40}  # a step to begin with, and a good second more
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("plot", help="draw a figure")
     figures = parser.add_subparsers(required=True, metavar="FIGURE")
-    family = figures.add_parser("family", help="units of four intervals")
-    family.add_argument("out", metavar="OUT.png")
-    family.set_defaults(run=draw_family)
-    units = figures.add_parser("units", help="a model's nonlinearities")
-    units.add_argument("model", metavar="MODEL")
-    units.add_argument("out", metavar="OUT.png")
-    units.set_defaults(run=draw_units)
-    history = figures.add_parser("history", help="a training's scores and truncation points")
-    history.add_argument("history", metavar="HISTORY", help="such as model-history.npz")
-    history.add_argument("out", metavar="OUT.png")
-    history.set_defaults(run=draw_history)
-    weights = figures.add_parser("weights", help="a temporal model's dictionaries, W1 and W2")
-    weights.add_argument("model", metavar="MODEL")
-    weights.add_argument("out", metavar="OUT.png")
-    weights.set_defaults(run=draw_weights)
-    video = figures.add_parser("video", help="bouncing balls, and how a temporal model goes on")
-    video.add_argument("model", metavar="MODEL")
-    video.add_argument("out", metavar="OUT.png")
-    video.add_argument("--seen", type=int, default=10, help="frames it goes on from (default 10)")
-    video.add_argument("--frames", type=int, default=20, help="frames after them (default 20)")
-    video.add_argument("--gibbs", type=int, default=50, help="sweeps of each frame (default 50)")
-    video.set_defaults(run=draw_video)
-    for each in (family, units, history, weights, video, _add_motion(figures)):
-        options.add_common(each)
 
+    def figure(
+        name: str, words: str, run: Callable[[argparse.Namespace], None], *of: str
+    ) -> argparse.ArgumentParser:
+        own: argparse.ArgumentParser = figures.add_parser(name, help=words)
+        for each in of:
+            own.add_argument(each.lower(), metavar=each)
+        own.add_argument("out", metavar="OUT.png", help="a .gif is an animation, of motion")
+        own.set_defaults(run=run)
+        options.add_common(own)
+        return own
 
-def _add_motion(figures: Any) -> argparse.ArgumentParser:
-    motion: argparse.ArgumentParser = figures.add_parser(
-        "motion", help="motion capture, and how a temporal model goes on, as stick figures"
-    )
-    motion.add_argument("model", metavar="MODEL")
-    motion.add_argument("out", metavar="OUT.png", help="a .gif is an animation")
+    figure("family", "units of four intervals", draw_family)
+    figure("units", "a model's nonlinearities", draw_units, "MODEL")
+    figure("history", "a training's scores and truncation points", draw_history, "HISTORY")
+    figure("weights", "a temporal model's dictionaries, W1 and W2", draw_weights, "MODEL")
+    words = "bouncing balls, and how a temporal model goes on"
+    video = figure("video", words, draw_video, "MODEL")
+    _add_continuation(video, n_frames=20)
+    words = "motion capture, and how a temporal model goes on, as stick figures"
+    motion = figure("motion", words, draw_motion, "MODEL")
     motion.add_argument("--data-dir", help="where the motion lies (or set TRUG_FAST_DATA)")
     motion.add_argument("--trial", default="35_29", help="default 35_29, a walk; 35_18 is a run")
-    motion.add_argument("--seen", type=int, default=20, help="frames it goes on from (default 20)")
-    motion.add_argument("--frames", type=int, default=40, help="frames after them (default 40)")
-    motion.add_argument(
-        "--every",
+    _add_continuation(motion, **MOTION)
+    add_choices(motion, plots.stick_figures, ["every"])
+
+
+def _add_continuation(parser: argparse.ArgumentParser, **own: int) -> None:
+    found = described(plots.continuation)
+    for name in ("n_seen", "n_gibbs"):
+        add_choice(parser, found[name], own=own.get(name))
+        parser.set_defaults(**{name: own.get(name, found[name].default)})
+    parser.add_argument(
+        "--n-frames",
         type=int,
-        default=4,
-        help="frames from one figure to the next in a picture (default 4)",
+        metavar="N",
+        default=own["n_frames"],
+        help=f"frames after them (default {own['n_frames']})",
     )
-    motion.add_argument("--gibbs", type=int, default=50, help="sweeps of each frame (default 50)")
-    motion.set_defaults(run=draw_motion)
-    return motion
 
 
 def draw_family(arguments: argparse.Namespace) -> None:
     """Draw the nonlinearities that fixed intervals give."""
-    from trug_fast import plots
-
     plots.family().savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 
 def draw_units(arguments: argparse.Namespace) -> None:
     """Draw what a model's units have become."""
-    from trug_fast import plots
-
-    model = options.load_temporal(arguments.model) or options.load_model(arguments.model)
+    model = load_model(arguments.model, TruGRBM, BernoulliRBM, *TEMPORAL)
     plots.save(plots.nonlinearities(model), arguments.out)
     print(f"written to {arguments.out}")
 
 
 def draw_history(arguments: argparse.Namespace) -> None:
     """Draw how a training went."""
-    from trug_fast import plots
-    from trug_fast._common import files
-
-    record = files.read(arguments.history, "history")
-    plots.training(record).savefig(arguments.out)
+    plots.training(files.read(arguments.history, "history")).savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 
 def draw_weights(arguments: argparse.Namespace) -> None:
     """Draw what a temporal model's units see of a frame, and of the one before."""
-    from trug_fast import plots
-
-    model = _temporal(arguments)
+    model = load_model(arguments.model, *TEMPORAL)
     side = options.square_side(model)
     plots.dictionaries(model, (side, side)).savefig(arguments.out)
     print(f"written to {arguments.out}")
@@ -103,17 +96,15 @@ def draw_weights(arguments: argparse.Namespace) -> None:
 
 def draw_video(arguments: argparse.Namespace) -> None:
     """Draw a new video of bouncing balls, forecasts of it, and how a model goes on."""
-    from trug_fast import datasets, plots
-
-    model = _temporal(arguments)
-    side, frames = options.square_side(model), arguments.seen + arguments.frames
+    model = load_model(arguments.model, *TEMPORAL)
+    side, frames = options.square_side(model), arguments.n_seen + arguments.n_frames
     balls = datasets.bouncing_balls(1, frames, size=side, rng=arguments.seed)[0]
     plots.continuation(
         model,
         balls,
         (side, side),
-        n_seen=arguments.seen,
-        n_gibbs=arguments.gibbs,
+        n_seen=arguments.n_seen,
+        n_gibbs=arguments.n_gibbs,
         rng=arguments.seed,
     ).savefig(arguments.out)
     print(f"written to {arguments.out}")
@@ -121,18 +112,11 @@ def draw_video(arguments: argparse.Namespace) -> None:
 
 def draw_motion(arguments: argparse.Namespace) -> None:
     """Draw a recorded motion, forecasts of it, and how a model goes on."""
-    from trug_fast import datasets, plots
-    from trug_fast.datasets import joint_positions
-
-    model = _temporal(arguments)
+    model = load_model(arguments.model, *TEMPORAL)
     motion = datasets.load_cmu_motion(arguments.data_dir)
     skeleton = datasets.load_cmu_skeleton(arguments.data_dir)
-    if model.n_visible != len(motion.channel_names) or model.visible != "gaussian":
-        raise ValueError(
-            f"{arguments.model} has {model.n_visible} {model.visible} visible "
-            f"units, the motion has {len(motion.channel_names)} real channels"
-        )
-    seen, frames = arguments.seen, arguments.frames
+    _require_channels(arguments, model, motion)
+    seen, frames = arguments.n_seen, arguments.n_frames
     trial = _trial(motion, arguments.trial, seen + frames)
     rows = {
         "data": trial,
@@ -140,22 +124,34 @@ def draw_motion(arguments: argparse.Namespace) -> None:
         f"continued from {seen} frames": model.generate(
             frames,
             prefix=trial[:seen],
-            n_gibbs=arguments.gibbs,
+            n_gibbs=arguments.n_gibbs,
             return_mean=True,
             rng=arguments.seed,
         ),
     }
     bodies = {
-        name: joint_positions(skeleton, motion.restore(row[-frames:]), motion.channel_names)
+        name: datasets.joint_positions(
+            skeleton, motion.restore(row[-frames:]), motion.channel_names
+        )
         for name, row in rows.items()
     }
     if arguments.out.lower().endswith(".gif"):
         plots.save_motion(bodies, skeleton.pairs, arguments.out, sides=skeleton.sides)
     else:
-        plots.stick_figures(
-            bodies, skeleton.pairs, every=arguments.every, sides=skeleton.sides
-        ).savefig(arguments.out)
+        every = {} if arguments.every is None else {"every": arguments.every}
+        plots.stick_figures(bodies, skeleton.pairs, sides=skeleton.sides, **every).savefig(
+            arguments.out
+        )
     print(f"written to {arguments.out}")
+
+
+def _require_channels(arguments: argparse.Namespace, model: TRBM, motion: MotionData) -> None:
+    channels = len(motion.channel_names)
+    if model.n_visible != channels or model.visible != "gaussian":
+        raise ValueError(
+            f"{arguments.model} has {model.n_visible} {model.visible} visible units, the "
+            f"motion has {channels} real channels"
+        )
 
 
 def _trial(motion: MotionData, name: str, frames: int) -> FloatArray:
@@ -166,14 +162,7 @@ def _trial(motion: MotionData, name: str, frames: int) -> FloatArray:
     trial = (motion.train + motion.test)[names.index(name)]
     if len(trial) < frames:
         raise ValueError(
-            f"--seen and --frames must be {len(trial)} at most together, as trial "
+            f"--n-seen and --n-frames must be {len(trial)} at most together, as trial "
             f"{name} is long, got {frames}"
         )
     return trial[:frames]
-
-
-def _temporal(arguments: argparse.Namespace) -> TRBM:
-    model = options.load_temporal(arguments.model)
-    if model is None:
-        raise ValueError(f"{arguments.model} holds no temporal machine")
-    return model

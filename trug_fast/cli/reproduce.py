@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from trug_fast.reproduce import (
+    figures,
+    protocol,
+    results,
+    runner,
+    table1,
+    table2,
+    table3,
+    table4,
+    table4_views,
+)
 
 from . import options
 
-if TYPE_CHECKING:
-    from trug_fast.reproduce.runner import Table
-
-TABLES = {
-    "table1": "test log-probability of RBMs on MNIST and CalTech 101 Silhouettes",
-    "table2": "errors of one-step forecasts of bouncing balls",
-    "table3": "errors of one-step forecasts of walking and running",
-    "table4": "test errors of regressions on nine UCI sets",
-}
-FIGURES, NONLINEARITIES = "figures", "nonlinearities"
+TABLES = {module.TABLE.name: module for module in (table1, table2, table3, table4)}
+NONLINEARITIES = "nonlinearities"
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("reproduce", help="the paper's tables and figures")
     which = parser.add_subparsers(required=True, metavar="WHAT")
-    for name, what in TABLES.items():
-        table = which.add_parser(name, help=what)
+    for name, each in TABLES.items():
+        table = which.add_parser(name, help=each.TABLE.summary)
         table.set_defaults(run=run, table=name)
         add_run(table)
         table.add_argument(
@@ -35,9 +38,9 @@ def add(commands: Any) -> None:
         table.add_argument(
             "--show", action="store_true", help="only print the results in --results or --out"
         )
-    figures = which.add_parser(FIGURES, help="figures of the machines of table1")
-    figures.set_defaults(run=run_figures, table=FIGURES)
-    add_run(figures)
+    drawn = which.add_parser(figures.NAME, help="figures of the models of table1")
+    drawn.set_defaults(run=run_figures, table=figures.NAME)
+    add_run(drawn)
     units = which.add_parser(NONLINEARITIES, help="what the regressions of table4 have learned")
     units.set_defaults(run=run_nonlinearities)
     units.add_argument("--out", metavar="DIR", default="table4", help="folder of table4")
@@ -70,13 +73,11 @@ def folder(arguments: argparse.Namespace, table: str) -> Path:
 
 def run(arguments: argparse.Namespace) -> None:
     """Compute what is missing of a table and print it."""
-    from trug_fast.reproduce import protocol, results, runner
-
     name = arguments.table
     if arguments.print_config:
         print(protocol.text(name, arguments.config), end="")
         return
-    table: Table = import_module(f"..reproduce.{name}", __package__).TABLE
+    table = TABLES[name].TABLE
     out = folder(arguments, name)
     also = Path(arguments.results) if arguments.results else None
     failures: list[str] = []
@@ -97,11 +98,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def run_figures(arguments: argparse.Namespace) -> None:
-    """Draw what the finished machines of Table 1 give."""
-    from trug_fast.reproduce import figures, protocol, runner
-
+    """Draw what the finished models of Table 1 give."""
     if arguments.print_config:
-        print(protocol.text(FIGURES, arguments.config), end="")
+        print(protocol.text(figures.NAME, arguments.config), end="")
         return
     session = runner.Session(
         folder(arguments, "table1"),
@@ -116,7 +115,5 @@ def run_figures(arguments: argparse.Namespace) -> None:
 
 def run_nonlinearities(arguments: argparse.Namespace) -> None:
     """Draw the nonlinearities that the finished regressions of Table 4 have learned in common."""
-    from trug_fast.reproduce import runner, table4_views
-
     session = runner.Session(Path(arguments.out), arguments.seed, None, options.progress(arguments))
     print(f"written to {table4_views.draw(session)}")

@@ -3,225 +3,138 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Iterator
+from typing import Any
 
-from . import options
+import numpy as np
 
-if TYPE_CHECKING:
-    from trug_fast.datasets import RegressionSplit
-    from trug_fast.models.truncation import Truncation
+from trug_fast import datasets
+from trug_fast.datasets import RegressionSplit
+from trug_fast.datasets.regression import UCI
+from trug_fast.evaluation.regression import prediction_scores
+from trug_fast.models.tggm import TruGTGGM
+from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
-PROGRAM = "trug-fast train tggm"  # by this mark in result.json a folder is known as ours
-FILES = ("model.npz", "model-history.npz")
-DATA = (
-    "yacht",
-    "boston",
-    "concrete",
-    "energy",
-    "kin8nm",
-    "naval",
-    "power",
-    "protein",
-    "wine",
-    "year",
-)
+from .training import Figures, Results, TrainCommand, ends_of, rows_of, words_of
 
 
-def add(models: Any) -> None:
-    """Add the command to the parser of ``trug-fast train``."""
-    tggm = models.add_parser("tggm", help="a regression")
-    tggm.set_defaults(run=run)
-    tggm.add_argument("--data", choices=DATA, default="yacht", help="default yacht, shipped")
-    tggm.add_argument(
-        "--data-dir", help="where the files of the other sets lie (or set TRUG_FAST_DATA)"
-    )
-    tggm.add_argument("--split", type=int, default=0, help="which published split (default 0)")
-    tggm.add_argument("--hidden", type=int, default=50, help="hidden units (default 50)")
-    tggm.add_argument(
-        "--truncation",
-        default="-1,1",
-        help="sigmoid, relu, tanh, c-learn, s-learn, or LOWER,UPPER such as 0,inf; default -1,1",
-    )
-    tggm.add_argument(
-        "--learn",
-        choices=("shared", "per-unit", "none"),
-        help="which truncation points to learn (default per-unit if both ends are finite); "
-        "both ends move",
-    )
-    tggm.add_argument("--method", choices=("ml", "moments", "bp"), default="ml")
-    tggm.add_argument("--noise", choices=("shared", "separate"), default="shared")
-    tggm.add_argument("--epochs", type=int, default=300, help="default 300")
-    tggm.add_argument("--batch-size", type=int, default=50, help="default 50")
-    tggm.add_argument(
-        "--learning-rate", type=_rates, metavar="RATE[,RATE...]", help="tried in turn"
-    )
-    tggm.add_argument("--no-baseline", action="store_true", help="no other models beside it")
-    tggm.add_argument("--out", help="folder for the results (default trug-tggm-DATA)")
-    options.add_checkpoint(tggm)
-    options.add_common(tggm)
+class TrainTGGM(TrainCommand):
+    """The command for regressions."""
 
+    name, summary = "tggm", "a regression"
+    train = staticmethod(train_tggm)
+    title = "TruG-TGGM"
+    kinds = (TruGTGGM,)
 
-def _rates(text: str) -> list[float]:
-    return [float(part) for part in text.split(",")]
+    def add_data(self, parser: argparse.ArgumentParser) -> None:
+        """Add which rows."""
+        parser.add_argument("--data", choices=tuple(UCI), default="yacht", help="default yacht")
+        parser.add_argument(
+            "--data-dir", help="where the files of the other sets lie (or set TRUG_FAST_DATA)"
+        )
+        parser.add_argument(
+            "--split", type=int, default=0, help="which published split (default 0)"
+        )
 
-
-def truncation(text: str, learn: str | None) -> Truncation:
-    """Return the truncation that --truncation and --learn describe; both ends are learned."""
-    import math
-    from dataclasses import replace
-
-    from trug_fast.models.truncation import NAMED, Learn, Truncation
-
-    if text in NAMED:
-        chosen = NAMED[text]
-    else:
+    def load(self, arguments: argparse.Namespace) -> RegressionSplit:
+        """Return the rows."""
+        data = datasets.load_uci(arguments.data, arguments.data_dir)
         try:
-            low, high = (float(part) for part in text.split(","))
-        except ValueError:
-            raise ValueError(
-                f"--truncation must be one of {', '.join(NAMED)}, or LOWER,UPPER; got {text!r}"
-            ) from None
-        bounded = math.isfinite(low) and math.isfinite(high)
-        chosen = Truncation(low, high, learn="per_unit" if bounded else None)
-    words: dict[str, Learn] = {"shared": "shared", "per-unit": "per_unit", "none": None}
-    learned = chosen.learn if learn is None else words[learn]
-    return replace(chosen, learn=learned, learn_lower=True)
+            return data.split(arguments.split)
+        except IndexError as error:
+            raise ValueError(f"--split: {error}") from None
+
+    def few(self, data: RegressionSplit) -> RegressionSplit:
+        """Return twenty rows."""
+        return RegressionSplit(*(part[:20] for part in data))
+
+    def words(self, arguments: argparse.Namespace, data: RegressionSplit) -> str:
+        """Return how many rows there are."""
+        sizes = f"{len(data.y_train)} training and {len(data.y_test)} test rows"
+        return f"{arguments.data}, split {arguments.split}: {sizes}"
+
+    def fit(self, data: RegressionSplit, **settings: Any) -> TGGMFit:
+        """Train."""
+        return train_tggm(data.X_train, data.y_train, **settings)
+
+    def scores(self, arguments: argparse.Namespace, data: RegressionSplit, fit: TGGMFit) -> Figures:
+        """Return errors of the test rows."""
+        mean, std = fit.model.predict(data.X_test, return_std=True)
+        return prediction_scores(data.y_test, mean, std) | {
+            "training_seconds": float(fit.history["seconds"][-1]),
+            "epochs": fit.best_epoch,
+            "learning_rate": fit.learning_rate,
+            "truncation_points": ends_of(fit.model),
+        }
+
+    def others(self, arguments: argparse.Namespace, data: RegressionSplit) -> Results:
+        """Return the figures of a multilayer perceptron of the same size and of ridge regression.
+
+        Their predictions get one standard deviation, that of five-fold cross-validated errors.
+        """
+        try:
+            models = _peers(arguments.n_hidden or 50, arguments.seed)
+        except ImportError as error:
+            print(f"no other models: {error}")
+            return {}
+        return {name: _cross_validated(model, data, arguments.seed) for name, model in models}
+
+    def table(self, results: Results) -> Iterator[str]:
+        """Return the errors."""
+        header = ["", "test RMSE", "log-likelihood", "90 % interval", "training time"]
+        rows = [
+            [
+                title,
+                f"{found['rmse']:.4g}",
+                f"{found['log_likelihood']:.3f}",
+                f"{100 * found['coverage']:.0f} %",
+                f"{found['training_seconds']:.1f} s",
+            ]
+            for title, found in results.items()
+        ]
+        yield from rows_of(header, rows)
+        yield "log-likelihood: mean log-density of a normal, nats; 90 % interval: test rows inside"
+        for found in results.values():
+            yield from words_of(found.get("truncation_points", {}))
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Train, evaluate, print and write."""
-    import numpy as np
+def _peers(hidden: int, seed: int) -> list[tuple[str, Any]]:
+    """Return scikit-learn's models by name, on standardised data."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.linear_model import RidgeCV
+    from sklearn.neural_network import MLPRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
-    from trug_fast import datasets
-    from trug_fast._common import checks, files
-    from trug_fast.evaluation.regression import prediction_scores
-    from trug_fast.training.tggm.train import train_tggm
-
-    chosen = truncation(arguments.truncation, arguments.learn)
-    path = None
-    if arguments.checkpoint is not None:
-        path = checks.file_path("--checkpoint", arguments.checkpoint)
-    options.check_checkpoint(arguments, path)
-    folder = Path(arguments.out or f"trug-tggm-{arguments.data}")
-    options.refuse_foreign(folder, PROGRAM)
-    data = datasets.load_uci(arguments.data, arguments.data_dir)
-    try:
-        split = data.split(arguments.split)
-    except IndexError as error:
-        raise ValueError(f"--split: {error}") from None
-    choices = {
-        "truncation": chosen,
-        "method": arguments.method,
-        "noise": arguments.noise,
-        "batch_size": arguments.batch_size,
-        "learning_rate": arguments.learning_rate,
-        "rng": arguments.seed,
-    }
-    if not arguments.quiet:
-        print("compiling (up to a minute, once on each machine) ...", end=" ", flush=True)
-    begun = time.perf_counter()
-    few = split.X_train[:20], split.y_train[:20]
-    train_tggm(*few, arguments.hidden, epochs=1, progress=False, **choices)
-    if not arguments.quiet:
-        print(f"{time.perf_counter() - begun:.1f} s", flush=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in FILES:  # what an earlier run left must not pass for this one's
-        (folder / name).unlink(missing_ok=True)
-    sizes = f"{len(split.y_train)} training and {len(split.y_test)} test rows"
-    print(f"{data.name}, split {arguments.split}: {sizes}", flush=True)
-    begun = time.perf_counter()
-    fit = train_tggm(
-        split.X_train,
-        split.y_train,
-        arguments.hidden,
-        epochs=arguments.epochs,
-        checkpoint=path,
-        resume="auto",
-        progress=options.progress(arguments),
-        **choices,
-    )
-    seconds = time.perf_counter() - begun
-    fit.model.save(folder / "model.npz")
-    files.write(folder / "model-history.npz", "history", fit.history)
-    if fit.interrupted:
-        again = "" if arguments.checkpoint is None else "; --resume continues"
-        raise KeyboardInterrupt(f"; the model so far is in {folder}{again}")
-    mean, std = fit.model.predict(split.X_test, return_std=True)
-    results = {"TruG-TGGM": prediction_scores(split.y_test, mean, std) | {"seconds": seconds}}
-    if not arguments.no_baseline:
-        results |= _baselines(split, arguments.hidden, arguments.seed)
-    _print_table(results)
-    ends = {
-        name: [float(v) for v in np.percentile(getattr(fit.model, name), [0, 50, 100])]
-        for name in ("lower", "upper")
-    }
-    for name, (low, middle, high) in ends.items():
-        print(f"{name} truncation points: {low:.3g} to {high:.3g}, median {middle:.3g}")
-    report = {
-        "program": PROGRAM,
-        "options": {k: v for k, v in vars(arguments).items() if k != "run"},
-        "best_epoch": fit.best_epoch,
-        "learning_rate": fit.learning_rate,
-        "results": results,
-        "truncation_points": {k: [str(end) for end in v] for k, v in ends.items()},
-    }
-    (folder / "result.json").write_text(json.dumps(report, indent=1, allow_nan=False) + "\n")
-    print(f"written to {folder}: {', '.join((*FILES, 'result.json'))}")
-
-
-def _baselines(split: RegressionSplit, hidden: int, seed: int) -> dict[str, dict[str, float]]:
-    """Return the figures of a multilayer perceptron of the same size and of ridge regression.
-
-    Their predictions get one standard deviation, that of five-fold cross-validated errors.
-    """
-    import warnings
-
-    import numpy as np
-
-    from trug_fast.evaluation.regression import prediction_scores
-
-    try:
-        from sklearn.compose import TransformedTargetRegressor
-        from sklearn.linear_model import RidgeCV
-        from sklearn.model_selection import KFold, cross_val_predict
-        from sklearn.neural_network import MLPRegressor
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-    except ImportError as error:
-        print(f"no other models: {error}")
-        return {}
     network = MLPRegressor(
         hidden_layer_sizes=(hidden,), max_iter=1000, batch_size=50, random_state=seed
     )
     models = {"MLPRegressor": network, "ridge": RidgeCV(np.logspace(-3, 3, 13))}
-    results = {}
-    X, y = split.X_train, split.y_train
+    return [
+        (
+            name,
+            TransformedTargetRegressor(
+                make_pipeline(StandardScaler(), model), transformer=StandardScaler()
+            ),
+        )
+        for name, model in models.items()
+    ]
+
+
+def _cross_validated(model: Any, data: RegressionSplit, seed: int) -> Figures:
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    X, y = data.X_train, data.y_train
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that an iteration limit was reached, in some folds
-        for name, model in models.items():
-            whole = TransformedTargetRegressor(
-                make_pipeline(StandardScaler(), model), transformer=StandardScaler()
-            )
-            begun = time.perf_counter()
-            whole.fit(X, y)
-            seconds = time.perf_counter() - begun
-            folds = KFold(5, shuffle=True, random_state=seed)
-            errors = y - cross_val_predict(whole, X, y, cv=folds)
-            std = np.sqrt(np.mean(errors**2))
-            results[name] = prediction_scores(split.y_test, whole.predict(split.X_test), std)
-            results[name]["seconds"] = seconds
-    return results
-
-
-def _print_table(results: dict[str, dict[str, float]]) -> None:
-    heads = f"{'test RMSE':>12}{'log-likelihood':>16}{'90 % interval':>15}{'training':>11}"
-    print(f"\n{'':14}{heads}")
-    for name, result in results.items():
-        print(
-            f"{name:14}{result['rmse']:12.4g}{result['log_likelihood']:16.3f}"
-            f"{100 * result['coverage']:13.0f} %{result['seconds']:9.1f} s"
-        )
-    print("log-likelihood: mean log-density of a normal, nats; 90 % interval: test rows inside")
+        begun = time.perf_counter()
+        model.fit(X, y)
+        seconds = time.perf_counter() - begun
+        folds = KFold(5, shuffle=True, random_state=seed)
+        errors = y - cross_val_predict(model, X, y, cv=folds)
+    std = np.sqrt(np.mean(errors**2))
+    return prediction_scores(data.y_test, model.predict(data.X_test), std) | {
+        "training_seconds": seconds
+    }

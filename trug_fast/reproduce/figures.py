@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from trug_fast import plots
 from trug_fast._common import checks, files
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.stored import load_model
 from trug_fast.plots.canvas import BLUE, GREEN, GREY, ORANGE, new_figure, set_title, tidy
 from trug_fast.plots.image_grid import strongest
 
-from . import results, table1
+from . import results, table1, trainings
 from .protocol import Cell, Options, read_sections, select
 from .results import Line
 from .runner import RESULTS, Session
@@ -107,7 +108,7 @@ def finished(session: Session, only: Sequence[str]) -> list[FinishedCell]:
     cells = {
         name: Cell(name, line["data"], line["label"], line["paper"], line["options"])
         for name, line in lines.items()
-        if (session.out / name / table1.MODEL).exists()
+        if (session.out / name / trainings.MODEL).exists()
     }
     if not cells:
         raise FileNotFoundError(
@@ -178,11 +179,10 @@ def convergence(cells: Sequence[FinishedCell], session: Session, options: Option
 
 def _finished_cell(session: Session, cell: Cell, line: Line) -> FinishedCell:
     folder = session.folder(cell)
-    kind: Any = (
-        BernoulliRBM if files.read_kind(folder / table1.MODEL) == "BernoulliRBM" else TruGRBM
+    history = files.read(folder / trainings.HISTORY, "history")
+    return FinishedCell(
+        cell, line, load_model(folder / trainings.MODEL, TruGRBM, BernoulliRBM), history
     )
-    history = files.read(folder / table1.HISTORY, "history")
-    return FinishedCell(cell, line, kind.load(folder / table1.MODEL), history)
 
 
 def _images(

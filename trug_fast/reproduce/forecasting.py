@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
 import json
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from trug_fast._common import checks, files
+from trug_fast._common import checks
 from trug_fast.evaluation.forecasts import forecast_errors
 from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.prediction import Method
-from trug_fast.models.truncation import Truncation
-from trug_fast.training.trbm.train import TemporalFit, train_trbm
+from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
 from . import sequences
-from .protocol import Cell, Options
+from .protocol import Cell
 from .results import Line
 from .runner import Session
-from .training_log import TrainingLog
+from .trainings import fitted, options_of, trained, upper_points
 
-CHECKPOINT, MODEL, HISTORY = "checkpoint.npz", "model.npz", "history.npz"
 METHODS: tuple[Method, ...] = ("gibbs", "mean_field", "last")
 RULES = ("copy last", "mean frame", "linear, order 1", "linear, order 2")
-OURS = ("sequences", "validation", "callbacks", "checkpoint", "resume", "progress", "rng")
-SPREAD = (0, 25, 50, 75, 100)  # percentiles of the upper points: from least to greatest
 SECTIONS = {
     "sequences": sequences.OPTIONS,
-    "train": tuple(name for name in inspect.signature(train_trbm).parameters if name not in OURS),
+    "train": options_of(train_trbm),
     "forecast": ("rule", "ridge", "paper_running"),
 }
 
@@ -47,14 +40,8 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     if "rule" in cell.options["forecast"]:
         return {"errors": _simple(cell, data)}
     session.say(f"{cell.name}: training on {len(data.train)} sequences")
-    state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
-    fit = _train(cell, session, data, callbacks=(TrainingLog(session),), **state)
-    fit.model.save(folder / MODEL)
-    files.write(folder / HISTORY, "history", fit.history)
-    if fit.interrupted:
-        raise KeyboardInterrupt(
-            f"; the same command continues; {folder / MODEL} is as far as it got"
-        )
+    own = _with_units(cell, data)
+    fit = trained(train_trbm, data.train, own, session, folder, validation=data.valid)
     figures = _figures(fit, data, session.seed)
     seconds = float(fit.history["seconds"][-1])
     frames = len(fit.history["epoch"]) * sum(len(x) for x in data.train)
@@ -75,8 +62,10 @@ def rehearse(cell: Cell, session: Session) -> None:
     short = [x[:3] for x in whole.train[:2]]
     test = {name: [x[0][:3]] for name, x in whole.test.items()}
     few = sequences.ForecastData(short, None if whole.valid is None else short, test, whole.real)
-    quiet = Session(session.out, session.seed, session.data_dir, progress=False)
-    _figures(_train(cell, quiet, few, epochs=1), few, session.seed)
+    quiet = replace(session, progress=False)
+    brief = replace(cell, options=cell.options | {"train": cell.options["train"] | {"epochs": 1}})
+    own = _with_units(brief, few)
+    _figures(fitted(train_trbm, short, own, quiet, validation=few.valid), few, session.seed)
 
 
 def load(cell: Cell, session: Session) -> sequences.ForecastData:
@@ -90,16 +79,10 @@ def _load(options: str, directory: str | None, seed: int) -> sequences.ForecastD
     return sequences.load(seed, directory, **json.loads(options))
 
 
-def _train(cell: Cell, session: Session, data: sequences.ForecastData, **more: Any) -> TemporalFit:
-    options: Options = dict(cell.options["train"])
-    for name, value in options.items():
-        if isinstance(value, list):
-            options[name] = tuple(value)
-        elif name == "truncation" and isinstance(value, dict):
-            options[name] = Truncation(**value)
-    settings = options | {"progress": session.progress, "rng": session.seed} | more
-    settings["visible"] = "real" if data.real else "binary"
-    return train_trbm(data.train, validation=data.valid, **settings)
+def _with_units(cell: Cell, data: sequences.ForecastData) -> Cell:
+    """Return a cell whose visible units are those of the data."""
+    visible = {"visible": "gaussian" if data.real else "bernoulli"}
+    return replace(cell, options=cell.options | {"train": visible | cell.options["train"]})
 
 
 def _simple(cell: Cell, data: sequences.ForecastData) -> dict[str, dict[str, float]]:
@@ -113,7 +96,7 @@ def _simple(cell: Cell, data: sequences.ForecastData) -> dict[str, dict[str, flo
     return result
 
 
-def _figures(fit: TemporalFit, data: sequences.ForecastData, seed: int) -> Line:
+def _figures(fit: TRBMFit, data: sequences.ForecastData, seed: int) -> Line:
     errors = {
         name: {
             method: float(prediction_error(fit.model, test, method=method, rng=seed).mean())
@@ -121,11 +104,7 @@ def _figures(fit: TemporalFit, data: sequences.ForecastData, seed: int) -> Line:
         }
         for name, test in data.test.items()
     }
-    figures: Line = {"errors": errors}
-    if hasattr(fit.model, "upper"):
-        spread = np.percentile(fit.model.upper, SPREAD, method="nearest")
-        figures["upper"] = [round(float(value), 4) for value in spread]
-    return figures
+    return {"errors": errors} | upper_points(fit.model)
 
 
 def error(line: Line, name: str, method: str = "gibbs") -> str:

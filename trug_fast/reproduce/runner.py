@@ -51,7 +51,7 @@ class Table:
 
     Attributes
     ----------
-    name : str
+    name, summary : str
     sections : mapping
         Sections of the configuration file, and the options that each may hold.
     rehearse : callable(cell, session)
@@ -67,6 +67,7 @@ class Table:
     """
 
     name: str
+    summary: str
     sections: Sections
     rehearse: Callable[[Cell, Session], None]
     compute: Callable[[Cell, Path, Session], Line]

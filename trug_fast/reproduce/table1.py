@@ -6,46 +6,32 @@ import inspect
 import json
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from trug_fast._common import checks, files
+from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import LogPartition, PartitionWarning, log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.truncation import Truncation
-from trug_fast.training.rbm.train import RBMFit, train_rbm
+from trug_fast.training.rbm.train import train_rbm
 
 from . import images
 from .protocol import Cell, Options
 from .results import Line
 from .runner import Session, Table
-from .training_log import TrainingLog
+from .trainings import fitted, options_of, trained, upper_points
 
-CHECKPOINT, MODEL, HISTORY = "checkpoint.npz", "model.npz", "history.npz"
 ANNEALING = "annealing.npz"  # the state of an annealing that was stopped
 PARTS = ("test", "train", "validation")
-SPREAD = (0, 25, 50, 75, 100)  # percentiles of the upper points: from least to greatest
-
-
-def _options(function: Callable[..., Any], ours: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in inspect.signature(function).parameters if name not in ours)
-
+OURS = ("model", "base", "start", "executor", "checkpoint", "progress", "rng")
 
 SECTIONS = {
     "images": images.OPTIONS,
-    "train": _options(
-        train_rbm, ("X", "validation", "callbacks", "checkpoint", "resume", "progress", "rng")
-    ),
-    "annealing": _options(
-        log_partition, ("model", "base", "start", "executor", "checkpoint", "progress", "rng")
-    ),
+    "train": options_of(train_rbm),
+    "annealing": tuple(n for n in inspect.signature(log_partition).parameters if n not in OURS),
 }
 
 
@@ -59,18 +45,12 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     """
     data = load(cell, session)
     session.say(f"{cell.name}: training on {len(data.fixed)} images")
-    state = {"checkpoint": folder / CHECKPOINT, "resume": "auto"}
-    fit = _train(cell, session, data, callbacks=(TrainingLog(session),), **state)
-    fit.model.save(folder / MODEL)
-    files.write(folder / HISTORY, "history", fit.history)
-    if fit.interrupted:
-        raise KeyboardInterrupt(
-            f"; the same command continues; {folder / MODEL} is as far as it got"
-        )
+    fit = trained(train_rbm, data.train, cell, session, folder, validation=data.valid)
     session.say(f"{cell.name}: estimating log Z")
     begun = time.perf_counter()
-    file = Checkpoint(folder / ANNEALING, resume="auto")
-    estimate = anneal(fit.model, data.fixed, session, cell.options["annealing"], checkpoint=file)
+    checkpoint = Checkpoint(folder / ANNEALING, resume="auto")
+    options = cell.options["annealing"]
+    estimate = anneal(fit.model, data.fixed, session, options, checkpoint=checkpoint)
     figures = _figures(fit.model, estimate, data)
     parts = ", ".join(f"{name} {figures[name]:.2f}" for name in PARTS if name in figures)
     session.say(f"{cell.name}: {parts}, error {estimate.std_error:.2f}")
@@ -97,10 +77,11 @@ def rehearse(cell: Cell, session: Session) -> None:
     few = images.Images(whole.fixed[:2], whole.fixed[:2], whole.test[:2], valid, whole.shape)
     quiet = replace(session, progress=False)
     # Two images need no annealing to be scored.
-    score = "pseudo" if train.get("score") == "ais" else train.get("score", "pseudo")
-    fit = _train(cell, quiet, few, epochs=1, score=score)
-    short = annealing | {"n_chains": 2, "n_temperatures": 2}
-    _figures(fit.model, anneal(fit.model, few.fixed, quiet, short), few)
+    short = {"epochs": 1} | ({"score": "pseudo"} if train.get("score") == "ais" else {})
+    brief = replace(cell, options=cell.options | {"train": train | short})
+    fit = fitted(train_rbm, few.train, brief, quiet, validation=few.valid)
+    options = annealing | {"n_chains": 2, "n_temperatures": 2}
+    _figures(fit.model, anneal(fit.model, few.fixed, quiet, options), few)
 
 
 def load(cell: Cell, session: Session) -> images.Images:
@@ -112,17 +93,6 @@ def load(cell: Cell, session: Session) -> images.Images:
 @lru_cache(maxsize=1)  # the cells of one set follow each other
 def _load(options: str, directory: str | None, seed: int) -> images.Images:
     return images.load(**json.loads(options), directory=directory, seed=seed)
-
-
-def _train(cell: Cell, session: Session, data: images.Images, **more: Any) -> RBMFit:
-    options: Options = dict(cell.options["train"])
-    for name, value in options.items():
-        if isinstance(value, list):
-            options[name] = tuple(value)
-        elif name == "truncation" and isinstance(value, dict):
-            options[name] = Truncation(**value)
-    settings = options | {"progress": session.progress, "rng": session.seed} | more
-    return train_rbm(data.train, validation=data.valid, **settings)
 
 
 def anneal(
@@ -174,10 +144,7 @@ def _figures(model: TruGRBM | BernoulliRBM, estimate: LogPartition, data: images
         "directions": bounds(estimate),
         "warnings": list(estimate.warnings),
     }
-    if isinstance(model, TruGRBM):
-        spread = np.percentile(model.upper, SPREAD, method="nearest")
-        figures["upper"] = [round(float(value), 4) for value in spread]
-    return figures
+    return figures | upper_points(model)
 
 
 def test_score(line: Line, direction: str) -> float | None:
@@ -223,4 +190,13 @@ direction alone; reverse is low on average, forward high. error: standard error 
 as test, of training images. minutes: of training, and of annealing. (!): the chains speak against
 the estimate, see "warnings" in the results."""
 
-TABLE = Table("table1", SECTIONS, rehearse, compute, HEADER, _row, NOTE)
+TABLE = Table(
+    "table1",
+    "test log-probability of RBMs on MNIST and CalTech 101 Silhouettes",
+    SECTIONS,
+    rehearse,
+    compute,
+    HEADER,
+    _row,
+    NOTE,
+)

@@ -18,4 +18,13 @@ def _row(line: Line) -> list[str]:
 
 HEADER = ("units", "paper", "error", "mean field", "last", "epochs", "minutes")
 
-TABLE = Table("table2", SECTIONS, rehearse, compute, HEADER, _row, NOTE)
+TABLE = Table(
+    "table2",
+    "errors of one-step forecasts of bouncing balls",
+    SECTIONS,
+    rehearse,
+    compute,
+    HEADER,
+    _row,
+    NOTE,
+)

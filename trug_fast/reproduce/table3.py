@@ -26,4 +26,13 @@ HEADER = (
     *("mean field: walking", "running", "last: walking", "running", "epochs", "minutes"),
 )
 
-TABLE = Table("table3", SECTIONS, rehearse, compute, HEADER, _row, NOTE)
+TABLE = Table(
+    "table3",
+    "errors of one-step forecasts of walking and running",
+    SECTIONS,
+    rehearse,
+    compute,
+    HEADER,
+    _row,
+    NOTE,
+)

@@ -1,0 +1,102 @@
+"""Options that are the library's choices: their names, defaults, help and effects."""
+
+import argparse
+import inspect
+import re
+
+import pytest
+
+import trug_fast as tf
+from trug_fast.cli import choices, main
+from trug_fast.training.choices import APART, GROUPS
+from trug_fast.training.choices import choices as choices_of
+
+TRAINS = {"rbm": tf.train_rbm, "trbm": tf.train_trbm, "tggm": tf.train_tggm}
+
+
+def help_of(capsys, *words):
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("name", TRAINS)
+def test_every_choice_of_a_training_is_an_option_with_its_default(name, capsys):
+    train, printed = TRAINS[name], help_of(capsys, "train", name)
+    found = choices_of(train)
+    grouped = {group.argument for group in GROUPS[train]}
+    for parameter in inspect.signature(train).parameters:
+        assert parameter in {*found, *grouped, *APART, "start"}
+    for flat, choice in found.items():
+        assert choices.option(flat) in printed
+        assert choice.text or flat in choices.PLAIN, f"{flat} is not described"
+    assert f"(default {inspect.signature(train).parameters['optimizer'].default})" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "default"),
+    [
+        (("train", "rbm"), r"--epochs N .*?\(default 30\)"),
+        (("train", "rbm"), r"--n-hidden N .*?\(default 100 for digits, 500 for other\)"),
+        (("train", "rbm"), r"--momentum X of sgd and adam: .*?\(default 0 for sgd, 0.9 for adam\)"),
+        (("train", "rbm"), r"--ais-n-temperatures N .*?\(default 5000\)"),
+        (("train", "rbm"), r"--truncation NAME.*?by default learned per unit from \[0, 4\]"),
+        (("train", "trbm"), r"--n-gibbs START\[:END\] .*?\(default 3:12 for balls, 3 for motion\)"),
+        (("train", "tggm"), r"--validation X .*?\(default 0.1\)"),
+        (("train", "tggm"), r"--n-cycles N of ml: .*?\(default 10\)"),
+        (("evaluate",), r"--n-temperatures N .*?\(default 10000\)"),
+        (("sample",), r"--n-gibbs N .*?\(default 1000 for images, 50 for each frame\)"),
+        (("plot", "video"), r"--n-gibbs N .*?\(default 50\)"),
+    ],
+)
+def test_help_prints_defaults(words, default, capsys):
+    assert re.search(default, help_of(capsys, *words))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("rbm --betas 3", "betas is for sampler 'pt', not 'pcd'"),
+        ("rbm --sampler cd --n-chains 5", "n_chains is for sampler 'pcd' or 'pt', not 'cd'"),
+        ("rbm --momentum 0.5 --optimizer rmsprop", "momentum is for optimizer 'sgd' or 'adam'"),
+        ("rbm --hidden bernoulli --learn-precision", "learn_precision is for hidden 'trug'"),
+        ("rbm --precision-rate 1", "precision_rate has no effect without learn_precision"),
+        ("rbm --learn shared", "--learn needs --truncation"),
+        ("rbm --truncation relu --learn shared", "learning needs finite ends"),
+        ("rbm --checkpoint-every 5", "--checkpoint-every needs --checkpoint"),
+        ("rbm --patience 3", "--patience needs --validation"),
+        ("rbm --data caltech --soft", "--soft is for grey images"),
+        ("rbm --score none --every 2", "every has no effect without scores"),
+        ("tggm --objective bp --n-cycles 3", "n_cycles is for objective 'ml', not 'bp'"),
+        ("trbm --validation 2", "--validation must be above 0 and below 1"),
+    ],
+)
+def test_options_without_effect_are_errors(words, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("trug_fast.datasets.load_caltech101_silhouettes", lambda folder: DATA)
+    small = ["--n-hidden=3", "--epochs=1", "--quiet", f"--out={tmp_path / 'out'}"]
+    assert main(["train", *words.split(), *small]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+DATA = tf.datasets.load_digits(binarize="threshold")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--truncation -1,1", tf.Truncation(-1.0, 1.0)),
+        ("--truncation -1,1 --learn per_unit", tf.Truncation(-1.0, 1.0, learn="per_unit")),
+        ("--truncation sigmoid --learn shared", tf.Truncation(0, 1, learn="shared")),
+        ("--truncation c-learn --learn none", tf.Truncation(0, 1)),
+        (
+            "--truncation s-learn --learn-lower",
+            tf.Truncation(0, 1, learn="per_unit", learn_lower=True),
+        ),
+    ],
+)
+def test_truncations_are_those_of_the_library(words, expected):
+    parser = argparse.ArgumentParser()
+    choices.add_training(parser, tf.train_rbm, {})
+    parsed = parser.parse_args(words.replace("n -1", "n=-1").split())
+    assert choices.chosen_training(parsed, tf.train_rbm)["truncation"] == expected

@@ -1,0 +1,78 @@
+"""Choices written flat stand for the library's arguments."""
+
+import inspect
+
+import pytest
+
+import trug_fast as tf
+from trug_fast.training.choices import APART, arguments_of, choices
+
+
+def test_flat_choices_become_values():
+    found = arguments_of(
+        tf.train_rbm,
+        {
+            "n_hidden": 5,
+            "truncation": {"lower": 0, "upper": 4, "learn": "per_unit"},
+            "sampler": "pt",
+            "n_gibbs": [1, 3],
+            "average": 0.2,
+            "optimizer": "adam",
+            "hidden": "trug",
+            "score": "ais",
+            "every": 5,
+            "start_scale": 0.01,
+            "learning_rate": [0.1, 0.01],
+        },
+    )
+    assert found == {
+        "n_hidden": 5,
+        "truncation": tf.Truncation(0, 4, learn="per_unit"),
+        "sampler": tf.ParallelTempering(n_gibbs=(1, 3)),
+        "optimizer": tf.Adam(average=0.2),
+        "hidden": "trug",
+        "monitor": tf.Monitor("ais", every=5),
+        "start": tf.RandomWeights(0.01),
+        "learning_rate": (0.1, 0.01),
+    }
+    assert arguments_of(tf.train_rbm, {"score": "none"}) == {"monitor": None}
+    assert arguments_of(tf.train_trbm, {"begin": "data", "start_order": 1}) == {
+        "sampler": tf.SequenceCD(begin="data"),
+        "start": tf.LinearStart(order=1),
+    }
+    assert arguments_of(
+        tf.train_tggm,
+        {"noise": "separate", "learn_noise": False, "validation": 0.2, "refit": False},
+    ) == {
+        "noise": tf.Noise("separate", learn=False),
+        "validation": tf.HoldOut(0.2, refit=False),
+    }
+
+
+def test_nothing_is_chosen_where_nothing_is_said():
+    for train in (tf.train_rbm, tf.train_trbm, tf.train_tggm):
+        assert arguments_of(train, {}) == {}
+
+
+def test_defaults_are_the_librarys():
+    for train in (tf.train_rbm, tf.train_trbm, tf.train_tggm):
+        found, signature = choices(train), inspect.signature(train).parameters
+        assert not set(APART) & set(found) - {"validation"}
+        for name in ("epochs", "dtype", "optimizer", "batch_size"):
+            assert found[name].default == signature[name].default
+    assert choices(tf.train_rbm)["weight_decay"].default == tf.SGD().weight_decay
+    assert choices(tf.train_rbm)["betas"].words == ("pt",)
+
+
+@pytest.mark.parametrize(
+    ("flat", "message"),
+    [
+        ({"betas": 3}, "betas is for sampler 'pt', not 'pcd'"),
+        ({"sampler": "gibbs"}, "sampler must be one of 'pcd', 'cd', 'pt', got 'gibbs'"),
+        ({"score": "none", "patience": 3}, "patience has no effect without scores"),
+        ({"n_gibbs": 0}, "n_gibbs must be at least 1, got 0"),
+    ],
+)
+def test_choices_without_effect_are_errors(flat, message):
+    with pytest.raises(ValueError, match=message):
+        arguments_of(tf.train_rbm, flat)

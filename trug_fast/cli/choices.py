@@ -1,0 +1,181 @@
+"""Choices of the library as options: their names, kinds, defaults and help are read from it."""
+
+from __future__ import annotations
+
+import argparse
+import collections.abc
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from trug_fast.models.truncation import NAMED, Truncation, as_truncation
+from trug_fast.training.choices import Choice, choices, described, kinds_of, words_of
+
+TRUNCATION = ("learn", "learn_lower", "learn_upper")  # its fields that are options of their own
+NAMES = ("Gibbs", "L2")  # that keep their capitals
+PLAIN = {  # what the library finds too plain to explain
+    "batch_size": "rows, or sequences, for each update",
+    "epochs": "passes over the data",
+    "n_hidden": "number of hidden units",
+}
+
+
+def option(name: str) -> str:
+    """Return how a choice is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def add_choice(
+    parser: argparse.ArgumentParser, choice: Choice, *, own: Any = None, name: str = ""
+) -> None:
+    """Add an option.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    choice : Choice
+    own : object, optional
+        The command's default, or a mapping from data sets to it, instead of the library's.
+    name : str, optional
+        Another name than the choice's.
+    """
+    reader = _reader(choice.hint)
+    parser.add_argument(
+        option(name or choice.name), default=None, help=_help(choice, own), **reader
+    )
+
+
+def add_choices(
+    parser: argparse.ArgumentParser,
+    of: Callable[..., Any],
+    names: Iterable[str],
+    own: Mapping[str, Any] | None = None,
+) -> None:
+    """Add parameters of a function, by name."""
+    found = described(of)
+    for name in names:
+        add_choice(parser, found[name], own=(own or {}).get(name))
+
+
+def add_training(
+    parser: argparse.ArgumentParser, train: Callable[..., Any], own: Mapping[str, Any]
+) -> None:
+    """Add all choices of a training."""
+    for name, choice in choices(train).items():
+        if name == "truncation":
+            _add_truncation(parser, choice)
+        else:
+            add_choice(parser, choice, own=own.get(name))
+
+
+def chosen(arguments: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the choices that were typed, or that the command makes itself."""
+    values = {name: getattr(arguments, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def chosen_training(arguments: argparse.Namespace, train: Callable[..., Any]) -> dict[str, Any]:
+    """Return the choices of a training that were typed, or that the command makes itself."""
+    found = chosen(arguments, choices(train))
+    more = chosen(arguments, TRUNCATION)
+    if "truncation" in found:
+        start = _truncation(found["truncation"])
+        if more.get("learn") == "none":
+            more["learn"] = None
+        found["truncation"] = replace(start, **more)
+    elif more:
+        raise ValueError(f"{option([*more][0])} needs --truncation")
+    return found
+
+
+def _add_truncation(parser: argparse.ArgumentParser, choice: Choice) -> None:
+    names = ", ".join(NAMED)
+    parser.add_argument(
+        "--truncation",
+        metavar="NAME|LOWER,UPPER",
+        help=f"{names}, or a pair such as 0,inf or -1,1, fixed unless --learn says otherwise; "
+        f"{choice.text.partition('; ')[2]}",
+    )
+    fields = described(Truncation)
+    learn = Literal[("shared", "per_unit", "none")]
+    add_choice(parser, replace(fields["learn"], hint=learn))
+    for name in TRUNCATION[1:]:
+        add_choice(parser, fields[name])
+
+
+def _truncation(text: str) -> Truncation:
+    """Return the truncation that --truncation names."""
+    if text in NAMED:
+        return as_truncation(text)
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(
+            f"--truncation must be one of {', '.join(NAMED)}, or LOWER,UPPER; got {text!r}"
+        ) from None
+    return as_truncation((low, high))
+
+
+def _help(choice: Choice, own: Any) -> str:
+    text = choice.text or PLAIN.get(choice.name, "")
+    if not text.startswith(NAMES):
+        text = text[:1].lower() + text[1:]
+    default = choice.default if own is None else own
+    if isinstance(default, Mapping):
+        default = ", ".join(f"{_written(value)} for {name}" for name, value in default.items())
+    of = f"of {' and '.join(choice.words)}: " if choice.words else ""
+    ending = "" if default in (None, ()) else f" (default {_written(default)})"
+    return f"{of}{text}{ending}".replace("%", "%%")
+
+
+def _written(value: Any) -> str:
+    """Return a value as it is typed."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ":".join(f"{each:g}" for each in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _reader(hint: Any) -> dict[str, Any]:
+    """Return how argparse reads values of a kind."""
+    kinds = kinds_of(hint)
+    words = words_of(hint)
+    origins = [typing.get_origin(kind) for kind in kinds]
+    if bool in kinds:
+        return {"action": argparse.BooleanOptionalAction}
+    if collections.abc.Sequence in origins:  # of rates
+        return {"type": pair_of(float), "nargs": "+", "metavar": "RATE"}
+    if collections.abc.Callable in origins:  # a rate
+        return {"type": pair_of(float), "metavar": "START[:END]"}
+    if tuple in origins:
+        return {"type": pair_of(int), "metavar": "START[:END]"}
+    if words:
+        return {"choices": words, "type": type(words[0])}
+    if int in kinds and len([kind for kind in kinds if kind is not types.NoneType]) > 1:
+        return {"type": numbers, "metavar": "N|A,B,..."}
+    for kind, word in ((int, "N"), (float, "X")):
+        if kind in kinds:
+            return {"type": kind, "metavar": word}
+    if typing.Any in kinds:  # a float type
+        return {"choices": ("float32", "float64")}
+    return {}
+
+
+def pair_of(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return what reads START or START:END."""
+
+    def read(text: str) -> Any:
+        parts = tuple(kind(part) for part in text.split(":"))
+        if len(parts) > 2:
+            raise argparse.ArgumentTypeError(f"expected START or START:END, got {text!r}")
+        return parts[0] if len(parts) == 1 else parts
+
+    return read
+
+
+def numbers(text: str) -> Any:
+    """Read a whole number, or several numbers with commas between them."""
+    return tuple(float(part) for part in text.split(",")) if "," in text else int(text)

@@ -1,0 +1,155 @@
+"""``trug-fast train rbm``: train, score beside an ordinary RBM, and write everything down."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trug_fast.datasets import ImageData
+from trug_fast.evaluation.likelihood import log_likelihood
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.training.choices import watched
+from trug_fast.training.rbm.train import RBMFit, train_rbm
+
+from . import options
+from .choices import chosen
+from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
+
+AIS = {"n_temperatures": 5000}  # half as many as of `evaluate`: a first look
+
+
+@dataclass(frozen=True, eq=False)
+class PixelData:
+    """What to train on, what is scored beside it, and all of the data set."""
+
+    rows: Any
+    watched: Any
+    whole: ImageData
+
+
+class TrainRBM(TrainCommand):
+    """The command for restricted Boltzmann machines on images."""
+
+    name, summary = "rbm", "a restricted Boltzmann machine"
+    train = staticmethod(train_rbm)
+    title, ordinary = "TruG-RBM", "ordinary RBM"
+    kinds = (TruGRBM, BernoulliRBM)
+    own = {"n_hidden": {"digits": 100, "other": 500}}
+    figures = ("summary.png",)
+
+    def add_data(self, parser: argparse.ArgumentParser) -> None:
+        """Add which images, and how the model is scored."""
+        options.add_data(parser)
+        parser.add_argument(
+            "--validation",
+            type=float,
+            metavar="SHARE",
+            help="of the training images, held back to be scored during training and, with "
+            "--patience, to choose the model (default none: test images are scored)",
+        )
+        options.add_short_annealing(parser, **AIS)
+
+    def load(self, arguments: argparse.Namespace) -> PixelData:
+        """Return the images."""
+        whole = options.load_data(arguments)
+        rows = options.training_images(arguments, whole, bool(arguments.soft))
+        if arguments.validation is None:
+            if arguments.patience is not None:
+                raise ValueError("--patience needs --validation: test images must not choose")
+            return PixelData(rows, whole.test, whole)
+        if arguments.binarize == "epoch":
+            raise ValueError("--validation needs images that do not change: no --binarize epoch")
+        kept, rest = held_back(rows, arguments.validation)
+        return PixelData(kept, rest, whole)
+
+    def few(self, data: PixelData) -> PixelData:
+        """Return two images."""
+        return PixelData(data.whole.train[:2], data.whole.test[:2], data.whole)
+
+    def words(self, arguments: argparse.Namespace, data: PixelData) -> str:
+        """Return how many images there are."""
+        whole = data.whole
+        return f"{whole.name}: {data.rows.shape[0]} training and {len(whole.test)} test images"
+
+    def fit(self, data: PixelData, **settings: Any) -> RBMFit:
+        """Train."""
+        return train_rbm(data.rows, validation=watched(settings, data.watched), **settings)
+
+    def scores(self, arguments: argparse.Namespace, data: PixelData, fit: RBMFit) -> Figures:
+        """Return mean log-likelihoods by annealing."""
+        begun = time.perf_counter()
+        names = {f"ais_{name}": name for name in options.AIS}
+        ais = AIS | {names[name]: value for name, value in chosen(arguments, names).items()}
+        whole, model = data.whole, fit.model
+        estimate = options.anneal(arguments, model, whole.train, **ais)
+        figures = {
+            "test_log_likelihood": float(log_likelihood(model, whole.test, estimate).mean()),
+            "train_log_likelihood": float(log_likelihood(model, whole.train, estimate).mean()),
+            "std_error": estimate.std_error,
+            "log_z": estimate.log_z,
+            "ess": estimate.ess,
+            "path": estimate.path,
+            "warnings": list(estimate.warnings),
+            "training_seconds": float(fit.history["seconds"][-1]) if fit.history else 0.0,
+            "annealing_seconds": time.perf_counter() - begun,
+            "epochs": len(fit.history.get("epoch", ())),
+        }
+        trug = isinstance(model, TruGRBM)
+        return figures | ({"truncation_points": ends_of(model)} if trug else {})
+
+    def table(self, results: Results) -> Iterator[str]:
+        """Return the log-likelihoods, and what speaks against them."""
+        header = ["", "test log-likelihood", "+-", "training images", "training time"]
+        rows = [
+            [
+                title,
+                f"{found['test_log_likelihood']:.2f}",
+                f"{found['std_error']:.2f}",
+                f"{found['train_log_likelihood']:.2f}",
+                f"{found['training_seconds']:.1f} s",
+            ]
+            for title, found in results.items()
+        ]
+        yield from rows_of(header, rows)
+        yield "nats per image, by annealed importance sampling; +- is the standard error of log Z"
+        for title, found in results.items():
+            for reason in found["warnings"]:
+                yield f"do not trust the {title}'s: {reason}"
+        for found in results.values():
+            yield from words_of(found.get("truncation_points", {}))
+
+    def draw(
+        self,
+        arguments: argparse.Namespace,
+        folder: Path,
+        data: PixelData,
+        fits: Mapping[str, RBMFit],
+        results: Results,
+    ) -> None:
+        """Draw the summary."""
+        from trug_fast import plots
+
+        (title, fit), *others = fits.items()
+        test = data.whole.test
+        rows = test[:: max(1, len(test) // 64)][:64]
+        samples = fit.model.sample(start=rows, n_gibbs=500, rng=arguments.seed, return_mean=True)
+        words = [
+            f"{name} {found['test_log_likelihood']:.2f} ± {found['std_error']:.2f}".replace(
+                " -", " −"
+            )
+            for name, found in results.items()
+        ]
+        plots.summary(
+            fit.model,
+            fit.history,
+            samples,
+            rows,
+            data.whole.image_shape,
+            baseline=others[0][1].history if others else None,
+            title=f"{fit.model.n_hidden} hidden units on {data.whole.name}, test log-likelihood in "
+            f"nats: {', '.join(words)}",
+        ).savefig(folder / "summary.png")

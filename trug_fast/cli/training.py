@@ -1,0 +1,293 @@
+"""What ``trug-fast train`` does with every model: options, runs, files, a table and figures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+from trug_fast import __version__
+from trug_fast._common import files
+from trug_fast.models.stored import load_model
+from trug_fast.training.choices import HIDDEN, arguments_of
+
+from . import options
+from .choices import add_training, chosen_training
+
+Choices = dict[str, Any]
+Figures = dict[str, Any]
+Results = dict[str, Figures]
+
+MODEL, BASELINE = "model", "baseline"  # names of files, for the runs of a command
+OF_TRUG = ("truncation", "truncation_rate", *HIDDEN.flat())  # what ordinary units do not have
+
+
+class TrainCommand(ABC):
+    """A command ``trug-fast train NAME``; a subclass for each model says what differs.
+
+    Attributes
+    ----------
+    name, summary : str
+        The word of the command, and its help.
+    train : callable
+        The library's function, of whose choices all are options.
+    title, ordinary : str
+        What the model is called, and the one with ordinary units, if there is one beside it.
+    article : str
+    kinds : sequence of classes
+        That training can go on from.
+    own : mapping
+        Defaults that are this command's, not the library's: values, or mappings from data sets to
+        them ("other": from all others).
+    figures : sequence of str
+        Files that `draw` writes.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    train: ClassVar[Callable[..., Any]]
+    title: ClassVar[str]
+    ordinary: ClassVar[str | None] = None
+    kinds: ClassVar[Sequence[type]]
+    own: ClassVar[Mapping[str, Any]] = {}
+    figures: ClassVar[Sequence[str]] = ()
+
+    @abstractmethod
+    def add_data(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of the data and of what is the model's own."""
+
+    @abstractmethod
+    def load(self, arguments: argparse.Namespace) -> Any:
+        """Return the data."""
+
+    @abstractmethod
+    def few(self, data: Any) -> Any:
+        """Return a little of the data."""
+
+    @abstractmethod
+    def words(self, arguments: argparse.Namespace, data: Any) -> str:
+        """Return in words what is trained on."""
+
+    @abstractmethod
+    def fit(self, data: Any, **settings: Any) -> Any:
+        """Train."""
+
+    @abstractmethod
+    def scores(self, arguments: argparse.Namespace, data: Any, fit: Any) -> Figures:
+        """Return the figures of a trained model, for the report."""
+
+    @abstractmethod
+    def table(self, results: Results) -> Iterator[str]:
+        """Return the lines that are printed of the results."""
+
+    def others(self, arguments: argparse.Namespace, data: Any) -> Results:
+        """Return the figures of other models beside it."""
+        return {}
+
+    def draw(  # noqa: B027  (there need be no figures)
+        self,
+        arguments: argparse.Namespace,
+        folder: Path,
+        data: Any,
+        fits: Mapping[str, Any],
+        results: Results,
+    ) -> None:
+        """Write the figures."""
+
+    def add(self, models: Any) -> None:
+        """Add the command to those that train."""
+        parser = models.add_parser(self.name, help=self.summary)
+        parser.set_defaults(run=self.run)
+        self.add_data(parser)
+        add_training(parser, self.train, self.own)
+        parser.add_argument("--start", metavar="MODEL", help="a file with a model to go on from")
+        parser.add_argument("--no-baseline", action="store_true", help="no other models beside it")
+        parser.add_argument("--out", help=f"folder for the results (default trug-{self.name}-DATA)")
+        beside = f" (the {self.ordinary}'s beside it)" if self.ordinary else ""
+        options.add_checkpoint(parser, beside)
+        options.add_common(parser)
+
+    def run(self, arguments: argparse.Namespace) -> None:
+        """Train, score, print, draw and write."""
+        self._settle(arguments)
+        runs = self._runs(arguments)
+        checkpoints = {
+            name: options.checkpoint_of(arguments, "" if name == MODEL else f"-{name}")
+            for name in runs
+        }
+        folder = Path(arguments.out or f"trug-{self.name}-{arguments.data}")
+        self._refuse_foreign(folder)
+        data = self.load(arguments)
+        self._rehearse(arguments, data, runs[MODEL])
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in self._files():  # what an earlier run left must not pass for this one's
+            (folder / name).unlink(missing_ok=True)
+        results: Results = {}
+        self._report(folder, arguments, results)
+        print(self.words(arguments, data), flush=True)
+        fits = {}
+        for name, settings in runs.items():
+            ordinary = settings.get("hidden") == "bernoulli"
+            title = self.ordinary if ordinary and self.ordinary else self.title
+            fits[title] = self._fit(arguments, folder, data, name, title, settings, checkpoints)
+            results[title] = self.scores(arguments, data, fits[title])
+            self._report(folder, arguments, results)
+        if not arguments.no_baseline:
+            results |= self.others(arguments, data)
+            self._report(folder, arguments, results)
+        print("", *self.table(results), sep="\n")
+        try:
+            self.draw(arguments, folder, data, fits, results)
+        except ImportError as error:
+            print(f"no figure: {error}")
+        written = [name for name in (*self._files(), "result.json") if (folder / name).exists()]
+        print(f"written to {folder}: {', '.join(written)}")
+
+    @property
+    def program(self) -> str:
+        """The mark in result.json by which a folder is known as this command's."""
+        return f"trug-fast train {self.name}"
+
+    def _settle(self, arguments: argparse.Namespace) -> None:
+        """Give options that were not typed the command's own defaults."""
+        for name, value in self.own.items():
+            if getattr(arguments, name) is None:
+                if isinstance(value, Mapping):
+                    value = value.get(arguments.data, value.get("other"))
+                setattr(arguments, name, value)
+
+    def _runs(self, arguments: argparse.Namespace) -> dict[str, Choices]:
+        """Return the choices of each training."""
+        settings = arguments_of(self.train, chosen_training(arguments, self.train))
+        if arguments.start is not None:
+            if "start" in settings:
+                raise ValueError("--start-scale and --start-order have no effect with --start")
+            settings["start"] = load_model(arguments.start, *self.kinds)
+        runs = {MODEL: settings}
+        if self.ordinary and settings.get("hidden") != "bernoulli" and not arguments.no_baseline:
+            flat = chosen_training(arguments, self.train)
+            same = {name: value for name, value in flat.items() if name not in OF_TRUG}
+            runs[BASELINE] = arguments_of(self.train, same | {"hidden": "bernoulli"})
+        return runs
+
+    def _rehearse(self, arguments: argparse.Namespace, data: Any, settings: Choices) -> None:
+        """Run everything once on a little data: compiles kernels, finds what is wrong."""
+        if not arguments.quiet:
+            print("compiling (up to a minute, once on each computer) ...", end=" ", flush=True)
+        begun = time.perf_counter()
+        with warnings.catch_warnings(), _passing(FloatingPointError):  # the training will tell
+            warnings.simplefilter("ignore")
+            self.fit(self.few(data), **settings | {"epochs": 1}, progress=False, rng=0)
+        if not arguments.quiet:
+            print(f"{time.perf_counter() - begun:.1f} s", flush=True)
+
+    def _fit(
+        self,
+        arguments: argparse.Namespace,
+        folder: Path,
+        data: Any,
+        name: str,
+        title: str,
+        settings: Choices,
+        checkpoints: Mapping[str, Any],
+    ) -> Any:
+        print(f"training {'an' if title[0] in 'aeiou' else 'a'} {title} ...", flush=True)
+        fit = self.fit(
+            data,
+            **settings,
+            checkpoint=checkpoints[name],
+            progress=options.progress(arguments),
+            rng=arguments.seed,
+        )
+        fit.model.save(folder / f"{name}.npz")
+        files.write(folder / f"{name}-history.npz", "history", fit.history)
+        if fit.interrupted:
+            again = "" if arguments.checkpoint is None else "; --resume continues"
+            raise KeyboardInterrupt(f"; the models so far are in {folder}{again}")
+        return fit
+
+    def _files(self) -> list[str]:
+        runs = (MODEL, BASELINE) if self.ordinary else (MODEL,)
+        return [f"{name}{end}.npz" for name in runs for end in ("", "-history")] + [*self.figures]
+
+    def _report(self, folder: Path, arguments: argparse.Namespace, results: Results) -> None:
+        given = {k: v for k, v in vars(arguments).items() if k != "run" and v is not None}
+        report = {
+            "program": self.program,
+            "version": __version__,
+            "options": given,
+            "results": results,
+        }
+        text = json.dumps(report, indent=1, allow_nan=False)
+        (folder / "result.json").write_text(text + "\n")
+
+    def _refuse_foreign(self, folder: Path) -> None:
+        """Refuse a folder with files that no earlier run of this command has written."""
+        if not folder.exists() or not any(folder.iterdir()):
+            return
+        try:
+            mark = json.loads((folder / "result.json").read_text("utf-8")).get("program")
+        except (OSError, ValueError, AttributeError, RecursionError):
+            mark = None
+        if mark != self.program:
+            raise ValueError(f"{folder} holds other files; choose another folder with --out")
+
+
+@contextmanager
+def _passing(error: type[Exception]) -> Iterator[None]:
+    try:
+        yield
+    except error:
+        pass
+
+
+def rows_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Return the lines of a table whose columns are as wide as they need be."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for row in (header, *rows):
+        name, *cells = (cell.ljust(w) if k == 0 else cell.rjust(w)
+                        for k, (cell, w) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
+        yield "  ".join([name, *cells]).rstrip()
+
+
+def ends_of(model: Any) -> dict[str, list[float | str]]:
+    """Return minimum, quartiles and maximum of both ends; infinity, which JSON lacks, in words."""
+    import numpy as np
+
+    at = [0, 25, 50, 75, 100]
+    # "nearest": interpolation between infinite ends would give NaN.
+    return {
+        name: [
+            float(v) if np.isfinite(v) else str(v)
+            for v in np.percentile(getattr(model, name), at, method="nearest")
+        ]
+        for name in ("lower", "upper")
+    }
+
+
+def words_of(ends: Mapping[str, Sequence[float | str]]) -> Iterator[str]:
+    """Return in words where the truncation points are."""
+    for name, values in ends.items():
+        low, q1, middle, q3, high = (float(end) for end in values)
+        words = (
+            f"{low:.3g}, all units"
+            if low == high
+            else f"{low:.3g} to {high:.3g}, quartiles {q1:.3g}, {middle:.3g}, {q3:.3g}"
+        )
+        yield f"{name} truncation points: {words}"
+
+
+def held_back(rows: Any, share: float | None) -> tuple[Any, Any]:
+    """Return rows to train on, and the last ones, held back for validation, or None."""
+    if share is None:
+        return rows, None
+    if not 0 < share < 1:
+        raise ValueError(f"--validation must be above 0 and below 1, got {share}")
+    kept = len(rows) - max(1, round(share * len(rows)))
+    return rows[:kept], rows[kept:]

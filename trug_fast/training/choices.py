@@ -1,0 +1,289 @@
+"""Choices of a training written flat: one name for each, as commands and files of options have.
+
+``sampler=tf.PCD(n_gibbs=5)`` is written ``sampler = "pcd"`` and ``n_gibbs = 5``.  Names, defaults
+and what they mean are read from the trainings and the values that they take, so that nothing is
+written twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from trug_fast.models.truncation import Truncation
+
+from .options import CD, PCD, SGD, Adam, Monitor, ParallelTempering, RandomWeights, RMSprop
+from .rbm.train import train_rbm
+from .tggm.options import HoldOut, MeanField, Noise
+from .tggm.train import train_tggm
+from .trbm.options import LinearStart, SequenceCD
+from .trbm.train import train_trbm
+from .units import BernoulliUnits, GaussianUnits, TruGUnits
+
+Train = Callable[..., Any]
+NONE = "none"  # the word for no scores
+CITATION = r" \((math\.md|mathematics|docs/)[^)]*\)"
+
+# Arguments that are no choices: data, and what cannot be written in words.
+APART = ("X", "y", "sequences", "validation", "start", "callbacks", "checkpoint", "progress", "rng")
+
+
+@dataclass(frozen=True)
+class Group:
+    """An argument that takes values with fields, each of which is a choice of its own.
+
+    Attributes
+    ----------
+    argument : str
+    kinds : mapping
+        The class of the value for each word of the argument, None for words without fields; one
+        class under "" where the argument has no word of its own.
+    names : mapping
+        Names of fields that are called otherwise when written flat.
+    word : str
+        The field that takes the word, if one does.
+    without : sequence of str
+        Fields that this training refuses.
+    """
+
+    argument: str
+    kinds: Mapping[str, type | None]
+    names: Mapping[str, str] = field(default_factory=dict)
+    word: str = ""
+    without: tuple[str, ...] = ()
+
+    def flat(self) -> dict[str, list[str]]:
+        """Return the flat names of all fields, and the words of the kinds that have them."""
+        found: dict[str, list[str]] = {}
+        for word in self.kinds:
+            for name in self.fields_of(word):
+                found.setdefault(name, []).append(word)
+        return found
+
+    def fields_of(self, word: str) -> dict[str, str]:
+        """Return the fields of a kind by their flat names."""
+        kind = self.kinds[word]
+        names = [each.name for each in fields(kind)] if is_dataclass(kind) else []
+        apart = (self.word, *self.without)
+        return {self.names.get(name, name): name for name in names if name not in apart}
+
+    def value(self, train: Train, word: str | None, given: Mapping[str, Any]) -> Any:
+        """Return the argument's value from its word and from fields by their flat names.
+
+        Raises
+        ------
+        ValueError
+            If the word is unknown, or a field is for other words only.
+        """
+        chosen = word if word is not None else default_word(train, self)
+        if chosen not in self.kinds:
+            known = ", ".join(map(repr, self.kinds))
+            raise ValueError(f"{self.argument} must be one of {known}, got {chosen!r}")
+        known_fields = self.fields_of(chosen)
+        for name in given:
+            if name not in known_fields:
+                of = " or ".join(map(repr, self.flat()[name]))
+                raise ValueError(f"{name} is for {self.argument} {of}, not {chosen!r}")
+        kind = self.kinds[chosen]
+        if kind is None or not given:
+            return chosen
+        own = {self.word: chosen} if self.word else {}
+        return kind(**own, **{known_fields[name]: value for name, value in given.items()})
+
+
+OPTIMIZER = Group("optimizer", {"sgd": SGD, "rmsprop": RMSprop, "adam": Adam})
+HIDDEN = Group("hidden", {"trug": TruGUnits, "bernoulli": None})
+VISIBLE = Group(
+    "visible",
+    {"bernoulli": BernoulliUnits, "gaussian": GaussianUnits},
+    {
+        "precision": "visible_precision",
+        "learn_precision": "learn_visible_precision",
+        "precision_rate": "visible_precision_rate",
+    },
+)
+MONITOR = Group("monitor", {"": Monitor})
+START = {"scale": "start_scale", "order": "start_order"}
+GROUPS: dict[Train, tuple[Group, ...]] = {
+    train_rbm: (
+        Group("sampler", {"pcd": PCD, "cd": CD, "pt": ParallelTempering}),
+        *(OPTIMIZER, HIDDEN, MONITOR),
+        replace(VISIBLE, without=("learn_precision", "precision_rate")),
+        Group("start", {"": RandomWeights}, START),
+    ),
+    train_trbm: (
+        Group("sampler", {"": SequenceCD}),
+        *(OPTIMIZER, HIDDEN, MONITOR),
+        replace(VISIBLE, without=("soft",)),
+        Group("start", {"": LinearStart}, START),
+    ),
+    train_tggm: (
+        Group("objective", {"ml": MeanField, "moments": None, "bp": None}),
+        Group(
+            "noise",
+            {"shared": Noise, "separate": Noise},
+            {"learn": "learn_noise", "variance": "noise_variance"},
+            word="kind",
+        ),
+        replace(OPTIMIZER, without=("average",)),
+        MONITOR,
+        Group("validation", {"": HoldOut}, {"fraction": "validation"}),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice, written flat.
+
+    Attributes
+    ----------
+    name : str
+    hint : type
+        What it may be.
+    default : object
+        What the library takes; None where that depends on other choices, a mapping from words
+        where it depends on the word of the argument.
+    text : str
+        The beginning of its description in the library.
+    words : sequence of str
+        The words of the argument that it belongs to, if it belongs to some of them only.
+    """
+
+    name: str
+    hint: Any
+    default: Any
+    text: str
+    words: tuple[str, ...] = ()
+
+
+def choices(train: Train) -> dict[str, Choice]:
+    """Return all choices of a training by their flat names, arguments first."""
+    arguments = described(train)
+    grouped = {group.argument: group for group in GROUPS[train]}
+    found = {}
+    for name, choice in arguments.items():
+        group = grouped.get(name)
+        if name in APART or (group is not None and "" in group.kinds):
+            continue
+        if group is not None:
+            default = default_word(train, group)
+            choice = replace(choice, hint=Literal[tuple(group.kinds)], default=default)
+        found[name] = choice
+    for group in GROUPS[train]:
+        found |= {name: _of_group(group, name, words) for name, words in group.flat().items()}
+    monitor = arguments["monitor"]  # its words are the scores that this training has
+    scores: Any = Literal[(*words_of(monitor.hint), NONE)]
+    return found | {"score": replace(found["score"], hint=scores, text=monitor.text)}
+
+
+def words_of(hint: Any) -> list[Any]:
+    """Return the words, or whole numbers, that a parameter may be."""
+    parts = [part for part in kinds_of(hint) if get_origin(part) is Literal]
+    return [word for part in parts for word in get_args(part)]
+
+
+def kinds_of(hint: Any) -> list[Any]:
+    """Return the parts of a union."""
+    if get_origin(hint) in (Union, UnionType):
+        return [part for each in get_args(hint) for part in kinds_of(each)]
+    return [hint]
+
+
+def _of_group(group: Group, name: str, words: list[str]) -> Choice:
+    """Return the choice that is a field of some kinds of a group."""
+    inner = {word: described(group.kinds[word])[group.fields_of(word)[name]] for word in words}
+    first = inner[words[0]]
+    defaults = {word: each.default for word, each in inner.items()}
+    alike = all(value == first.default for value in defaults.values())
+    some = tuple(words) if len(words) < len(group.kinds) else ()
+    return Choice(name, first.hint, first.default if alike else defaults, first.text, some)
+
+
+def arguments_of(train: Train, flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of a training that flat choices stand for.
+
+    Lists, which files have, become tuples; a mapping under ``truncation`` becomes a Truncation.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the choice: if it has no effect beside the others, or is out of bounds.
+    """
+    rest = {name: _plain(name, value) for name, value in flat.items()}
+    found: dict[str, Any] = {}
+    for group in GROUPS[train]:
+        given = {name: rest.pop(name) for name in group.flat() if name in rest}
+        word = None if "" in group.kinds else rest.pop(group.argument, None)
+        if group is MONITOR and given.get("score") == NONE:
+            if len(given) > 1:
+                raise ValueError(f"{[*given][-1]} has no effect without scores")
+            found[group.argument] = None
+        elif given or word is not None:
+            found[group.argument] = group.value(train, word, given)
+    return found | rest
+
+
+def watched(settings: Mapping[str, Any], validation: Any) -> Any:
+    """Return validation data, or None where nothing is scored and it would have no effect."""
+    return validation if settings.get("monitor", "auto") is not None else None
+
+
+def default_word(train: Train, group: Group) -> str:
+    """Return the word of an argument's default."""
+    default = inspect.signature(train).parameters[group.argument].default
+    if isinstance(default, str):
+        return default if default in group.kinds else ""
+    return next((word for word, kind in group.kinds.items() if kind is type(default)), "")
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name == "truncation" and isinstance(value, dict):
+        return Truncation(**value)
+    if isinstance(value, list):
+        return tuple(_plain("", each) for each in value)
+    return value
+
+
+def described(of: Any) -> dict[str, Choice]:
+    """Return the parameters of a function, or the fields of a class, as its docstring has them."""
+    names = vars(sys.modules[of.__module__])
+    texts = _texts(inspect.getdoc(of) or "")
+    return {
+        name: Choice(
+            name,
+            _hint(parameter.annotation, names),
+            None if parameter.default is parameter.empty else parameter.default,
+            texts.get(name, ""),
+        )
+        for name, parameter in inspect.signature(of).parameters.items()
+    }
+
+
+def _hint(annotation: Any, names: dict[str, Any]) -> Any:
+    """Return what an annotation stands for; Any for what is imported for type checkers only."""
+    try:
+        return eval(annotation, names) if isinstance(annotation, str) else annotation
+    except NameError:
+        return Any
+
+
+def _texts(doc: str) -> dict[str, str]:
+    """Return what parameters mean: the first sentence about each, and that about its default."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}|\Z)", doc, re.M | re.S)
+    found: dict[str, str] = {}
+    for head, body in re.findall(
+        r"^(\S[^\n]*)\n((?:[ ]{4}[^\n]*\n?|\n)*)", section.group(1) if section else "", re.M
+    ):
+        plain = re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``|`([^`]*)`", r"\1\2\3", " ".join(body.split()))
+        first, *others = re.split(r"(?<=[.])\s+(?=[A-Z])|;\s", re.sub(CITATION, "", plain))
+        kept = [each for each in others if re.match("(by|By) default|Default", each)]
+        for name in head.split(" : ")[0].split(","):
+            texts = [first, *(each[:1].lower() + each[1:] for each in kept[:1])]
+            found[name.strip()] = "; ".join(each.rstrip(".") for each in texts)
+    return found
