@@ -242,7 +242,8 @@ def _checked_monitor(
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
     kind = "gaussian" if isinstance(visible, GaussianUnits) else "bernoulli"
-    if kind == "gaussian" and "pseudo" in (monitor, getattr(monitor, "score", None)):
+    score = monitor.score if isinstance(monitor, Monitor) else monitor
+    if kind == "gaussian" and isinstance(score, str) and score == "pseudo":
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
             "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
@@ -301,8 +302,9 @@ def _settings(
 
 def _truncation(truncation: TruncationLike | None, start: Model | RandomWeights) -> Truncation:
     """Return the truncation; by default points are learned, but for a model's at infinity."""
-    if truncation is None and isinstance(start, TruGRBM) and np.isinf(start.upper).any():
-        return Truncation(float(start.lower[0]), float(start.upper[0]))
+    if truncation is None and isinstance(start, TruGRBM):
+        if np.isinf(start.upper - start.lower).any():
+            return Truncation(float(start.lower[0]), float(start.upper[0]))
     return as_truncation(BEST_TRUNCATION if truncation is None else truncation)
 
 
