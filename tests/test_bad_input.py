@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 
 X = np.array([[0, 1, 1], [1, 0, 0]])
 NAN, INF = float("nan"), float("inf")
@@ -109,7 +109,7 @@ GOOD = {
     "lower": 0.0,
     "upper": 1.0,
 }
-MACHINE = [
+MODEL = [
     ({"weights": np.zeros(3)}, ValueError, r"weights must be a matrix"),
     ({"weights": [[NAN]]}, ValueError, r"weights must be finite"),
     ({"visible_bias": [0, 1]}, ValueError, r"visible_bias must be a number or have shape \(3,\)"),
@@ -132,7 +132,7 @@ MACHINE = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "kind", "message"), MACHINE)
+@pytest.mark.parametrize(("changed", "kind", "message"), MODEL)
 def test_trug_rbm(changed, kind, message):
     with pytest.raises(kind, match=message):
         tf.TruGRBM(**(GOOD | changed))
@@ -161,7 +161,7 @@ CALLS = [
 @pytest.mark.parametrize(("call", "kind", "message"), CALLS)
 def test_models_and_estimators(call, kind, message):
     with pytest.raises(kind, match=message):
-        call(machine("[0,1]"))
+        call(model_of("[0,1]"))
 
 
 def test_enumeration_refuses_large_models():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 from trug_fast import plots
 from trug_fast.datasets import Bone, Skeleton, euler
 
@@ -18,7 +18,7 @@ POINTS = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
 LEG = Skeleton([Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")])
 ROOT = [f"root.{name}" for name in ("TX", "TY", "TZ", "RX", "RY", "RZ")]
 
-RBM = machine("[0,1]")
+RBM = model_of("[0,1]")
 TRBM = tf.BernoulliTRBM(
     np.full((5, 4), 0.5), np.zeros((4, 5)), np.eye(5), np.zeros((4, 4)), 0, 0, 0, 0
 )

@@ -16,6 +16,11 @@ def test_version_comes_from_the_project_file():
     assert f'\nversion = "{trug_fast.__version__}"\n' in text
 
 
+def test_the_citation_is_of_this_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {trug_fast.__version__}\n" in text
+
+
 def test_importing_the_link_at_the_root_names_the_real_module():
     done = subprocess.run(
         [sys.executable, "-c", "import kernels"], cwd=ROOT, capture_output=True, text=True

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 from trug_fast.cli import main
 from trug_fast.training.rbm import scores as scoring
 
@@ -153,7 +153,7 @@ def test_figures(trained, tmp_path):
 def test_errors_are_one_line_and_exit_code_2(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("TRUG_FAST_DATA", raising=False)
     odd = tmp_path / "odd.npz"
-    machine("mixed").save(odd)
+    model_of("mixed").save(odd)
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"nonsense")
     out = f"--out={tmp_path / 'x'}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import KINDS, exact_draws, machine
+from tests.support.models import KINDS, exact_draws, model_of
 
 FEW = {"n_chains": 20, "n_temperatures": 20, "rng": 0, "progress": False}
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_log_z_belongs_to_its_model(kind, dtype, tmp_path):
-    model, X = machine(kind, dtype), exact_draws(machine(kind), 3, seed=0)
+    model, X = model_of(kind, dtype), exact_draws(model_of(kind), 3, seed=0)
     both = tf.log_partition(model, direction="both", **FEW)
     model.save(tmp_path / "model.npz")
     again = type(model).load(tmp_path / "model.npz")
@@ -49,7 +49,7 @@ EVALUATIONS = {
 
 @pytest.mark.parametrize("evaluate", EVALUATIONS.values(), ids=EVALUATIONS)
 def test_data_must_be_what_visible_units_are(evaluate):
-    model, X = machine("[0,4]"), np.array([[0, 1, 0, 1, 1]])
+    model, X = model_of("[0,4]"), np.array([[0, 1, 0, 1, 1]])
     for wrong, words in (
         (X * 255, r"X must lie in \[0, 1\], got 255 at row 0, column 1"),
         (X - 0.5, r"X must lie in \[0, 1\], got -0.5 at row 0, column 0"),
@@ -68,7 +68,7 @@ def test_data_must_be_what_visible_units_are(evaluate):
 
 
 def test_swapped_arguments_are_named():
-    model, X = machine("bernoulli"), np.zeros((2, 5))
+    model, X = model_of("bernoulli"), np.zeros((2, 5))
     for call, words in (
         (
             lambda: tf.log_likelihood(X, model, 0.0),

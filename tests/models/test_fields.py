@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 from tests.support.regressions import regression
 from tests.support.temporal import temporal_model
 from trug_fast._common import files
 
 MODELS = {
-    tf.TruGRBM: lambda: machine("mixed"),
-    tf.BernoulliRBM: lambda: machine("bernoulli"),
+    tf.TruGRBM: lambda: model_of("mixed"),
+    tf.BernoulliRBM: lambda: model_of("bernoulli"),
     tf.TruGTRBM: lambda: temporal_model("mixed", dtype=np.float32),
     tf.BernoulliTRBM: lambda: temporal_model("bernoulli"),
     tf.TruGTGGM: lambda: regression("mixed"),
@@ -58,8 +58,8 @@ def test_former_files_are_read(kind, tmp_path):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
-def test_files_return_the_same_machine(kind, dtype, tmp_path):
-    model = machine(kind, dtype)
+def test_files_return_the_same_model(kind, dtype, tmp_path):
+    model = model_of(kind, dtype)
     model.save(tmp_path / "model.npz")
     again = type(model).load(tmp_path / "model.npz")
     for name in model.names:
@@ -70,7 +70,7 @@ def test_files_return_the_same_machine(kind, dtype, tmp_path):
 
 def test_damaged_and_foreign_files_are_refused(tmp_path):
     path = tmp_path / "model.npz"
-    machine("mixed").save(path)
+    model_of("mixed").save(path)
     with pytest.raises(ValueError, match=r"holds a TruGRBM, expected a BernoulliRBM"):
         tf.BernoulliRBM.load(path)
     whole = path.read_bytes()
@@ -91,7 +91,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
         tf.TruGRBM.load(tmp_path / "none.npz")
 
 
-def test_machines_copy_and_freeze_their_arrays():
+def test_models_copy_and_freeze_their_arrays():
     weights = np.ones((3, 2))
     model = tf.TruGRBM(weights, 0.0, 0.0, 1.0, 0.0, 1.0)
     weights[:] = 5

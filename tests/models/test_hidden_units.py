@@ -4,27 +4,27 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import KINDS, exact_draws, machine
+from tests.support.models import KINDS, exact_draws, model_of
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_draws_and_means_are_states(kind, dtype):
-    model = machine(kind, dtype)
+    model = model_of(kind, dtype)
     rows = exact_draws(model, 2000, seed=0)
     for hidden in (model.sample_hidden(rows, rng=1), model.hidden_moments(rows).mean):
         assert model.sample_visible(hidden, rng=2).shape == rows.shape
-        double = machine(kind)  # of the same parameters, before rounding
+        double = model_of(kind)  # of the same parameters, before rounding
         assert model.sample_visible(double.sample_hidden(rows, rng=1), rng=2).dtype == dtype
 
 
 @pytest.mark.parametrize(
     ("model", "wrong", "words"),
     [
-        (machine("[-1,1]"), -1.01, r"got -1\.01 at unit 2, which lies in \[-1\.0, 1\.0\]"),
-        (machine("[0,4]"), 4.5, r"got 4\.5 at unit 2, which lies in \[0\.0, 4\.0\]"),
-        (machine("[0,inf)"), -1.0, r"got -1\.0 at unit 2, which lies in \[0\.0, inf\]"),
-        (machine("bernoulli"), 2.0, r"got 2\.0 at unit 2, which lies in \[0\.0, 1\.0\]"),
+        (model_of("[-1,1]"), -1.01, r"got -1\.01 at unit 2, which lies in \[-1\.0, 1\.0\]"),
+        (model_of("[0,4]"), 4.5, r"got 4\.5 at unit 2, which lies in \[0\.0, 4\.0\]"),
+        (model_of("[0,inf)"), -1.0, r"got -1\.0 at unit 2, which lies in \[0\.0, inf\]"),
+        (model_of("bernoulli"), 2.0, r"got 2\.0 at unit 2, which lies in \[0\.0, 1\.0\]"),
     ],
 )
 def test_what_units_cannot_be_is_refused(model, wrong, words):
@@ -35,7 +35,7 @@ def test_what_units_cannot_be_is_refused(model, wrong, words):
 
 
 def test_kernels_share_what_is_in_training_and_copy_another_type():
-    units = machine("flat").hidden_units
+    units = model_of("flat").hidden_units
     same, other = units.for_kernels(), units.for_kernels(np.float32)
     assert same.lower is units.lower and other.lower.dtype == np.float32
     assert same[-1] == other[-1] == 3  # precisions that are not positive

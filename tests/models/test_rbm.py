@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.data import exact_cases
-from tests.support.models import KINDS, machine
+from tests.support.models import KINDS, model_of
 from trug_fast.evaluation.exact import binary_states as states_of
 
 CASES = exact_cases()
@@ -21,7 +21,7 @@ FIELDS = {
 
 
 def of_case(case):
-    """Return the machine of an exact case."""
+    """Return the model of an exact case."""
     return tf.TruGRBM(*(np.array(case["params"][k], dtype=float) for k in FIELDS))
 
 
@@ -63,7 +63,7 @@ class TestExactCases:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_exact_gradient_is_the_slope_of_the_exact_likelihood(kind):
-    model = machine(kind)
+    model = model_of(kind)
     data = states_of(model.n_visible)[[3, 7, 20]]
     gradient = tf.exact.gradient(model, data)
     step = 1e-5
@@ -81,8 +81,8 @@ def test_exact_gradient_is_the_slope_of_the_exact_likelihood(kind):
 
 
 def test_shift_and_scale_leave_probabilities_alone():
-    # math.md 2.4: only sqrt(d) (upper - lower) matters; [-1, 1] is [0, 2].
-    m = machine("mixed")
+    # mathematics 2.4: only sqrt(d) (upper - lower) matters; [-1, 1] is [0, 2].
+    m = model_of("mixed")
     delta, alpha = np.array([0.3, -0.2, 0.7, 0.1]), np.array([0.5, 2.0, 1.3, 0.8])
     shifted = tf.TruGRBM(
         m.weights,
@@ -107,9 +107,9 @@ def test_shift_and_scale_leave_probabilities_alone():
         )
 
 
-def test_very_negative_precision_is_the_ordinary_machine():
-    # math.md 1.4: on [0, 1] with d -> -inf and hidden bias c - |d|/2 units become binary.
-    ordinary = machine("bernoulli")
+def test_very_negative_precision_is_the_ordinary_model():
+    # mathematics 1.4: on [0, 1] with d -> -inf and hidden bias c - |d|/2 units become binary.
+    ordinary = model_of("bernoulli")
     d = 1e9
     limit = tf.TruGRBM(
         ordinary.weights, ordinary.visible_bias, ordinary.hidden_bias - d / 2, -d, 0.0, 1.0
@@ -123,7 +123,7 @@ def test_very_negative_precision_is_the_ordinary_machine():
 
 
 def test_free_energy_takes_any_number_of_rows():
-    model = machine("mixed")
+    model = model_of("mixed")
     rows = np.random.default_rng(0).integers(0, 2, (9000, 5))
     whole = model.free_energy(rows)
     np.testing.assert_array_equal(whole[:100], model.free_energy(rows[:100]))
@@ -131,7 +131,7 @@ def test_free_energy_takes_any_number_of_rows():
 
 
 def test_pseudo_likelihood_averages_to_its_definition():
-    model = machine("mixed")
+    model = model_of("mixed")
     x = np.array([[1.0, 0, 1, 1, 0]])
     flips = np.abs(x - np.eye(5))
     exact = -np.logaddexp(0, model.free_energy(x) - model.free_energy(flips)).sum()

@@ -73,7 +73,7 @@ def test_sampling_starts_clamps_and_returns_means():
 
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_files_return_the_same_machine_and_old_ones_are_read(kind, dtype, tmp_path):
+def test_files_return_the_same_model_and_old_ones_are_read(kind, dtype, tmp_path):
     model, path = gaussian_model(kind, dtype), tmp_path / "model.npz"
     model.save(path)
     again = type(model).load(path)

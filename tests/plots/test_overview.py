@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.histories import HISTORY
-from tests.support.models import machine
+from tests.support.models import model_of
 from trug_fast import plots
 
 pytest.importorskip("matplotlib")
@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
 def test_summary(kind, tmp_path):
-    model = machine(kind, n_visible=9, n_hidden=7)
+    model = model_of(kind, n_visible=9, n_hidden=7)
     rows = np.zeros((4, 9))
     figure = plots.summary(model, HISTORY, rows, rows, (3, 3), baseline=HISTORY, title="t")
     assert len(figure.axes) == (6 if kind == "mixed" else 5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import KINDS, machine
+from tests.support.models import KINDS, model_of
 from trug_fast import plots
 
 pytest.importorskip("matplotlib")
@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nonlinearities_of_every_kind_of_unit(kind):
-    ax = plots.nonlinearities(machine(kind))
+    ax = plots.nonlinearities(model_of(kind))
     assert len(ax.lines) >= 1
     assert ax.get_xlabel() and ax.get_ylabel()
     assert all(np.isfinite(line.get_ydata()).all() for line in ax.lines)
@@ -29,6 +29,6 @@ def test_family_has_four_panels():
 
 
 def test_truncation_histogram_wants_a_trug_rbm():
-    assert plots.truncation_histogram(machine("mixed")).patches
+    assert plots.truncation_histogram(model_of("mixed")).patches
     with pytest.raises(TypeError, match="model must be a TruGRBM, got BernoulliRBM"):
-        plots.truncation_histogram(machine("bernoulli"))
+        plots.truncation_histogram(model_of("bernoulli"))

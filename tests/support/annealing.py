@@ -4,7 +4,7 @@ import numpy as np
 
 import trug_fast as tf
 
-from .models import machine
+from .models import model_of
 
 # 130 chains: two blocks and a part of one.
 OPTIONS = {"n_chains": 130, "n_temperatures": 23, "direction": "both", "n_gibbs": 4, "rng": 3}
@@ -12,7 +12,7 @@ OPTIONS = {"n_chains": 130, "n_temperatures": 23, "direction": "both", "n_gibbs"
 
 def tiled_model():
     """Return a model with several tiles of units in each layer."""
-    return machine("[0,4]", np.float32, n_visible=140, n_hidden=150)
+    return model_of("[0,4]", np.float32, n_visible=140, n_hidden=150)
 
 
 def run(model, **options):

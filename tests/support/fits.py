@@ -35,6 +35,17 @@ def interrupt_after(monkeypatch, updates, number=signal.SIGINT, learner=RBMLearn
     monkeypatch.setattr(learner, "_step", counted)
 
 
+def spoil(monkeypatch, learner, name):
+    """Let each update spoil a parameter, which soon spoils the rest, but not in the same update."""
+    move = learner._step
+
+    def spoiled(self, *args):
+        move(self, *args)
+        self.parameters()[name][-1:] = np.nan
+
+    monkeypatch.setattr(learner, "_step", spoiled)
+
+
 def with_interrupts():
     """Let Ctrl-C raise KeyboardInterrupt for a while: shells have background jobs ignore it."""
     former = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,7 +16,7 @@ KINDS = (*SHAPES, "bernoulli")
 
 
 def gaussian_model(kind, dtype=np.float64, n_visible=3, n_hidden=2, seed=0, norm=0.6):
-    """Return a small machine with Gaussian visible units whose exact results are cheap."""
+    """Return a small model with Gaussian visible units whose exact results are cheap."""
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=(n_visible, n_hidden))
     b, c = rng.normal(0, 0.5, n_visible), rng.normal(0, 0.5, n_hidden)

@@ -1,4 +1,4 @@
-"""Small machines whose every state can be enumerated, one for each kind of hidden unit."""
+"""Small models whose every state can be enumerated, one for each kind of hidden unit."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ def _trug(rng, n_visible, n_hidden, precision, lower, upper, dtype, scale=0.8):
     )
 
 
-def machine(kind, dtype=np.float64, n_visible=5, n_hidden=4, seed=0):
-    """Return a machine of this kind with random weights."""
+def model_of(kind, dtype=np.float64, n_visible=5, n_hidden=4, seed=0):
+    """Return a model of this kind with random weights."""
     rng = np.random.default_rng(seed)
     size = (rng, n_visible, n_hidden)
     if kind == "bernoulli":

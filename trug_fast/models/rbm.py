@@ -39,7 +39,7 @@ class RBM(TwoLayers):
     """What both RBMs share: everything but the hidden units' own parameters."""
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Free energy -log p*(x) of each row (math.md 2.1), in float64.
+        """Free energy -log p*(x) of each row (mathematics 2.1), in float64.
 
         Parameters
         ----------
@@ -142,8 +142,8 @@ class RBM(TwoLayers):
         Examples
         --------
         >>> import numpy as np, trug_fast as tf
-        >>> machine = tf.TruGRBM(np.zeros((3, 2)), 0.0, 0.0, 1.0, 0.0, 1.0)
-        >>> machine.sample(4, n_gibbs=10, rng=0, clamp=[1, np.nan, np.nan])[:, 0]
+        >>> model = tf.TruGRBM(np.zeros((3, 2)), 0.0, 0.0, 1.0, 0.0, 1.0)
+        >>> model.sample(4, n_gibbs=10, rng=0, clamp=[1, np.nan, np.nan])[:, 0]
         array([1., 1., 1., 1.])
         """
         sweeps = checks.count("n_gibbs", n_gibbs)
@@ -155,16 +155,16 @@ class RBM(TwoLayers):
 
 
 class TruGRBM(RBM):
-    """RBM whose hidden units are doubly truncated Gaussians (paper section 3, math.md 2.1).
+    """RBM whose hidden units are doubly truncated Gaussians (paper section 3, mathematics 2.1).
 
     p(x, h) is proportional to exp(x'Wh + b'x + c'h - h'diag(d)h/2) for x in {0, 1} and
     lower <= h <= upper; with ``visible_precision``, to that times exp(-x'diag(a)x/2) for real x
-    (math.md 4.1), where x given h is N((Wh + b) / a, 1 / a).
+    (mathematics 4.1), where x given h is N((Wh + b) / a, 1 / a).
 
     Parameters
     ----------
     weights : array_like, shape (n_visible, n_hidden)
-        W.  float32 weights make a float32 machine; anything else a float64 one.
+        W.  float32 weights make a float32 model; anything else a float64 one.
     visible_bias : array_like, shape (n_visible,), or number
         b.
     hidden_bias : array_like, shape (n_hidden,), or number
@@ -180,13 +180,13 @@ class TruGRBM(RBM):
     ------
     TypeError, ValueError
         If shapes do not agree, numbers are NaN, or the density cannot be normalized: with Gaussian
-        visible units and infinite ends, weights must be small enough (math.md 4.1).
+        visible units and infinite ends, weights must be small enough (mathematics 4.1).
 
     Examples
     --------
     >>> import trug_fast as tf
-    >>> machine = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, precision=1.0, lower=0.0, upper=1.0)
-    >>> machine.free_energy([[1, 0]]).round(4)
+    >>> model = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, precision=1.0, lower=0.0, upper=1.0)
+    >>> model.free_energy([[1, 0]]).round(4)
     array([-0.3441])
     >>> real = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=1.0)
     >>> real.free_energy([[1.5, 0]]).round(4)
@@ -228,8 +228,8 @@ class BernoulliRBM(RBM):
     Examples
     --------
     >>> import trug_fast as tf
-    >>> machine = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0)
-    >>> machine.free_energy([[1, 0]]).round(4)
+    >>> model = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0)
+    >>> model.free_energy([[1, 0]]).round(4)
     array([-1.3133])
     """
 

@@ -1,4 +1,4 @@
-"""The temporal restricted Boltzmann machine with TruG or Bernoulli hidden units (math.md 4)."""
+"""The temporal restricted Boltzmann machine with TruG or Bernoulli hidden units (mathematics 4)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TRBM(TwoLayers):
     def filter(self, sequence: ArrayLike) -> FloatArray:
         """Mean of the hidden units of each frame given that frame and those before.
 
-        The means of one frame stand for its hidden state in the next (math.md 4.2).
+        The means of one frame stand for its hidden state in the next (mathematics 4.2).
 
         Parameters
         ----------
@@ -100,8 +100,8 @@ class TRBM(TwoLayers):
 
         Notes
         -----
-        math.md 4.3: in small models the averaged chain came within 2 % of the exact mean's error,
-        mean field 1 to 12 % above it, "last" 15 to 40 %.
+        mathematics 4.3: in small models the averaged chain came within 2 % of the exact mean's
+        error, mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
         sequences = as_sequences("sequence", [sequence], self.n_visible, visible=self.visible)
         return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
@@ -165,13 +165,13 @@ class TruGTRBM(TRBM):
     """Temporal RBM whose hidden units are doubly truncated Gaussians (paper section 4).
 
     Given the frame before, (x', h'), a frame is a TruG-RBM with weights W1, visible biases
-    b + W3 x' and hidden biases c + W2 x' + W4 h' (math.md 4.1).  Visible units are 0 and 1 (values
-    between are taken as their means), or Gaussian with ``visible_precision``.
+    b + W3 x' and hidden biases c + W2 x' + W4 h' (mathematics 4.1).  Visible units are 0 and 1
+    (values between are taken as their means), or Gaussian with ``visible_precision``.
 
     Parameters
     ----------
     weights : array_like, shape (n_visible, n_hidden)
-        W1.  float32 weights make a float32 machine; anything else a float64 one.
+        W1.  float32 weights make a float32 model; anything else a float64 one.
     visible_to_hidden : array_like, shape (n_hidden, n_visible)
         W2.
     visible_to_visible : array_like, shape (n_visible, n_visible)
@@ -193,16 +193,16 @@ class TruGTRBM(TRBM):
     ------
     TypeError, ValueError
         If shapes do not agree, numbers are NaN, or the density cannot be normalized: with Gaussian
-        visible units and infinite ends, weights must be small enough (math.md 4.1).
+        visible units and infinite ends, weights must be small enough (mathematics 4.1).
 
     Examples
     --------
     >>> import numpy as np, trug_fast as tf
     >>> zero = np.zeros
-    >>> machine = tf.TruGTRBM(
+    >>> model = tf.TruGTRBM(
     ...     zero((3, 2)), zero((2, 3)), 4 * np.eye(3) - 2, zero((2, 2)), 0, 0, 0, 0, 1, 0, 1
     ... )
-    >>> machine.predict([[1, 0, 0], [1, 0, 0]], rng=0).round(2)[1]
+    >>> model.predict([[1, 0, 0], [1, 0, 0]], rng=0).round(2)[1]
     array([0.88, 0.12, 0.12])
     """
 

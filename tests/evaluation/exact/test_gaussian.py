@@ -54,7 +54,7 @@ def test_too_many_hidden_units_are_refused():
 
 
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
-def test_a_first_frame_is_such_a_machine(kind):
+def test_a_first_frame_is_such_a_model(kind):
     model, zero = gaussian_model(kind), np.zeros
     kinds = {tf.TruGRBM: tf.TruGTRBM, tf.BernoulliRBM: tf.BernoulliTRBM}
     fields = {name: getattr(model, name) for name in model.names}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 
 
 def test_few_hidden_units_are_enumerated_where_pixels_are_many():
@@ -24,7 +24,7 @@ def test_few_hidden_units_are_enumerated_where_pixels_are_many():
 
 def test_a_rule_is_for_models_with_a_past():
     with pytest.raises(ValueError, match="rule is for temporal models, got 'full' for a TruGRBM"):
-        tf.exact.gradient(machine("[0,1]"), np.zeros((1, 5)), rule="full")
+        tf.exact.gradient(model_of("[0,1]"), np.zeros((1, 5)), rule="full")
 
 
 @pytest.mark.parametrize("call", [tf.exact.log_likelihood, tf.exact.gradient])

@@ -14,7 +14,7 @@ import pytest
 import trug_fast as tf
 from tests.support.annealing import run
 from tests.support.data import ROOT
-from tests.support.models import machine
+from tests.support.models import model_of
 from trug_fast._common import files
 from trug_fast.evaluation.partition import runs
 from trug_fast.evaluation.partition.annealing_file import AnnealingFile
@@ -81,7 +81,7 @@ def test_files_of_other_runs_and_broken_files_are_refused(model, tmp_path):
         with pytest.raises(ValueError, match=rf"another run: {name}[a-z ]* is \d+ there"):
             run(model, **changed, checkpoint=file)
     with pytest.raises(ValueError, match="another run: .*model is 'TruGRBM"):
-        run(machine("bernoulli", n_visible=140, n_hidden=150), checkpoint=file)
+        run(model_of("bernoulli", n_visible=140, n_hidden=150), checkpoint=file)
     with pytest.raises(ValueError, match="another run: start is None there"):
         run(model, start=np.ones((1, 140)), checkpoint=file)
     model.save(tmp_path / "model.npz")

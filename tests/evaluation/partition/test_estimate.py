@@ -7,7 +7,7 @@ import pytest
 import trug_fast as tf
 from tests.support.annealing import log_intermediate
 from tests.support.data import exact_cases
-from tests.support.models import KINDS, exact_draws, machine
+from tests.support.models import KINDS, exact_draws, model_of
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.partition import paths
 
@@ -17,7 +17,7 @@ PATHS = ("quad", "quad2", "paper")
 
 
 def of_case(case):
-    """Return the machine of an exact case."""
+    """Return the model of an exact case."""
     p = {k: np.array(v, dtype=float) for k, v in case["params"].items()}
     return tf.TruGRBM(p["W"], p["b"], p["c"], p["d"], p["xi1"], p["xi2"])
 
@@ -26,7 +26,7 @@ def of_case(case):
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_agrees_with_enumeration_within_its_error(kind, path, with_base):
-    model = machine(kind)
+    model = model_of(kind)
     base = exact_draws(model, 50, seed=3) if with_base else None
     exact = tf.exact.log_partition(model)
     estimate = tf.log_partition(
@@ -45,7 +45,7 @@ def test_agrees_with_enumeration_within_its_error(kind, path, with_base):
 def test_weights_are_unbiased_however_few_temperatures(kind, path, temperatures):
     # E[w] = Z exactly for any number of steps: a wrong order of weight and move, a wrong kernel or
     # a lost constant shows here and nowhere else.
-    model = machine(kind)
+    model = model_of(kind)
     exact = tf.exact.log_partition(model)
     base = exact_draws(model, 50, seed=3)
     estimate = tf.log_partition(
@@ -83,7 +83,7 @@ def test_exact_cases(case, path):
 
 
 def test_float32_model_gives_the_float64_answer():
-    single, double = machine("mixed", np.float32), machine("mixed", np.float64)
+    single, double = model_of("mixed", np.float32), model_of("mixed", np.float64)
     options = {"n_chains": 1000, "n_temperatures": 60, "rng": 4}
     a, b = tf.log_partition(single, **options), tf.log_partition(double, **options)
     assert a.log_weights.dtype == np.float64
@@ -93,7 +93,7 @@ def test_float32_model_gives_the_float64_answer():
 @pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")  # few temperatures
 @pytest.mark.parametrize("kind", ["[0,4]", "bernoulli"])
 def test_one_thread_equals_all(kind):
-    model = machine(kind, np.float32, n_visible=131, n_hidden=203)
+    model = model_of(kind, np.float32, n_visible=131, n_hidden=203)
     weights = []
     for threads in (1, numba.config.NUMBA_NUM_THREADS):
         numba.set_num_threads(threads)
@@ -102,7 +102,7 @@ def test_one_thread_equals_all(kind):
 
 
 def test_many_chains_fill_more_than_one_tile():
-    model = machine("mixed")
+    model = model_of("mixed")
     few = tf.log_partition(model, n_chains=300, n_temperatures=10, rng=0)
     more = tf.log_partition(model, n_chains=700, n_temperatures=10, rng=0)
     np.testing.assert_allclose(more.log_weights[:300], few.log_weights, atol=1e-12)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import exact_draws, machine
+from tests.support.models import exact_draws, model_of
 from trug_fast.evaluation.partition import judgement, log_weights
 
 
-def hidden_mode_machine():
-    """Return a machine with a mode that holds all of the mass but e**-149, and data without it.
+def hidden_mode_model():
+    """Return a model with a mode that holds all of the mass but e**-149, and data without it.
 
     Its first eight pixels are nearly always off, since their biases are.  All eight on together
     switch four units on, which outweighs the biases by far; but at no temperature does a chain
@@ -30,7 +30,7 @@ def hidden_mode_machine():
 
 @pytest.mark.parametrize("direction", ["forward", "both"])
 def test_a_missed_mode_is_called_impossible(direction):
-    model, data = hidden_mode_machine()
+    model, data = hidden_mode_model()
     exact = tf.exact.log_partition(model)
     with pytest.warns(tf.PartitionWarning, match="impossible: log Z = .* mean-field bound"):
         estimate = tf.log_partition(
@@ -55,7 +55,7 @@ def reasons_of(model, **options):
 
 
 def test_draws_of_the_model_show_a_missed_mode_too():
-    model, data = hidden_mode_machine()
+    model, data = hidden_mode_model()
     draws = exact_draws(model, 100, seed=0)
     options = {"n_temperatures": 500, "base": data, "direction": "both", "start": draws}
     estimate, reasons = reasons_of(model, **options)
@@ -73,7 +73,7 @@ def test_reverse_chains_that_start_in_the_wrong_place():
 
 
 def test_collapsed_weights():
-    model = machine("[0,1]", n_visible=12, n_hidden=60)
+    model = model_of("[0,1]", n_visible=12, n_hidden=60)
     strong = tf.TruGRBM(6 * model.weights, model.visible_bias, model.hidden_bias, 1.0, 0.0, 1.0)
     estimate, reasons = reasons_of(strong, n_temperatures=3)
     assert "weights collapsed: " in reasons and " of 100 chains are effective" in reasons
@@ -159,8 +159,8 @@ def small_digits():
 
 
 @pytest.mark.slow
-def test_machines_trained_at_too_high_a_rate():
-    # RMSprop at such rates throws some of the machines far from the data: their exact
+def test_models_trained_at_too_high_a_rate():
+    # RMSprop at such rates throws some of the models far from the data: their exact
     # log-probabilities are -100 to -600 nats, where annealing says -10 to -20 and calls it certain.
     data, wrong = small_digits(), 0
     for rate in (0.1, 0.3):
@@ -177,7 +177,7 @@ def test_machines_trained_at_too_high_a_rate():
             if missed > 1 + 5 * estimate.std_error:
                 assert estimate.warnings, (rate, epochs, missed)
                 wrong += missed > 10 and estimate.log_weights.std() < 2
-    assert wrong > 0, "none of the machines shows the failure any more"
+    assert wrong > 0, "none of the models shows the failure any more"
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 import trug_fast as tf
-from tests.support.models import exact_draws, machine
+from tests.support.models import exact_draws, model_of
 from trug_fast.evaluation.partition import judgement
 
 SIDES = ("visible", "hidden")
@@ -32,7 +32,7 @@ def both(model, chains, temperatures, **options):
 def test_reverse_weights_are_the_mirror_image(kind, weights_on, path, temperatures):
     if (weights_on, path) == ("hidden", "paper"):
         pytest.skip("h has no density at the start of the paper's path")
-    model = machine(kind)
+    model = model_of(kind)
     exact = tf.exact.log_partition(model)
     data = exact_draws(model, 50, seed=3)
     run = both(model, 20_000, temperatures, path=path, base=data, weights_on=weights_on, rng=5)
@@ -54,7 +54,7 @@ def test_reverse_weights_are_the_mirror_image(kind, weights_on, path, temperatur
 @pytest.mark.parametrize("weights_on", SIDES)
 @pytest.mark.parametrize("kind", ["[0,1]", "[0,inf)", "mixed", "flat", "bernoulli"])
 def test_both_directions_agree_with_enumeration(kind, weights_on):
-    model = machine(kind)
+    model = model_of(kind)
     exact = tf.exact.log_partition(model)
     run = both(model, 1000, 40, weights_on=weights_on, rng=1)
     for estimate in (run, run.forward, run.reverse):
@@ -66,7 +66,7 @@ def test_both_directions_agree_with_enumeration(kind, weights_on):
 
 
 def test_reverse_chains_start_by_default_at_draws_of_an_annealing_of_their_own():
-    model = machine("mixed")
+    model = model_of("mixed")
     exact = tf.exact.log_partition(model)
     options = {"n_chains": 1000, "n_temperatures": 40, "rng": 4}
     for extra in ({"direction": "both"}, {"direction": "reverse"}, {"base": np.eye(5)}):
@@ -77,8 +77,8 @@ def test_reverse_chains_start_by_default_at_draws_of_an_annealing_of_their_own()
     assert soft.forward is None and soft.direction == "reverse"
 
 
-def random_machines(n, seed):
-    """Return machines of all kinds of units, sizes and strengths, small enough to enumerate."""
+def random_models(n, seed):
+    """Return models of all kinds of units, sizes and strengths, small enough to enumerate."""
     rng = np.random.default_rng(seed)
     made = []
     for i in range(n):
@@ -105,9 +105,9 @@ def groups(model, temperatures, group, n_groups, **options):
 
 
 def check_bracket_and_coverage(n_groups, temperatures=10):
-    """Check 20 machines: order of the two bounds, and how often the interval holds log Z."""
+    """Check 20 models: order of the two bounds, and how often the interval holds log Z."""
     inside, below, above, spread = [], [], [], []
-    for i, model in enumerate(random_machines(20, seed=1)):
+    for i, model in enumerate(random_models(20, seed=1)):
         exact = tf.exact.log_partition(model)
         side = SIDES[i % 2]
         for estimate in groups(model, temperatures, 100, n_groups, rng=i, weights_on=side):
@@ -125,12 +125,12 @@ def check_bracket_and_coverage(n_groups, temperatures=10):
     # than chance.
     for gap in (below, above):
         assert np.mean(gap) > 5 * np.std(gap) / np.sqrt(len(gap))
-    # The machines are neither trivial nor hopeless.
+    # The models are neither trivial nor hopeless.
     assert 0.05 < np.median(spread) < 1.5 and np.max(spread) > 0.5
 
 
 @pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
-def test_bracket_and_coverage_on_20_machines():
+def test_bracket_and_coverage_on_20_models():
     check_bracket_and_coverage(n_groups=10)
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import KINDS, machine
+from tests.support.models import KINDS, model_of
 from trug_fast.evaluation.partition import mean_field
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_mean_field_is_a_lower_bound_from_anywhere(kind):
-    model = machine(kind, np.float32, n_visible=8, n_hidden=6)
+    model = model_of(kind, np.float32, n_visible=8, n_hidden=6)
     exact = tf.exact.log_partition(model)
     for point in np.random.default_rng(0).random((20, 1, 8)):
         assert mean_field.bound(model, point) < exact + 1e-9

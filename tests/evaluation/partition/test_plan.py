@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 
 ROWS = np.zeros((2, 5))
 
@@ -25,5 +25,5 @@ ROWS = np.zeros((2, 5))
 )
 def test_bad_arguments_write_nothing(tmp_path, options, kind, words):
     with pytest.raises(kind, match=words):
-        tf.log_partition(machine("[0,1]"), checkpoint=tmp_path / "run.npz", **options)
+        tf.log_partition(model_of("[0,1]"), checkpoint=tmp_path / "run.npz", **options)
     assert list(tmp_path.iterdir()) == []

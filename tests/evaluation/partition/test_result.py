@@ -1,11 +1,11 @@
 """What an estimate shows of itself."""
 
 import trug_fast as tf
-from tests.support.models import machine
+from tests.support.models import model_of
 
 
 def test_the_representation_says_what_is_needed_to_judge():
-    model = machine("bernoulli")
+    model = model_of("bernoulli")
     estimate = tf.log_partition(model, n_temperatures=50, direction="both", rng=0)
     for side in (estimate, estimate.forward, estimate.reverse):
         assert repr(side) == (

@@ -10,7 +10,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.annealing import OPTIONS, run
-from tests.support.models import exact_draws, machine
+from tests.support.models import exact_draws, model_of
 from trug_fast.evaluation.partition import runs
 
 # Of few temperatures: here only numbers are compared.
@@ -104,7 +104,7 @@ def test_one_direction_gives_what_it_gives_in_both(model):
 
 
 def test_exact_draws_need_no_sweeps(model):
-    small = machine("mixed")
+    small = model_of("mixed")
     draws = exact_draws(small, 10, seed=0)
     options = {"n_temperatures": 5, "direction": "reverse", "rng": 0}
     none = tf.log_partition(small, n_chains=30, start=draws, **options)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.annealing import log_intermediate
-from tests.support.models import KINDS, exact_draws, machine
+from tests.support.models import KINDS, exact_draws, model_of
 from trug_fast.evaluation.partition import paths, runs
 
 BIAS = np.array([0.3, -1.0, 0.0, 2.0, -0.5])
@@ -18,7 +18,7 @@ def leg(model, name="quad", on_hidden=False, times=(0.0, 1.0), seed=1):
 
 
 def log_density_of_hidden(model, path, k, h):
-    """Return log p_k*(h) but for the quadratic term, in float64 (math.md 3.2, x summed out)."""
+    """Return log p_k*(h) but for the quadratic term, in float64 (mathematics 3.2, x summed out)."""
     t, s = path.hidden_scale[k], path.bias_scale[k]
     net = (1 - s) * path.base_bias + s * model.visible_bias + t * h @ model.weights.T
     return t * h @ model.hidden_bias + np.logaddexp(0.0, net).sum(axis=1)
@@ -37,7 +37,7 @@ def close(dtype):
 @pytest.mark.parametrize("times", STEPS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_gain_of_a_step_on_the_visible_layer(kind, times, dtype):
-    model, x = machine(kind, dtype), exact_draws(machine(kind), 20, seed=1)
+    model, x = model_of(kind, dtype), exact_draws(model_of(kind), 20, seed=1)
     for name in ("quad", "quad2") if times == (0.4, 0.47) else ("quad", "paper"):
         one = leg(model, name, times=times)
         gain = runs.travel(one, runs.go_on(x.astype(dtype)), 1).log_weight
@@ -50,7 +50,7 @@ def test_gain_of_a_step_on_the_visible_layer(kind, times, dtype):
 @pytest.mark.parametrize("name", ["quad", "quad2"])
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
 def test_gain_of_a_step_on_the_hidden_layer(kind, name, times, dtype):
-    model = machine(kind, dtype)
+    model = model_of(kind, dtype)
     h = model.sample_hidden(exact_draws(model, 20, seed=1), rng=0)
     one = leg(model, name, True, times)
     gain = runs.travel(one, runs.go_on(h), 1).log_weight
@@ -62,7 +62,7 @@ def test_gain_of_a_step_on_the_hidden_layer(kind, name, times, dtype):
 def test_integrated_gains_sum_to_the_difference(kind):
     # A frozen state carried over 400 small steps: what single precision and one point leave adds
     # up to less than 1e-3 nats, of 40 to 900.
-    model = machine(kind, np.float32, n_visible=200, n_hidden=150)
+    model = model_of(kind, np.float32, n_visible=200, n_hidden=150)
     x = (np.random.default_rng(0).random((4, 200)) < 0.3).astype(np.float32)
     times = paths.uniform(400)
     bias = np.zeros(200)
@@ -80,7 +80,7 @@ def test_integrated_gains_sum_to_the_difference(kind):
 
 @pytest.mark.parametrize("on_hidden", [False, True])
 def test_a_run_may_stop_anywhere(on_hidden):
-    model = machine("mixed", np.float32, n_visible=70, n_hidden=130)
+    model = model_of("mixed", np.float32, n_visible=70, n_hidden=130)
     whole = runs.AnnealingLeg(
         model.layers(), paths.along("quad", paths.uniform(30), np.zeros(70)), 5, on_hidden
     )
@@ -94,7 +94,7 @@ def test_a_run_may_stop_anywhere(on_hidden):
 
 @pytest.mark.parametrize("on_hidden", [False, True])
 def test_staying_at_the_model_moves_no_weight_and_keeps_its_distribution(on_hidden):
-    model = machine("mixed")
+    model = model_of("mixed")
     stay = runs.AnnealingLeg(model.layers(), paths.at_model(5, np.zeros(5)), 3, on_hidden)
     draws = exact_draws(model, 20_000, seed=2)
     state = runs.travel(stay, runs.begin(stay, 20_000, draws), 5)

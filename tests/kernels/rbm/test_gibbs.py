@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import trug_fast as tf
-from tests.support.models import KINDS, exact_draws, exact_states, machine
+from tests.support.models import KINDS, exact_draws, exact_states, model_of
 from trug_fast.models import gibbs_sampling as sampling
 
 CHAINS = 60_000
@@ -17,7 +17,7 @@ CHAINS = 60_000
 def test_sweeps_are_stationary(kind, dtype):
     # Chains that start at the exactly enumerated distribution must stay there, however slowly
     # they mix.  Chi-square over all 32 states; fails by chance in 1e-6 of seeds, each of the 14.
-    model = machine(kind, dtype)
+    model = model_of(kind, dtype)
     start = exact_draws(model, CHAINS, seed=1)
     end, _ = sampling.run(model, start, None, n_gibbs=2, seed=5)
     states, probability = exact_states(model)
@@ -29,7 +29,7 @@ def test_sweeps_are_stationary(kind, dtype):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_hidden_draws_have_the_conditional_moments(kind):
-    model = machine(kind)
+    model = model_of(kind)
     x = np.ones((CHAINS, model.n_visible))
     hidden = model.sample_hidden(x, rng=3)
     mean, variance = (m[0] for m in model.hidden_moments(x[:1]))
@@ -42,7 +42,7 @@ def test_hidden_draws_have_the_conditional_moments(kind):
 
 
 def test_visible_draws_have_the_conditional_mean():
-    model = machine("[0,1]")
+    model = model_of("[0,1]")
     h = np.tile([0.1, 0.9, 0.5, 0.0], (CHAINS, 1))
     probability = 1 / (1 + np.exp(-(model.weights @ h[0] + model.visible_bias)))
     error = np.sqrt(probability * (1 - probability) / CHAINS)
@@ -54,7 +54,7 @@ def test_visible_draws_have_the_conditional_mean():
 @pytest.mark.parametrize("kind", ["[0,4]", "flat", "bernoulli"])
 def test_one_thread_equals_all(kind, dtype):
     # Sizes that leave ragged tiles in every direction.
-    model = machine(kind, dtype, n_visible=131, n_hidden=203)
+    model = model_of(kind, dtype, n_visible=131, n_hidden=203)
     runs = []
     for threads in (1, numba.config.NUMBA_NUM_THREADS):
         numba.set_num_threads(threads)
@@ -63,7 +63,7 @@ def test_one_thread_equals_all(kind, dtype):
 
 
 def test_clamped_pixels_stay_and_free_ones_follow_the_conditional():
-    model = machine("mixed")
+    model = model_of("mixed")
     clamp = np.array([1.0, np.nan, 0.0, np.nan, np.nan])
     draws = model.sample(20_000, n_gibbs=40, rng=1, clamp=clamp)
     assert (draws[:, 0] == 1).all() and (draws[:, 2] == 0).all()
@@ -77,7 +77,7 @@ def test_clamped_pixels_stay_and_free_ones_follow_the_conditional():
 
 
 def test_a_run_depends_on_the_seed_and_on_nothing_else():
-    model = machine("[0,1]")
+    model = model_of("[0,1]")
     assert np.array_equal(model.sample(50, n_gibbs=5, rng=7), model.sample(50, n_gibbs=5, rng=7))
     assert not np.array_equal(
         model.sample(50, n_gibbs=5, rng=7), model.sample(50, n_gibbs=5, rng=8)
@@ -88,7 +88,7 @@ def test_a_run_depends_on_the_seed_and_on_nothing_else():
 
 
 def test_sampling_keeps_dtype_and_arguments():
-    model = machine("[0,1]", np.float32)
+    model = model_of("[0,1]", np.float32)
     start = np.zeros((3, 5), dtype=np.uint8)
     draws = model.sample(start=start, n_gibbs=2, rng=0)
     assert draws.dtype == np.float32 and draws.shape == (3, 5)
@@ -101,7 +101,7 @@ def test_biases_may_differ_per_row():
     from trug_fast._common.threads import one_blas_thread
     from trug_fast.kernels.rbm import gibbs
 
-    model = machine("mixed", n_visible=70, n_hidden=140)
+    model = model_of("mixed", n_visible=70, n_hidden=140)
     layers, rng = model.layers(), np.random.default_rng(0)
     rows = 300  # more than one tile
     x, h = rng.random((rows, 70)), rng.random((rows, 140))

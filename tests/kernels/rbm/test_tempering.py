@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.models import exact_draws, machine
+from tests.support.models import exact_draws, model_of
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.kernels.rbm import tempering
@@ -16,7 +16,7 @@ BASE = np.array([0.3, -0.8, 0.5, 0.0, 1.0])
 
 
 def tempered(model, t):
-    """Return the exact distribution over all visible states at t, from math.md 3.2."""
+    """Return the exact distribution over all visible states at t, from mathematics 3.2."""
     states = states_of(model.n_visible)
     scaled = dict(weights=t * model.weights, hidden_bias=t * model.hidden_bias)
     common = {name: getattr(model, name) for name in model.names}
@@ -53,7 +53,7 @@ def states_at(model, t, visible, net, accepted):
 def test_every_temperature_keeps_its_distribution(kind):
     # Chi-square of 20,000 independent chains over 32 states at 4 temperatures: above 85 (31
     # degrees of freedom) by chance in 1 of 10^6 cases of 16.
-    model = machine(kind)
+    model = model_of(kind)
     chains, layers = replicas(model)
     with one_blas_thread():
         chains.sweep(layers, 6, 3, 1)
@@ -72,7 +72,7 @@ def test_every_temperature_keeps_its_distribution(kind):
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
 def test_exchanges_accept_as_metropolis_says(kind):
     # The share accepted, given two known states, is the ratio of the four probabilities.
-    model = machine(kind)
+    model = model_of(kind)
     p = {
         t: dict(zip(map(tuple, s), w, strict=True)) for t in BETAS for s, w in [tempered(model, t)]
     }
@@ -100,7 +100,7 @@ def test_exchanges_accept_as_metropolis_says(kind):
 
 
 def test_pairs_take_turns():
-    model = machine("mixed")
+    model = model_of("mixed")
     t = np.repeat(BETAS, 3)
     for step in (0, 1, 2):
         visible = np.ones((12, 5))  # equal states: every exchange is accepted
@@ -112,7 +112,7 @@ def test_pairs_take_turns():
 
 def test_the_gradient_at_the_target_is_exact_on_average():
     # As in test_gradients: replicas in their distributions give an unbiased model side.
-    model = machine("mixed")
+    model = model_of("mixed")
     states, p = tempered(model, 1.0)
     chains, layers = replicas(model, seed=7)
     with one_blas_thread():
@@ -142,7 +142,7 @@ def test_replicas_carry_chains_between_modes():
 
 
 def test_training_by_tempering_reports_its_exchanges():
-    data = exact_draws(machine("mixed"), 100, seed=0)
+    data = exact_draws(model_of("mixed"), 100, seed=0)
     sampler = tf.ParallelTempering([0.2, 0.7, 1.0], n_chains=4)
     options = {"epochs": 2, "batch_size": 10, "monitor": None, "rng": 0}
     fit = tf.train_rbm(data, 3, sampler=sampler, **options)

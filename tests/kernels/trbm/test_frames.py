@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support.models import machine
+from tests.support.models import model_of
 from trug_fast import kernels
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.trbm import frames
@@ -25,7 +25,7 @@ def test_products_are_added(shape, dtype):
 
 @pytest.mark.parametrize("kind", ["mixed", "flat"])
 def test_slopes_are_statistics_and_derivatives_of_the_mean(kind):
-    model, rows = machine(kind, n_hidden=20), 300  # more than one tile
+    model, rows = model_of(kind, n_hidden=20), 300  # more than one tile
     rng = np.random.default_rng(2)
     net, delta = rng.normal(size=(2, rows, 20))
     sums = np.full((2, 6, 20), np.nan)

@@ -13,7 +13,7 @@ import trug_fast as tf
 from tests.support.data import ROOT
 from trug_fast.cli import train
 from trug_fast.reproduce import table1
-from trug_fast.training.rbm.defaults import ByData
+from trug_fast.training.rbm.defaults import BEST_TRUNCATION, N_CHAINS, ByData, usual_batch_size
 
 WIDE = tf.Truncation(0.0, 4.0, learn="per_unit")
 
@@ -81,20 +81,20 @@ def test_real_data_are_learned(options):
     side = rng.choice([-1.0, 1.0], (2000, 1))
     rows = 0.8 * side * [1, 1, -1, 1] + 0.6 * rng.normal(size=(2000, 4))
     train, test = rows[:1000], rows[1000:]
-    options = {"n_hidden": 3, "visible": "gaussian", "visible_precision": 2.5} | options
-    model = tf.train_rbm(train, **options, epochs=10, score=None, rng=0).model
+    options = {"n_hidden": 3, "visible": tf.GaussianUnits(precision=2.5)} | options
+    model = tf.train_rbm(train, **options, epochs=10, monitor=None, rng=0).model
     assert tf.exact.log_likelihood(model, test).mean() > -4.6  # independent columns: -5.7
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 1e4])
 def test_weights_and_rates_follow_the_scales_of_units(scale):
-    # A unit on [0, 4 s] with precision 1 / s^2 is that on [0, 4] in other units (math.md 2.4).
+    # A unit on [0, 4 s] with precision 1 / s^2 is that on [0, 4] in other units (mathematics 2.4).
     data = patterns(300, 20, 0)
     one, other = (
         ByData(data, WIDE, 1.0),
         ByData(data, tf.Truncation(0.0, 4.0 * scale), 1.0 / scale**2),
     )
-    assert other.init_scale == pytest.approx(one.init_scale / scale, rel=0.05)
+    assert other.scale == pytest.approx(one.scale / scale, rel=0.05)
     for optimizer, power in (("sgd", 2), ("adam", 1)):
         rates = [by.learning_rate(optimizer, real=False) for by in (one, other)]
         np.testing.assert_allclose(rates[1], np.array(rates[0]) / scale**power, rtol=0.1)
@@ -120,33 +120,35 @@ def test_the_variance_of_a_unit_without_input(ends, d, variance):
 def test_data_decide():
     rng = np.random.default_rng(0)
     for rows, size in ((3, 10), (2000, 10), (5000, 25), (100_000, 100)):
-        assert ByData(np.zeros((rows, 2), np.uint8), WIDE, 1.0).batch_size == size
+        assert usual_batch_size(rows) == size
     for columns in (20, 2000):  # fewer and more than rows
         data = rng.normal(size=(500, columns))
         expected = 0.2 / np.sqrt(0.363 * data.var(axis=0).sum())
-        assert ByData(data, WIDE, 1.0).init_scale == pytest.approx(expected, rel=0.05)
+        assert ByData(data, WIDE, 1.0).scale == pytest.approx(expected, rel=0.05)
     # All columns the same: the variance along their sum is 784 times that of one.
     same = np.repeat(rng.random((500, 1)) < 0.5, 784, axis=1)
     start, end = ByData(same, WIDE, 1.0).learning_rate("sgd", real=False)
     assert start == pytest.approx(0.2 * 5 / (784 / 4), rel=0.05)
     assert end == pytest.approx(start / 20, rel=0.05)
     constant = ByData(np.ones((50, 3)), WIDE, 1.0)
-    assert constant.init_scale == 0.01
+    assert constant.scale == 0.01
     assert constant.learning_rate("sgd", real=False) == (0.2, 0.01)
 
 
 def test_choices_are_recorded_and_can_be_given(digits, tmp_path):
-    options = {"n_hidden": 5, "epochs": 1, "score": None, "rng": 0}
+    options = {"n_hidden": 5, "epochs": 1, "monitor": None, "rng": 0}
     chosen = tf.train_rbm(digits.train, **options, checkpoint=tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz") as file:
         identity = json.loads(str(file["identity"]))
-    names = ("batch_size", "n_chains", "init_scale")
-    given = {name: identity[name] for name in names}
-    assert given == {"batch_size": 10, "n_chains": 100, "init_scale": 0.12}
-    rate = identity["learning_rate"]
-    again = tf.train_rbm(
-        digits.train, **options, **given, learning_rate=(rate["start"], rate["end"])
+    names = ("batch_size", "n_chains", "start", "average")
+    found = {name: identity[name] for name in names}
+    assert found == dict(
+        batch_size=10, n_chains=N_CHAINS, start="RandomWeights(scale=0.12)", average=0.1
     )
+    given = {"batch_size": 10, "start": tf.RandomWeights(0.12), "sampler": tf.PCD(n_chains=100)}
+    given |= {"optimizer": tf.SGD(average=0.1), "truncation": BEST_TRUNCATION}
+    given |= {name: tuple(identity[name]) for name in ("learning_rate", "truncation_rate")}
+    again = tf.train_rbm(digits.train, **options, **given)
     for name in chosen.model.names:
         np.testing.assert_array_equal(getattr(again.model, name), getattr(chosen.model, name))
 

@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.gradients import estimate
-from tests.support.models import KINDS, exact_draws, machine
+from tests.support.models import KINDS, exact_draws, model_of
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.training.rbm import gradients
@@ -19,8 +19,8 @@ def test_estimate_is_exact_on_average_at_the_target(kind, k, persistent):
     # Chains that start at the exact distribution are still there after k sweeps, so the estimate
     # is unbiased.  60 repetitions give its standard error.  Of the 560 comparisons of the suite
     # one would exceed 4 of them by chance in 1 of 10 sets of seeds; the seeds are fixed.
-    model = machine(kind)
-    data = exact_draws(machine(kind, seed=9), 20, seed=2)
+    model = model_of(kind)
+    data = exact_draws(model_of(kind, seed=9), 20, seed=2)
     exact = tf.exact.gradient(model, data)
     runs = []
     for repeat in range(60):
@@ -35,8 +35,8 @@ def test_estimate_is_exact_on_average_at_the_target(kind, k, persistent):
 
 
 def test_centred_gradient_is_its_definition():
-    # math.md 2.5 in terms of the plain gradient of the same two phases.
-    model = machine("mixed")
+    # mathematics 2.5 in terms of the plain gradient of the same two phases.
+    model = model_of("mixed")
     data = exact_draws(model, 30, seed=1)
     start = exact_draws(model, 40, seed=2)
     rng = np.random.default_rng(0)
@@ -59,20 +59,20 @@ def test_centred_gradient_is_its_definition():
 
 
 def test_float32_estimate_follows_float64():
-    data = exact_draws(machine("mixed"), 30, seed=1)
-    start = exact_draws(machine("mixed"), 40, seed=2)
+    data = exact_draws(model_of("mixed"), 30, seed=1)
+    start = exact_draws(model_of("mixed"), 40, seed=2)
     shapes = {}
     for dtype in (np.float32, np.float64):
-        model = machine("mixed", dtype)
+        model = model_of("mixed", dtype)
         _, phase, _ = estimate(model, data, start, 5)
         shapes[dtype] = phase.means()
     np.testing.assert_allclose(shapes[np.float32], shapes[np.float64], rtol=2e-5, atol=1e-6)
 
 
 def test_contrastive_divergence_starts_at_the_data():
-    # With k sweeps of a machine without weights, the chains forget where they started; the hidden
+    # With k sweeps of a model without weights, the chains forget where they started; the hidden
     # draws they start from must be given the data: their mean is the data phase's mean.
-    model = machine("[0,1]")
+    model = model_of("[0,1]")
     data = np.tile([[1.0, 0, 1, 0, 1]], (20_000, 1))
     layers = model.layers()
     phase, chains = gibbs.Phase.new(data, 4), gibbs.Chains.new(np.zeros_like(data), 4)

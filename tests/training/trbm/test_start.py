@@ -1,11 +1,12 @@
-"""Where training on sequences starts: linear forecasts, built into the machine."""
+"""Where training on sequences starts: linear forecasts, built into the model."""
 
 import numpy as np
 import pytest
 
 import trug_fast as tf
 
-STILL = {"epochs": 1, "learning_rate": 1e-9, "truncation_rate": 1e-9, "score": False, "rng": 0}
+STILL = {"epochs": 1, "learning_rate": 1e-9, "monitor": None, "rng": 0}
+KEPT = STILL | {"truncation": (-4.0, 4.0)}  # nothing moves
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def swings():
     "units",
     [
         {"truncation": "sigmoid"},
-        {"truncation": "tanh", "learn_visible_precision": True},
+        {"truncation": "tanh", "visible": tf.GaussianUnits(learn_precision=True)},
         {"truncation": "relu"},
         {"truncation": (-2.0, 2.0), "dtype": "float64"},
         {"hidden": "bernoulli"},
@@ -40,7 +41,7 @@ def test_training_starts_at_the_forecast_from_two_frames(swings, units):
     assert simple["linear, order 2"] < 0.5 * simple["linear, order 1"]
     errors = {}
     for order in (1, 2):
-        options = {"visible": "real", "start_order": order, "init_scale": 0.001} | units
+        options = {"visible": "gaussian", "start": tf.LinearStart(order, 0.001)} | units
         fit = tf.train_trbm(train, 120, **options, **STILL)
         errors[order] = tf.prediction_error(fit.model, test, method="mean_field").mean()
     # The first is exact but for small random weights; the second holds while units are linear.
@@ -48,27 +49,28 @@ def test_training_starts_at_the_forecast_from_two_frames(swings, units):
     assert errors[2] < simple["linear, order 2"] + 0.1 * simple["linear, order 1"]
 
 
-def test_machines_too_small_for_it_start_at_one_frame(swings):
+def test_models_too_small_for_it_start_at_one_frame(swings):
     train, test = swings
     models = [
-        tf.train_trbm(train, 3, visible="real", start_order=order, **STILL).model
+        tf.train_trbm(train, 3, visible="gaussian", start=tf.LinearStart(order), **KEPT).model
         for order in (1, 2)
     ]
     for name in models[0].names:
         np.testing.assert_array_equal(*(getattr(model, name) for model in models))
 
 
-def test_real_visibles_start_as_exact_as_the_linear_forecast(swings):
+def test_gaussian_visibles_start_as_exact_as_the_linear_forecast(swings):
     train = swings[0]
     error = tf.forecast_errors(train, train, orders=(1,))["linear, order 1"].mean()
-    precision = tf.train_trbm(train, 3, visible="real", **STILL).model.visible_precision
+    precision = tf.train_trbm(train, 3, visible="gaussian", **KEPT).model.visible_precision
     np.testing.assert_allclose(precision, train[0].shape[1] / error, rtol=1e-4)
-    given = tf.train_trbm(train, 3, visible="real", visible_precision=2.5, **STILL).model
+    given = tf.train_trbm(train, 3, visible=tf.GaussianUnits(2.5), **KEPT).model
     np.testing.assert_array_equal(given.visible_precision, np.float32(2.5))
 
 
-@pytest.mark.parametrize("options", [{"start_order": 3, "visible": "real"}, {"start_order": 2}])
-def test_wrong_orders(options):
+def test_wrong_orders():
     videos = tf.datasets.bouncing_balls(2, 5, size=4, n_balls=1, rng=0)
-    with pytest.raises(ValueError, match="start_order must be 1, or 2"):
-        tf.train_trbm(videos, 4, **options)
+    with pytest.raises(ValueError, match="LinearStart of order 2 is for visible='gaussian'"):
+        tf.train_trbm(videos, 4, start=tf.LinearStart(2))
+    with pytest.raises(ValueError, match="order must be 1 or 2"):
+        tf.train_trbm(videos, 4, visible="gaussian", start=tf.LinearStart(3))

@@ -12,7 +12,6 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
@@ -31,6 +30,7 @@ from .start import initial_parameters
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
+LOG_PRECISION = 9.2  # of visible units stays between 1e-4 and 1e4
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
@@ -233,7 +233,7 @@ class TRBMLearner:
     def _move_visible_precision(self, by_log: FloatArray, rate: float) -> None:
         before, logs = self.visible_precision.copy(), self.log_visible_precision
         self.steps.move("log_visible_precision", logs, by_log, rate)
-        np.clip(logs, -LOG_WIDTH, LOG_WIDTH, out=logs)
+        np.clip(logs, -LOG_PRECISION, LOG_PRECISION, out=logs)
         self.visible_precision[:] = np.exp(logs)
         factor = self.visible_precision / before
         self.own["visible_bias"] *= factor

@@ -1,0 +1,123 @@
+"""Training of an RBM that failed says so: it diverged, or went through and learned nothing."""
+
+import re
+import signal
+import warnings
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from tests.support.clusters import columns
+from tests.support.fits import spoil
+from trug_fast.cli import main
+from trug_fast.training.rbm.learner import RBMLearner
+
+SMALL = {"n_hidden": 12, "epochs": 2, "batch_size": 20, "monitor": None, "rng": 0}
+OLD = {"batch_size": 100, "start": tf.RandomWeights(0.01), "rng": 0}
+IDLE = SMALL | {"epochs": 5, "learning_rate": 1e-4}  # a rate at which nothing is learned
+BOTH = tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return tf.datasets.load_digits(binarize="threshold").train
+
+
+class TestDivergence:
+    def test_a_rate_of_100(self, digits):
+        # The score of such a run is -4e8, its weights are 9e5.
+        with pytest.raises(FloatingPointError, match=r"diverged in epoch 1: .*absurdly large") as e:
+            tf.train_rbm(digits, 30, epochs=3, learning_rate=100.0, **OLD)
+        assert "use a lower learning_rate (it began at 100)" in str(e.value)
+
+    def test_finite_nonsense_without_a_score(self):
+        ones = np.ones((50, 1), bool)  # its weights are -1e35, its score 0, the best there is
+        with pytest.raises(FloatingPointError, match="weights are absurdly large"):
+            tf.train_rbm(
+                ones,
+                2,
+                **OLD | {"batch_size": 5, "sampler": tf.PCD(n_chains=5)},
+                epochs=2,
+                learning_rate=1e38,
+                monitor=None,
+            )
+
+    def test_a_score_that_fell(self, digits):
+        with pytest.raises(FloatingPointError, match="the score fell to .* from -24.6 before"):
+            tf.train_rbm(digits, 30, epochs=5, learning_rate=10.0, **OLD)
+
+    @pytest.mark.parametrize("truncation", ["relu", (0, 4)])
+    @pytest.mark.parametrize("scale", [1e3, 1e6])
+    def test_real_data_that_is_not_standardised(self, truncation, scale):
+        words = r"standardise the columns of X, whose standard deviations are 1.\d+e\+0(3|6) to"
+        # Some go on with finite nonsense; all say what to do.
+        with pytest.raises((FloatingPointError, tf.TrainingWarning), match=words):
+            options = SMALL | {"visible": "gaussian", "truncation": truncation, "epochs": 5}
+            tf.train_rbm(columns(scale=scale), **options)
+
+
+@pytest.mark.parametrize(
+    "name", ["weights", "visible_bias", "hidden_bias", "precision", "lower", "upper"]
+)
+def test_all_that_is_learned_is_watched(name, digits, monkeypatch):
+    hidden = tf.TruGUnits(learn_precision=True)
+    options = SMALL | {"truncation": BOTH, "hidden": hidden, "epochs": 1}
+    spoil(monkeypatch, RBMLearner, name)
+    with pytest.raises(FloatingPointError, match=f"diverged in epoch 1: {name} (is|are) no"):
+        tf.train_rbm(digits[:20], **options)
+
+
+class TestNothingLearned:
+    def test_a_rate_that_is_too_low(self, digits):
+        words = "pseudo-log-likelihood .* more than its noise: -24.6.*360 updates were made"
+        with pytest.warns(tf.TrainingWarning, match=words):
+            tf.train_rbm(digits, **IDLE)
+        # Short runs are trials; these learn.
+        tf.train_rbm(digits, **IDLE | {"epochs": 1})
+        tf.train_rbm(digits, **SMALL | {"epochs": 10, "learning_rate": (0.5, 0.05)})
+
+    def test_defaults_of_the_first_version(self, digits):
+        # From -24.6 to -24.4, of the -12 that can be had.
+        with pytest.warns(tf.TrainingWarning, match="smaller batches or more epochs"):
+            tf.train_rbm(digits, 30, **OLD, learning_rate=(0.2, 0.01), epochs=10)
+
+    def test_a_score_that_fell(self, digits):
+        with pytest.warns(tf.TrainingWarning, match="use a lower learning_rate .it began at 3"):
+            tf.train_rbm(digits, 30, **OLD, learning_rate=3.0, epochs=5)
+
+    def test_real_data(self):
+        options = IDLE | {"visible": "gaussian"}
+        with pytest.warns(tf.TrainingWarning, match="reconstruction score.*larger RandomWeights"):
+            tf.train_rbm(columns(), **options)
+        with pytest.warns(tf.TrainingWarning, match="standardise the columns of X"):
+            tf.train_rbm(columns(scale=1e-3), **options)
+        tf.train_rbm(columns(), **options | {"epochs": 20, "learning_rate": 0.1})
+
+    def test_a_resumed_run_is_judged_like_one_that_never_stopped(self, digits, tmp_path):
+        def words(*, stop=0, resume=False):
+            def press(event):
+                if event.epoch == stop:
+                    signal.raise_signal(signal.SIGINT)
+
+            checkpoint = tf.Checkpoint(tmp_path / f"{stop}.npz", resume=resume)
+            options = IDLE | {"checkpoint": checkpoint}
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                tf.train_rbm(digits, **options, callbacks=[press])
+            return [str(w.message) for w in caught if w.category is tf.TrainingWarning]
+
+        former = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            whole = words()
+            assert len(whole) == 1 and words(resume=True) == whole  # finished: nothing is trained
+            assert words(stop=3) == []  # who stops a run knows that it is not done
+            assert words(stop=3, resume="auto") == whole
+        finally:
+            signal.signal(signal.SIGINT, former)
+
+    def test_the_command_line_says_it_too(self, tmp_path, capsys):
+        options = ["--epochs=5", "--learning-rate=1e-5", "--no-baseline", "--quiet", "--hidden=8"]
+        options += ["--temperatures=20", "--chains=10", f"--out={tmp_path / 'out'}"]
+        assert main(["train", "rbm", *options]) == 0
+        assert re.search("^trug-fast: warning: training has not raised", capsys.readouterr().err)
