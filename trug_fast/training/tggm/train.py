@@ -17,7 +17,7 @@ from trug_fast.training.loop import Callback, History, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
 
-from .data import RegressionData
+from .data import RegressionRows
 from .options import (
     HoldOut,
     MeanField,
@@ -162,7 +162,7 @@ def train_tggm(
     >>> mean, std = fit.model.predict(data.X, return_std=True)
     """
     split = as_validation(validation)
-    data = RegressionData.of(X, y, split)
+    data = RegressionRows.of(X, y, split)
     rule = as_optimizer(optimizer)
     settings = RegressionSettings(
         n_inputs=data.X.shape[1],
