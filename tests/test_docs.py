@@ -37,12 +37,6 @@ def test_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     assert count > 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_to_files_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
-
-
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name):
     try:

@@ -81,7 +81,7 @@ def test_exact_gradient_is_the_slope_of_the_exact_likelihood(kind):
 
 
 def test_shift_and_scale_leave_probabilities_alone():
-    # math.md 2.4: only sqrt(d) (upper - lower) matters; [-1, 1] is [0, 2].
+    # mathematics 2.4: only sqrt(d) (upper - lower) matters; [-1, 1] is [0, 2].
     m = model_of("mixed")
     delta, alpha = np.array([0.3, -0.2, 0.7, 0.1]), np.array([0.5, 2.0, 1.3, 0.8])
     shifted = tf.TruGRBM(
@@ -108,7 +108,7 @@ def test_shift_and_scale_leave_probabilities_alone():
 
 
 def test_very_negative_precision_is_the_ordinary_model():
-    # math.md 1.4: on [0, 1] with d -> -inf and hidden bias c - |d|/2 units become binary.
+    # mathematics 1.4: on [0, 1] with d -> -inf and hidden bias c - |d|/2 units become binary.
     ordinary = model_of("bernoulli")
     d = 1e9
     limit = tf.TruGRBM(

@@ -1,6 +1,6 @@
 """Spoiling files in the ways of disks, networks and people, and seeing what readers make of them.
 
-As a program: ``python tests/damage.py ROUNDS SEED`` prints counts as JSON.
+As a program: ``python tests/support/damage.py ROUNDS SEED`` prints counts as JSON.
 """
 
 import io

@@ -1,7 +1,7 @@
 """Random calls of all public functions, with good and with bad arguments.
 
-As a program: ``python tests/fuzz.py ROUNDS SEED`` prints counts as JSON; with one more word, also
-the messages that do not name the one argument that was odd.
+As a program: ``python tests/support/fuzz.py ROUNDS SEED`` prints counts as JSON; with one more
+word, also the messages that do not name the one argument that was odd.
 """
 
 import faulthandler

@@ -9,7 +9,7 @@ def unit(a, d, lower, upper):
     """Return dict of log_norm, mean, offset, variance, log densities and the third central moment.
 
     Repeated integration by parts expresses the moments by the log-normaliser and the end densities
-    (math.md 1.2); the cancellation this brings is covered by the number of digits.  d != 0.
+    (mathematics 1.2); the cancellation this brings is covered by the number of digits.  d != 0.
     """
     with mp.workdps(DIGITS):
         a, d = mp.mpf(float(a)), mp.mpf(float(d))

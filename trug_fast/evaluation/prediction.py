@@ -1,4 +1,4 @@
-"""How good the one-step forecasts of temporal models are (math.md 4.3)."""
+"""How good the one-step forecasts of temporal models are (mathematics 4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A temporal model as the kernels take it, and its filter (math.md 4.1 and 4.2).
+"""A temporal model as the kernels take it, and its filter (mathematics 4.1 and 4.2).
 
 Tested in tests/kernels/trbm/test_filter.py and tests/models/test_sequences.py.
 """

@@ -85,7 +85,7 @@ HiddenLayer = TruGHidden | BernoulliHidden
 
 
 def log_norms(layers: gibbs.Layers, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum over hidden units of L at their net inputs (math.md 2.1), for each row.
+    """Return the sum over hidden units of L at their net inputs (mathematics 2.1), for each row.
 
     Of layers in float64; BLAS must be held to one thread.
     """

@@ -1,4 +1,4 @@
-"""Which models with Gaussian visible units and infinite ends have a density (math.md 4.1)."""
+"""Which models with Gaussian visible units and infinite ends have a density (mathematics 4.1)."""
 
 from __future__ import annotations
 

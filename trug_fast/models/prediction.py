@@ -1,4 +1,4 @@
-"""One-step forecasts of temporal models (math.md 4.3)."""
+"""One-step forecasts of temporal models (mathematics 4.3)."""
 
 from __future__ import annotations
 

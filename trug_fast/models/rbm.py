@@ -39,7 +39,7 @@ class RBM(TwoLayers):
     """What both RBMs share: everything but the hidden units' own parameters."""
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Free energy -log p*(x) of each row (math.md 2.1), in float64.
+        """Free energy -log p*(x) of each row (mathematics 2.1), in float64.
 
         Parameters
         ----------
@@ -155,11 +155,11 @@ class RBM(TwoLayers):
 
 
 class TruGRBM(RBM):
-    """RBM whose hidden units are doubly truncated Gaussians (paper section 3, math.md 2.1).
+    """RBM whose hidden units are doubly truncated Gaussians (paper section 3, mathematics 2.1).
 
     p(x, h) is proportional to exp(x'Wh + b'x + c'h - h'diag(d)h/2) for x in {0, 1} and
     lower <= h <= upper; with ``visible_precision``, to that times exp(-x'diag(a)x/2) for real x
-    (math.md 4.1), where x given h is N((Wh + b) / a, 1 / a).
+    (mathematics 4.1), where x given h is N((Wh + b) / a, 1 / a).
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class TruGRBM(RBM):
     ------
     TypeError, ValueError
         If shapes do not agree, numbers are NaN, or the density cannot be normalized: with Gaussian
-        visible units and infinite ends, weights must be small enough (math.md 4.1).
+        visible units and infinite ends, weights must be small enough (mathematics 4.1).
 
     Examples
     --------

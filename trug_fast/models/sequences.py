@@ -16,7 +16,10 @@ SequencesLike = ArrayLike | Sequence[ArrayLike]
 
 
 class Batch(NamedTuple):
-    """Frames of some sequences, time by time, the longest sequence first (kernels/temporal.py)."""
+    """Frames of some sequences, time by time, the longest sequence first.
+
+    See kernels/trbm/frames.py.
+    """
 
     rows: NDArray[np.int64]  # of all frames, the place of each in Sequences.frames
     past: NDArray[np.int64]  # of all but first frames, the row in this batch of the one before

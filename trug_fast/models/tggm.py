@@ -35,7 +35,9 @@ class LogLikelihood(NamedTuple):
 
 
 class TruGTGGM(Model):
-    """Regression whose hidden units are doubly truncated Gaussians (paper section 5, math.md 5).
+    """Regression whose hidden units are doubly truncated Gaussians.
+
+    Formulas: paper section 5, mathematics 5.
 
     p(y, h | x) = N(y | W1 h + b1, noise) N(h | W0 x + b0, hidden) on lower <= h <= upper, the
     latter divided by its mass there.  The model is a value: its arrays are copies of what was
@@ -170,7 +172,7 @@ class TruGTGGM(Model):
         return result
 
     def posterior(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> Posterior:
-        """Mean-field posterior of the hidden units given x and y (math.md 5).
+        """Mean-field posterior of the hidden units given x and y (mathematics 5).
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The temporal restricted Boltzmann machine with TruG or Bernoulli hidden units (math.md 4)."""
+"""The temporal restricted Boltzmann machine with TruG or Bernoulli hidden units (mathematics 4)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TRBM(TwoLayers):
     def filter(self, sequence: ArrayLike) -> FloatArray:
         """Mean of the hidden units of each frame given that frame and those before.
 
-        The means of one frame stand for its hidden state in the next (math.md 4.2).
+        The means of one frame stand for its hidden state in the next (mathematics 4.2).
 
         Parameters
         ----------
@@ -100,8 +100,8 @@ class TRBM(TwoLayers):
 
         Notes
         -----
-        math.md 4.3: in small models the averaged chain came within 2 % of the exact mean's error,
-        mean field 1 to 12 % above it, "last" 15 to 40 %.
+        mathematics 4.3: in small models the averaged chain came within 2 % of the exact mean's
+        error, mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
         sequences = as_sequences("sequence", [sequence], self.n_visible, visible=self.visible)
         return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
@@ -165,8 +165,8 @@ class TruGTRBM(TRBM):
     """Temporal RBM whose hidden units are doubly truncated Gaussians (paper section 4).
 
     Given the frame before, (x', h'), a frame is a TruG-RBM with weights W1, visible biases
-    b + W3 x' and hidden biases c + W2 x' + W4 h' (math.md 4.1).  Visible units are 0 and 1 (values
-    between are taken as their means), or Gaussian with ``visible_precision``.
+    b + W3 x' and hidden biases c + W2 x' + W4 h' (mathematics 4.1).  Visible units are 0 and 1
+    (values between are taken as their means), or Gaussian with ``visible_precision``.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ class TruGTRBM(TRBM):
     ------
     TypeError, ValueError
         If shapes do not agree, numbers are NaN, or the density cannot be normalized: with Gaussian
-        visible units and infinite ends, weights must be small enough (math.md 4.1).
+        visible units and infinite ends, weights must be small enough (mathematics 4.1).
 
     Examples
     --------

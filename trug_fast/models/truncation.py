@@ -25,7 +25,7 @@ class Truncation:
         Keep the ends fixed, learn one pair for all units, or a pair for each.
     learn_lower, learn_upper : bool
         Which ends move.  The lower end carries no information once biases are learned
-        (math.md 2.4), so only the upper one moves by default.
+        (mathematics 2.4), so only the upper one moves by default.
 
     Examples
     --------

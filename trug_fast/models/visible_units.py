@@ -67,7 +67,7 @@ class BernoulliVisible:
 
 
 class GaussianVisible:
-    """Real numbers; given the hidden ones, of variance 1 / precision (math.md 4.1)."""
+    """Real numbers; given the hidden ones, of variance 1 / precision (mathematics 4.1)."""
 
     name = "gaussian"
 

@@ -58,7 +58,8 @@ class CD:
     n_gibbs : int or (start, end)
         Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
     centred : bool
-        Use the centred gradient (math.md 2.5): learns faster, and makes [-1, 1] as good as [0, 2].
+        Use the centred gradient (mathematics 2.5): learns faster, and makes [-1, 1] as good as
+        [0, 2].
 
     Examples
     --------
@@ -86,7 +87,7 @@ class PCD:
     n_chains : int, optional
         By default 100, or as many as a batch has rows if that is more.
     centred : bool
-        Use the centred gradient (math.md 2.5).
+        Use the centred gradient (mathematics 2.5).
 
     Examples
     --------
@@ -121,7 +122,7 @@ class ParallelTempering:
     n_chains : int, optional
         At each temperature; by default 100, or as many as a batch has rows if that is more.
     centred : bool
-        Use the centred gradient (math.md 2.5).
+        Use the centred gradient (mathematics 2.5).
 
     Examples
     --------

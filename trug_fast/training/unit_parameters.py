@@ -1,8 +1,8 @@
 """The hidden units' own parameters: truncation points and precisions, and how training moves them.
 
-The points are learned as ``low_end`` and ``log_width``, so that they cannot cross (math.md 2.3);
-precisions as ``curvature``, d times the squared width at the start, or as log d where an end is
-infinite, which keeps them positive.
+The points are learned as ``low_end`` and ``log_width``, so that they cannot cross
+(mathematics 2.3); precisions as ``curvature``, d times the squared width at the start, or as log d
+where an end is infinite, which keeps them positive.
 """
 
 from __future__ import annotations

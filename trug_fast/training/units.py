@@ -34,11 +34,11 @@ class TruGUnits:
     Parameters
     ----------
     precision : float
-        d of every unit: only ``sqrt(d) * (upper - lower)`` matters (math.md 2.4), so it is fixed
-        by default.
+        d of every unit: only ``sqrt(d) * (upper - lower)`` matters (mathematics 2.4), so it is
+        fixed by default.
     learn_precision : bool
         Learn d of each unit, between finite ends as any real number: d far below 0 is a binary
-        unit (math.md 1.4), so this nests the ordinary RBM.  Units with d <= 0 are slow.
+        unit (mathematics 1.4), so this nests the ordinary RBM.  Units with d <= 0 are slow.
     precision_rate : float, (start, end) or callable, optional
         Rate at which ``d * (upper - lower)**2`` moves, with the width at the start, or log d where
         an end is infinite.  The default is the training's.

@@ -66,7 +66,7 @@ def test_gain_of_a_step_on_the_hidden_layer(times, dtype):
         runs.AnnealingLeg(model.layers(), path, 1, True), runs.go_on(h), 1
     ).log_weight
 
-    def log_p(k):  # math.md 3.2 with x integrated out
+    def log_p(k):  # mathematics 3.2 with x integrated out
         t, s = path.hidden_scale[k], path.bias_scale[k]
         net = (
             (1 - s) * path.base_bias

@@ -18,7 +18,7 @@ def leg(model, name="quad", on_hidden=False, times=(0.0, 1.0), seed=1):
 
 
 def log_density_of_hidden(model, path, k, h):
-    """Return log p_k*(h) but for the quadratic term, in float64 (math.md 3.2, x summed out)."""
+    """Return log p_k*(h) but for the quadratic term, in float64 (mathematics 3.2, x summed out)."""
     t, s = path.hidden_scale[k], path.bias_scale[k]
     net = (1 - s) * path.base_bias + s * model.visible_bias + t * h @ model.weights.T
     return t * h @ model.hidden_bias + np.logaddexp(0.0, net).sum(axis=1)

@@ -16,7 +16,7 @@ BASE = np.array([0.3, -0.8, 0.5, 0.0, 1.0])
 
 
 def tempered(model, t):
-    """Return the exact distribution over all visible states at t, from math.md 3.2."""
+    """Return the exact distribution over all visible states at t, from mathematics 3.2."""
     states = states_of(model.n_visible)
     scaled = dict(weights=t * model.weights, hidden_bias=t * model.hidden_bias)
     common = {name: getattr(model, name) for name in model.names}

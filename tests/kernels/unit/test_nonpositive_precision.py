@@ -103,7 +103,7 @@ def test_continuous_across_zero():
 
 
 def test_binary_unit_is_the_limit():
-    """math.md 1.4: L tends to log(1 + exp(a')) + log(2/|d|) and the mean to a sigmoid."""
+    """mathematics 1.4: L tends to log(1 + exp(a')) + log(2/|d|) and the mean to a sigmoid."""
     d = -1e9
     for a in (-4.0, 0.0, 2.5):
         log_norm, _, mean, variance, third, _, _, _ = evaluate_nonpositive(a + d / 2, d, 0.0, 1.0)

@@ -144,7 +144,7 @@ def test_bounds_of_mean_and_variance(a, d, lower, width):
 
 @given(st.floats(-20, 20), st.floats(0.1, 10), st.floats(-3, 3), st.floats(0.1, 5), st.booleans())
 def test_identities_of_integration_by_parts(a, d, lower, width, one_sided):
-    """math.md 1.2: all three, which tie all outputs together."""
+    """mathematics 1.2: all three, which tie all outputs together."""
     upper = math.inf if one_sided else lower + width
     _, _, mean, variance, third, low, high = outputs(a, d, lower, upper)[:, 0]
     second = variance + mean * mean
@@ -166,7 +166,7 @@ def test_identities_of_integration_by_parts(a, d, lower, width, one_sided):
     st.floats(-20, 20), st.floats(0.1, 10), st.floats(-3, 3), st.floats(0.1, 5), st.floats(-9, 9)
 )
 def test_shift_and_scale(a, d, lower, width, by):
-    """math.md 2.4: moving or stretching the axis moves or stretches the unit."""
+    """mathematics 2.4: moving or stretching the axis moves or stretches the unit."""
     upper = lower + width
     log_norm, _, mean, variance, third, low, high = outputs(a, d, lower, upper)[:, 0]
     moved = outputs(a + d * by, d, lower + by, upper + by)[:, 0]

@@ -104,7 +104,7 @@ def test_outside_the_interval(d):
 
 
 def test_moments_are_derivatives_of_the_mean():
-    """Central differences of the mean: by a, twice, and by d (math.md 1.1)."""
+    """Central differences of the mean: by a, twice, and by d (mathematics 1.1)."""
     step = 1e-4
     for a, d, lower, upper in [*UNITS, (0.5, -2.0, 0.0, 3.0), (-4.0, 0.0, 0.0, 2.0)]:
         mean, variance, third = kernels.moments(a, d, lower, upper)

@@ -58,7 +58,7 @@ def test_float32_numbers_are_computed_in_float64():
 @pytest.mark.parametrize("exponent", [-500, -340, -200, 0, 200, 340])
 @pytest.mark.parametrize("d", [2.0, 1e-30, 0.0, -1e-30, -4.0])
 def test_the_unit_of_length_does_not_matter(exponent, d):
-    """math.md 2.4; a power of two, so nothing is rounded: third moments, negative variances."""
+    """mathematics 2.4; a power of two, so nothing is rounded: third moments, negative variances."""
     s, a = 2.0**exponent, 3.0
     unit, scaled = (a, d, -1.0, 2.0), (a / s, d / s / s, -s, 2 * s)
     mean, variance, third = kernels.moments(*unit)

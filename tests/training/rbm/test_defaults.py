@@ -88,7 +88,7 @@ def test_real_data_are_learned(options):
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 1e4])
 def test_weights_and_rates_follow_the_scales_of_units(scale):
-    # A unit on [0, 4 s] with precision 1 / s^2 is that on [0, 4] in other units (math.md 2.4).
+    # A unit on [0, 4 s] with precision 1 / s^2 is that on [0, 4] in other units (mathematics 2.4).
     data = patterns(300, 20, 0)
     one, other = (
         ByData(data, WIDE, 1.0),

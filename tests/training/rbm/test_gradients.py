@@ -35,7 +35,7 @@ def test_estimate_is_exact_on_average_at_the_target(kind, k, persistent):
 
 
 def test_centred_gradient_is_its_definition():
-    # math.md 2.5 in terms of the plain gradient of the same two phases.
+    # mathematics 2.5 in terms of the plain gradient of the same two phases.
     model = model_of("mixed")
     data = exact_draws(model, 30, seed=1)
     start = exact_draws(model, 40, seed=2)

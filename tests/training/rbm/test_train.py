@@ -123,7 +123,7 @@ def test_a_diverged_state_does_not_replace_a_good_checkpoint(digits, tmp_path):
 
 
 def test_centring_makes_shifted_intervals_equal():
-    # [-1, 1] is [0, 2] (math.md 2.4): with the centred gradient both reach the same likelihood,
+    # [-1, 1] is [0, 2] (mathematics 2.4): with the centred gradient both reach the same likelihood,
     # with the plain one [-1, 1] lags behind (the paper's -124.5).
     data = exact_draws(strong_model(), 2000, seed=0)
     reached = [

@@ -29,7 +29,7 @@ def log_partition(model: RBM) -> float:
     model : TruGRBM or BernoulliRBM
         With up to 22 visible units, or any number of them and up to 22 Bernoulli hidden units;
         where visible units are Gaussian, any number of them and up to 22 Bernoulli or 3 TruG hidden
-        units (math.md 4.1).
+        units (mathematics 4.1).
 
     Returns
     -------
@@ -64,7 +64,7 @@ def log_likelihood(model: RBM | TRBM, X: Any) -> NDArray[np.float64]:
     -------
     ndarray, shape (rows,), or (n,), float64
         log p(x) of each row.  Of a temporal model, for each sequence the sum over its frames of
-        log p(x_t | x_{t-1}, filtered h_{t-1}) (math.md 4.2).
+        log p(x_t | x_{t-1}, filtered h_{t-1}) (mathematics 4.2).
 
     Raises
     ------
@@ -85,7 +85,7 @@ def log_likelihood(model: RBM | TRBM, X: Any) -> NDArray[np.float64]:
 
 
 def gradient(model: RBM | TRBM, X: Any, rule: Rule | None = None) -> dict[str, NDArray[np.float64]]:
-    """Gradient of the mean exact log-likelihood of data (math.md 2.2).
+    """Gradient of the mean exact log-likelihood of data (mathematics 2.2).
 
     Parameters
     ----------
@@ -94,8 +94,9 @@ def gradient(model: RBM | TRBM, X: Any, rule: Rule | None = None) -> dict[str, N
     X : array_like, shape (rows, n_visible)
         Of a temporal model sequences: (n, T, n_visible), or a list of (T_i, n_visible).
     rule : {"full", "paper"}, optional
-        Of temporal models (math.md 4.2): "full", the default, goes back through the mean filter;
-        "paper" holds its means fixed as the paper does, which is only a part of the gradient.
+        Of temporal models (mathematics 4.2): "full", the default, goes back through the mean
+        filter; "paper" holds its means fixed as the paper does, which is only a part of the
+        gradient.
 
     Returns
     -------

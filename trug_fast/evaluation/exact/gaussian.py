@@ -1,4 +1,4 @@
-"""Exact results for small RBMs with Gaussian visible units, x integrated out (math.md 4.1).
+"""Exact results for small RBMs with Gaussian visible units, x integrated out (mathematics 4.1).
 
     log Z = sum_i [log(2 pi / a_i) + b_i^2 / a_i] / 2 + log integral of exp(r'h - h'Ph / 2),
     P = D - W'A^-1 W,  r = c + W'A^-1 b

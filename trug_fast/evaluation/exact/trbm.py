@@ -1,4 +1,4 @@
-"""Exact likelihoods and gradients of small temporal models (math.md 4.1 and 4.2).
+"""Exact likelihoods and gradients of small temporal models (mathematics 4.1 and 4.2).
 
 Each frame is an RBM whose biases its past has set (rbm.py).
 

@@ -1,4 +1,4 @@
-"""Partition functions by annealed importance sampling (math.md 3)."""
+"""Partition functions by annealed importance sampling (mathematics 3)."""
 
 from .estimate import PAPER, log_partition
 from .result import LogPartition, PartitionWarning

@@ -119,7 +119,7 @@ def log_partition(
 
     Notes
     -----
-    math.md 3; Neal, "Annealed importance sampling" (2001); reverse: Burda, Grosse and
+    mathematics 3; Neal, "Annealed importance sampling" (2001); reverse: Burda, Grosse and
     Salakhutdinov, "Accurate and conservative estimates of MRF log-likelihood" (2015).
 
     Examples

@@ -1,4 +1,7 @@
-"""Paths from the base distribution to the model, and the temperatures along them (math.md 3)."""
+"""Paths from the base distribution to the model, and the temperatures along them.
+
+Formulas: mathematics 3.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ PATHS = {
     "quad2": PathScales(bias=np.square, precision=np.ones_like),
     "paper": PathScales(bias=lambda t: t, precision=lambda t: t),
 }
-WIDE = 3.0  # whitened width from which quad2 is the better path (math.md 3.3)
+WIDE = 3.0  # whitened width from which quad2 is the better path (mathematics 3.3)
 EVEN = 0.2  # share of adaptive temperatures that stay equally spaced, against a pilot's noise
 
 
@@ -41,7 +44,7 @@ def automatic(model: RBM) -> str:
 
 
 def base_bias(model: RBM, data: NDArray[np.generic] | None) -> Floats:
-    """Return visible biases without hidden units: those of the means of data (math.md 3.2).
+    """Return visible biases without hidden units: those of the means of data (mathematics 3.2).
 
     Without data those of uniform zeros and ones, or the model's own if visible units are Gaussian.
     """
@@ -67,7 +70,7 @@ def adapted(edges: Floats, spread: Floats, temperatures: int) -> Floats:
         Temperatures of a pilot run.
     spread : (bins,)
         Standard deviation over its chains of what each bin added to the log-weight.  Steps of
-        equal spread make the least total for a given number, where chains mix (math.md 3.3).
+        equal spread make the least total for a given number, where chains mix (mathematics 3.3).
     """
     share = spread / spread.sum() if spread.sum() > 0 else np.diff(edges)
     share = (1 - EVEN) * share + EVEN * np.diff(edges)

@@ -94,9 +94,9 @@ def draw_robert(rng, a, d, lower, upper):
 
     Notes
     -----
-    math.md 1.5: the proposal is uniform, normal or an exponential that is itself truncated, which
-    corrects Robert's two-sided case; at least 49 % of proposals are accepted.  Reference: C. P.
-    Robert, "Simulation of truncated normal variables", Statistics and Computing 5 (1995).
+    mathematics 1.5: the proposal is uniform, normal or an exponential that is itself truncated,
+    which corrects Robert's two-sided case; at least 49 % of proposals are accepted.  Reference: C.
+    P. Robert, "Simulation of truncated normal variables", Statistics and Computing 5 (1995).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Annealed importance sampling (math.md 3), with weights on the visible or on the hidden layer.
+"""Annealed importance sampling (mathematics 3), with weights on the visible or on the hidden layer.
 
 Path, after summing out one layer:
 

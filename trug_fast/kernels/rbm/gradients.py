@@ -13,7 +13,7 @@ from .binary import WORD, add_panel, column_bits, lanes_of, pack, words_for
 
 
 class Centring(NamedTuple):
-    """Offsets and phase differences for the centred gradient (math.md 2.5)."""
+    """Offsets and phase differences for the centred gradient (mathematics 2.5)."""
 
     visible_offset: np.ndarray  # (visible,)
     hidden_offset: np.ndarray  # (hidden,)

@@ -1,6 +1,6 @@
 """Parallel tempering: replicas of every chain at inverse temperatures that exchange their states.
 
-Replica r of a chain follows the path of math.md 3.2 with s = t,
+Replica r of a chain follows the path of mathematics 3.2 with s = t,
 
     p_t(x, h) ~ exp(-h'Dh/2 + t (x'W + c') h + x' ((1 - t) base + t b)),
 

@@ -1,9 +1,9 @@
 """Tail integrals of the normal density: the special functions under everything else.
 
-``R_k(u)`` is the integral of ``v**k exp(-u v - v**2/2)`` over v > 0 (math.md 1.4); R_0 is the Mills
-ratio.  R_0 and R_1 follow from R_2 by sums of positive terms, so one polynomial and one division
-give all three at full relative precision on the whole half line: no erfc, no asymptotic branch.
-R_3 takes a polynomial of its own, since 2 R_1 - u R_2 cancels.
+``R_k(u)`` is the integral of ``v**k exp(-u v - v**2/2)`` over v > 0 (mathematics 1.4); R_0 is the
+Mills ratio.  R_0 and R_1 follow from R_2 by sums of positive terms, so one polynomial and one
+division give all three at full relative precision on the whole half line: no erfc, no asymptotic
+branch. R_3 takes a polynomial of its own, since 2 R_1 - u R_2 cancels.
 """
 
 from trug_fast.kernels.compiling import scalar

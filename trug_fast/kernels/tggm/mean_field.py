@@ -1,4 +1,4 @@
-"""Mean-field inference of the TruG-TGGM regression (math.md 5).
+"""Mean-field inference of the TruG-TGGM regression (mathematics 5).
 
 p(y, h | x) = N(y | W1 h + b1, noise) N(h | z, hidden variance) on [lower, upper], z = W0 x + b0.
 Given y, the units are updated one after the other, each to its conditional at the others' means.

@@ -1,9 +1,9 @@
 """Objectives of the TruG-TGGM regression and their gradients over a batch.
 
-Three objectives, all ascended (math.md 5): the evidence lower bound at the mean field's optimum;
-the likelihood of y with the exact mean and variance of p(y | x), as if it were normal; minus half
-the squared error of the mean.  All parameters of a run lie in one vector, so an optimiser, a
-checkpoint or an average is one vector operation.
+Three objectives, all ascended (mathematics 5): the evidence lower bound at the mean field's
+optimum; the likelihood of y with the exact mean and variance of p(y | x), as if it were normal;
+minus half the squared error of the mean.  All parameters of a run lie in one vector, so an
+optimiser, a checkpoint or an average is one vector operation.
 """
 
 import math

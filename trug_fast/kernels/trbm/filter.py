@@ -1,4 +1,4 @@
-"""The filter of the temporal model and the way back through it (math.md 4.2).
+"""The filter of the temporal model and the way back through it (mathematics 4.2).
 
 Rows are frames.  A batch of sequences lies time by time, longest sequence first: the rows of time t
 are ``starts[t]`` to ``starts[t + 1]``, and the first of them belong to the same sequences, in the

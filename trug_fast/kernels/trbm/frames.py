@@ -1,6 +1,6 @@
 """What the temporal model needs beyond the RBM on all frames at once.
 
-Rows are frames.  Formulas: math.md section 4.
+Rows are frames.  Formulas: mathematics 4.
 """
 
 from typing import NamedTuple
@@ -73,7 +73,7 @@ def slopes_row(net, units, delta, sums):
 
 @parallel
 def slope_sums(layers, net, delta, sums):
-    """Write sums over rows that the gradients by d, lower and upper are made of (math.md 4.2).
+    """Write sums over rows that the gradients by d, lower and upper are made of (mathematics 4.2).
 
     net, delta : (rows, hidden)
     sums : (row tiles, 6, hidden) float64, overwritten with the sums of Slopes

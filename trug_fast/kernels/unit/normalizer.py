@@ -3,7 +3,7 @@
 A TruG unit has density proportional to exp(-d h**2/2 + a h) on [lower, upper].  In units of its
 standard deviation (s = sqrt(d)) and reflected so that the mass lies at the left end, its weight is
 exp(-u v - v**2/2) for v in [0, width], where v is the distance from the *near* end and u that end's
-distance from the mode (math.md 1.4).  Three regimes, chosen per element without a branch:
+distance from the mode (mathematics 1.4).  Three regimes, chosen per element without a branch:
 
 narrow  width < 2.6 and tau <= 3: series in even and odd moments about the midpoint
 tail    mode outside the interval (u >= 0): differences of tail integrals

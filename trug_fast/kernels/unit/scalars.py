@@ -9,7 +9,7 @@ vectorise (the kernels of whole arrays do).
 The errors they promise hold for every such unit; docs/kernels.md has the worst of 100,000 against
 60 digits.  Numbers so large that d times a squared width overflows give NaN.
 
-Formulas: math.md section 1, after Su, Liao and Carin, "A Probabilistic Framework for Nonlinearities
+Formulas: mathematics 1, after Su, Liao and Carin, "A Probabilistic Framework for Nonlinearities
 in Stochastic Neural Networks" (NIPS 2017), equations 2 and 3.
 """
 
@@ -84,8 +84,8 @@ def _evaluate(a, d, lower, upper):
     0.225791352645
     """,
     notes="""
-    math.md 1.4.  The derivatives of L are the mean (by a), minus half the second moment (by d), the
-    density at upper and minus the density at lower.
+    mathematics 1.4.  The derivatives of L are the mean (by a), minus half the second moment (by d),
+    the density at upper and minus the density at lower.
     """,
 )
 def log_normalizer(a, d, lower, upper):
@@ -106,7 +106,7 @@ def log_normalizer(a, d, lower, upper):
     0.0262794666 0.0006896598
     """,
     kind="mean, variance : float",
-    notes="math.md 1.4; the paper's equation 3 without its cancellation.",
+    notes="mathematics 1.4; the paper's equation 3 without its cancellation.",
 )
 def mean_variance(a, d, lower, upper):
     """Return the mean and the variance of a unit."""
@@ -128,8 +128,8 @@ def mean_variance(a, d, lower, upper):
     """,
     kind="mean, variance, third : float",
     notes="""
-    The third is the second derivative of the mean by a.  The derivative of the mean by d (math.md
-    1.1) is ``-(third / 2 + mean * variance)``.
+    The third is the second derivative of the mean by a.  The derivative of the mean by d
+    (mathematics 1.1) is ``-(third / 2 + mean * variance)``.
     """,
 )
 def moments(a, d, lower, upper):
@@ -179,7 +179,7 @@ def third_moment(a, d, lower, upper):
     ((nan, nan), -inf)
     """,
     kind="at_lower, at_upper : float",
-    notes="math.md 1.1: these densities are the gradient of L by the truncation points.",
+    notes="mathematics 1.1: these densities are the gradient of L by the truncation points.",
 )
 def log_end_densities(a, d, lower, upper):
     """Return the log density of a unit at its lower and at its upper end."""

@@ -1,4 +1,4 @@
-"""Coordinates in which truncation points are learned (math.md 2.3).
+"""Coordinates in which truncation points are learned (mathematics 2.3).
 
 The lower end and the log of the width: so the ends cannot cross.  With both ends learned, the
 first moves at constant width; with one learned, the log width moves that one.  Everything that

@@ -1,4 +1,4 @@
-"""The contrastive estimate of the likelihood's gradient (math.md 2.2 and 2.5)."""
+"""The contrastive estimate of the likelihood's gradient (mathematics 2.2 and 2.5)."""
 
 from __future__ import annotations
 

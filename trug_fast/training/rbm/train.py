@@ -104,7 +104,8 @@ def train_rbm(
     visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian"
         "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
         standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
-        whenever they would leave no density (math.md 4.1).  The units' precision is not learned.
+        whenever they would leave no density (mathematics 4.1).  The units' precision is not
+        learned.
     sampler : PCD, CD, ParallelTempering, "pcd", "cd" or "pt"
         The chains of the model's side: persistent, begun at the batch for every update, or
         persistent with replicas at higher temperatures; with the number of Gibbs sweeps.

@@ -91,7 +91,7 @@ class RegressionLearner:
         """Start at a model in original units instead of random weights.
 
         The hidden units' unit of measurement is changed to that of these settings, which leaves
-        p(y | x) as it is (math.md 2.4); ends that are fixed or common here stay as they are.
+        p(y | x) as it is (mathematics 2.4); ends that are fixed or common here stay as they are.
         """
         own, shared = self.parts(), self.task.one_noise
         inputs, targets = self.scales

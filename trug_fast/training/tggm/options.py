@@ -14,7 +14,7 @@ from trug_fast.training.options import chosen, settle
 
 @dataclass(frozen=True)
 class MeanField:
-    """Maximum likelihood by the evidence lower bound at the mean field (math.md 5).
+    """Maximum likelihood by the evidence lower bound at the mean field (mathematics 5).
 
     Parameters
     ----------

@@ -84,9 +84,9 @@ def train_tggm(
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default both ends are learned per unit from [-1, 1].
     objective : MeanField, "ml", "moments" or "bp"
-        What is ascended (math.md 5): the evidence lower bound at the mean field, as in the paper
-        ("ml" stands for ``MeanField()``); the likelihood of y as a normal of the exact mean and
-        variance of p(y | x), each output alone; or minus the squared error of the mean
+        What is ascended (mathematics 5): the evidence lower bound at the mean field, as in the
+        paper ("ml" stands for ``MeanField()``); the likelihood of y as a normal of the exact mean
+        and variance of p(y | x), each output alone; or minus the squared error of the mean
         (back-propagation), while the noise follows that likelihood.
     noise : Noise, "shared" or "separate"
         Whether the hidden units have the noise variance of the (standardised) y, as in the paper,

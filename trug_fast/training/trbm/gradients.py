@@ -1,4 +1,4 @@
-"""The contrastive estimate of a temporal RBM's gradient (math.md 4.2)."""
+"""The contrastive estimate of a temporal RBM's gradient (mathematics 4.2)."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ class SequenceCD:
         Where the chains of each frame start: at its data, at the frame before it, as forecasts do,
         or one half of the frames each.
     gradient : {"full", "paper", "paper-draws"}
-        Go back through the filter in time, or hold its past fixed as the paper does (math.md 4.2),
-        the hidden units of the past being their means or draws.
+        Go back through the filter in time, or hold its past fixed as the paper does
+        (mathematics 4.2), the hidden units of the past being their means or draws.
     centred : bool
-        Use the centred gradient (math.md 2.5), also for connections from the past.
+        Use the centred gradient (mathematics 2.5), also for connections from the past.
 
     Examples
     --------
