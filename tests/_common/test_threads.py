@@ -224,7 +224,7 @@ def test_python_threads_compute_at_once_on_the_layer_that_bears_one():
 def test_the_threading_layer_is_there_before_a_kernel_is_loaded():
     """Else a kernel from disk that only calls parallel ones is a segmentation fault."""
     in_new_process(
-        "import numba; from trug_fast import threads\n"
+        "import numba; from trug_fast._common import threads\n"
         "with threads.computing(1.0): print(numba.threading_layer())"
     )
 
