@@ -142,8 +142,9 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
             raise ValueError("start: LinearStart of order 2 is for visible='gaussian'")
     else:
         _require_agreement(start, settings, kind)
-        if own is None and isinstance(start, TruGTRBM) and np.isinf(start.upper).any():
-            own = Truncation(float(start.lower[0]), float(start.upper[0]))
+        if own is None and isinstance(start, TruGTRBM):
+            if np.isinf(start.upper - start.lower).any():
+                own = Truncation(float(start.lower[0]), float(start.upper[0]))
     ends = as_truncation(BEST_TRUNCATION[kind] if own is None else own)
     settings = replace(settings, truncation=ends, start=start)
     settings.shape()  # refuses units that cannot be
