@@ -117,7 +117,12 @@ class TestNothingLearned:
             signal.signal(signal.SIGINT, former)
 
     def test_the_command_line_says_it_too(self, tmp_path, capsys):
-        options = ["--epochs=5", "--learning-rate=1e-5", "--no-baseline", "--quiet", "--hidden=8"]
-        options += ["--temperatures=20", "--chains=10", f"--out={tmp_path / 'out'}"]
+        options = ["--epochs=5", "--learning-rate=1e-5", "--no-baseline", "--quiet"]
+        options += [
+            "--n-hidden=8",
+            "--ais-n-temperatures=20",
+            "--ais-n-chains=10",
+            f"--out={tmp_path / 'out'}",
+        ]
         assert main(["train", "rbm", *options]) == 0
         assert re.search("^trug-fast: warning: training has not raised", capsys.readouterr().err)
