@@ -170,10 +170,10 @@ def test_enumeration_refuses_large_models():
         tf.exact.log_partition(large)
 
 
-def test_one_hidden_unit_is_enough_for_real_sequences():
+def test_one_hidden_unit_is_enough_for_gaussian_sequences():
     # The start from two frames would take a unit that is not there.
     frames = np.random.default_rng(0).normal(size=(3, 6, 4))
-    fit = tf.train_trbm(frames, 1, visible="real", epochs=1, progress=False, rng=0)
+    fit = tf.train_trbm(frames, 1, visible="gaussian", epochs=1, progress=False, rng=0)
     assert fit.model.n_hidden == 1
 
 

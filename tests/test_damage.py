@@ -201,7 +201,7 @@ def test_tampered_checkpoints(tmp_path, name, value, words):
     if name == "best.weights":
         rewritten(path, **{name: value[:1]})
     with pytest.raises(ValueError, match=rf"run\.npz .*damaged: .*{words}"):
-        targets.patient_rbm(checkpoint=path, resume=True)
+        targets.patient_rbm(checkpoint=tf.Checkpoint(path, resume=True))
 
 
 def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
@@ -210,7 +210,7 @@ def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
     for bad in (np.array("1"), np.arange(2), np.array(-1), np.array(0.5)):
         rewritten(path, seed=bad)
         with pytest.raises(ValueError, match=r"run\.npz is damaged: seed should be"):
-            targets.rbm(checkpoint=path, resume=True, rng=None)
+            targets.rbm(checkpoint=tf.Checkpoint(path, resume=True), rng=None)
 
 
 @pytest.mark.parametrize(

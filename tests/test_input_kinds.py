@@ -55,7 +55,7 @@ CALLS = {
     "train_rbm gaussian": (lambda X: trained(X, visible="gaussian"), "X", BINARY),
     "validation": (lambda X: trained(BINARY, validation=X, monitor="pseudo"), "validation", BINARY),
     "train_trbm": (
-        lambda X: weights_of(tf.train_trbm(X, 3, score=False, **FAST)),
+        lambda X: weights_of(tf.train_trbm(X, 3, monitor=None, **FAST)),
         "sequences",
         FRAMES,
     ),

@@ -43,12 +43,36 @@ def each(value_of, out):
 def fill(out):
     each(factor, out)
 """
+# In rooms on other floors: files of one name that hold kernels of one name on the same line.
+DEEP = """
+from numba import prange
+from folder.compiling import parallel
+from folder.deep.er.helper import factor
+
+@parallel
+def fill(out):
+    for i in prange(out.size):
+        out[i] = NUMBER * factor()
+"""
+ROOMS = ("rbm", "trbm", "deep/rbm")  # of which two end alike
 SCRIPT = """
 import numpy as np
 from folder.kernel import fill
 out = np.empty(3)
 fill(out)
 print(out[0], sum(fill.stats.cache_hits.values()))
+"""
+
+
+ALL_ROOMS = """
+import numpy as np
+from folder.rbm.kernel import fill as one
+from folder.trbm.kernel import fill as two
+from folder.deep.rbm.kernel import fill as three
+for fill in (one, two, three):
+    out = np.empty(3)
+    fill(out)
+    print(out[0], sum(fill.stats.cache_hits.values()))
 """
 
 
@@ -62,33 +86,51 @@ def fill(folder, kernel):
     (folder / "kernel.py").write_text(kernel, encoding="utf-8")
 
 
-@pytest.fixture(params=[PARALLEL, PATTERN], ids=["parallel", "pattern"])
-def run(tmp_path, request):
-    folder = tmp_path / "folder"
-    fill(folder, request.param)
+def once(folder, script):
+    """Run a script in a new process; return the values that it prints, with their cache hits."""
     environment = os.environ | {
-        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-        "PYTHONPATH": str(tmp_path),
+        "NUMBA_CACHE_DIR": str(folder.parent / "cache"),
+        "PYTHONPATH": str(folder.parent),
         "PYTHONDONTWRITEBYTECODE": "1",  # else Python itself may miss an edit within a second
     }
-
-    def once():
-        command = [sys.executable, "-c", SCRIPT]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        value, hits = done.stdout.split()
-        return float(value), int(hits)
-
-    return folder, once
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = (line.split() for line in done.stdout.splitlines())
+    return [(float(value), int(hits)) for value, hits in lines]
 
 
-def test_an_edited_helper_reaches_the_kernel_in_another_file(run):
-    folder, once = run
-    assert once() == (2.0, 0)
-    assert once() == (2.0, 1)  # from the cache
-    helper = folder / "helper.py"
+def edit(helper):
+    """Have a helper return another number."""
     helper.write_text(helper.read_text(encoding="utf-8").replace("2.0", "3.0"), encoding="utf-8")
-    assert once() == (3.0, 0)
+
+
+@pytest.mark.parametrize("kernel", [PARALLEL, PATTERN], ids=["parallel", "pattern"])
+def test_an_edited_helper_reaches_the_kernel_in_another_file(kernel, tmp_path):
+    folder = tmp_path / "folder"
+    fill(folder, kernel)
+    assert once(folder, SCRIPT) == [(2.0, 0)]
+    assert once(folder, SCRIPT) == [(2.0, 1)]  # from the cache
+    edit(folder / "helper.py")
+    assert once(folder, SCRIPT) == [(3.0, 0)]
+
+
+def test_rooms_on_other_floors_follow_a_helper_and_keep_apart(tmp_path):
+    folder = tmp_path / "folder"
+    fill(folder, PARALLEL)
+    for room in ("deep", "deep/er", *ROOMS):
+        (folder / room).mkdir()
+        (folder / room / "__init__.py").touch()
+    helper = folder / "deep" / "er" / "helper.py"
+    helper.write_text(HELPER.replace("from .", "from folder."), encoding="utf-8")
+    for number, room in enumerate(ROOMS, 1):
+        text = DEEP.replace("NUMBER", str(number))
+        (folder / room / "kernel.py").write_text(text, encoding="utf-8")
+    assert once(folder, ALL_ROOMS) == [(2.0, 0), (4.0, 0), (6.0, 0)]
+    assert once(folder, ALL_ROOMS) == [(2.0, 1), (4.0, 1), (6.0, 1)]
+    edit(helper)
+    assert once(folder, ALL_ROOMS) == [(3.0, 0), (6.0, 0), (9.0, 0)]
+    assert once(folder, ALL_ROOMS) == [(3.0, 1), (6.0, 1), (9.0, 1)]
 
 
 def test_the_stamp_covers_every_file_here():

@@ -117,7 +117,7 @@ def rbm(**more):
 
 
 def trbm(**more):
-    return tf.train_trbm(FRAMES, 3, score=False, **FEW | more)
+    return tf.train_trbm(FRAMES, 3, monitor=None, **FEW | more)
 
 
 def tggm(**more):

@@ -12,7 +12,6 @@ from tests.support.fuzz_arguments import (
     MORE,
     NUMBER,
     OFF,
-    OPTIMIZER,
     PATH,
     PIXELS,
     RATE,
@@ -22,7 +21,6 @@ from tests.support.fuzz_arguments import (
     SHARE,
     SOME,
     STEPS,
-    UNIT,
     VIDEOS,
     Arg,
     N,
@@ -59,36 +57,23 @@ CHANNELS = [*(f"root.{name}" for name in ("TX", "TY", "TZ", "RX", "RY", "RZ")), 
 
 
 COMMON = {
-    "epochs": STEPS,
-    "batch_size": N,
-    "optimizer": OPTIMIZER,
-    "momentum": SHARE,
-    "weight_decay": SHARE,
-    "dtype": DTYPE,
+    "n_hidden": needed("count", 1, 2, 3),
     "truncation": ENDS,
+    "optimizer": word("sgd", "rmsprop", "adam", tf.SGD(momentum=0.5, weight_decay=0.1)),
+    "learning_rate": RATE,
+    "truncation_rate": RATE,
+    "batch_size": N,
+    "epochs": STEPS,
+    "dtype": DTYPE,
+    "callbacks": Arg("functions", ((), [lambda event: event.epoch == 1])),
     "checkpoint": PATH,
-    "checkpoint_every": NUMBER,
-    "resume": Arg("flag", (True, False, "auto")),
     "progress": OFF,
     "rng": RNG,
 }
-CHAINS = {
-    "n_hidden": needed("count", 1, 2, 3),
-    "hidden": UNIT,
-    "precision": NUMBER,
-    "learn_precision": FLAG,
-    "visible_precision": NUMBER,
-    "k": Arg("rate", (1, 2, (1, 2))),
-    "learning_rate": RATE,
-    "truncation_rate": RATE,
-    "precision_rate": RATE,
-    "centred": FLAG,
-    "init_scale": NUMBER,
-    "average": SHARE,
-    "score_every": N,
-    "patience": N,
-    "callbacks": Arg("functions", ((), [lambda event: None], [lambda event: True])),
-}
+HIDDEN = word("trug", "bernoulli", tf.TruGUnits(2.0, learn_precision=True, precision_rate=0.1))
+SWEEPS = Arg("rate", (1, 2, (1, 2)))
+BENT = {"precision": NUMBER, "learn_precision": FLAG, "precision_rate": RATE}
+AVERAGED = {"weight_decay": SHARE, "average": SHARE}
 UNITS = {
     "precision": data(1.0, np.ones(4)),
     "lower": data(0.0, np.zeros(4), -np.inf),
@@ -158,59 +143,77 @@ CALLS = {
     ),
     "train_rbm": Call(
         tf.train_rbm,
-        CHAINS
-        | COMMON
+        COMMON
         | {
             "X": X,
-            "visible": word("bernoulli", "gaussian"),
-            "method": word("pcd", "cd", "pt"),
-            "betas": Arg("array", (3, [0, 0.5, 1], np.array([0.2, 1.0]))),
-            "n_chains": N,
-            "soft": FLAG,
+            "hidden": HIDDEN,
+            "visible": word("bernoulli", "gaussian", tf.BernoulliUnits(soft=True)),
+            "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),
             "validation": SOME,
-            "score": word("auto", "pseudo", "reconstruction"),
+            "monitor": word("auto", "pseudo", "reconstruction", tf.Monitor(every=2, patience=1)),
+            "start": Arg("model", (tf.RandomWeights(0.5), RBMS[0], RBMS[2], RBMS[3])),
         },
     ),
     "train_trbm": Call(
         tf.train_trbm,
-        CHAINS
-        | COMMON
+        COMMON
         | {
             "sequences": SEQUENCES,
-            "visible": word("binary", "real"),
-            "learn_visible_precision": FLAG,
-            "gradient": word("paper", "full"),
-            "filtering": word("mean", "sample"),
-            "chains": word("both", "data", "past"),
-            "start_order": Arg("count", (1, 2)),
-            "noise": SHARE,
+            "hidden": HIDDEN,
+            "visible": word("bernoulli", "gaussian", tf.GaussianUnits(learn_precision=True)),
+            "sampler": Arg(
+                "word",
+                (
+                    tf.SequenceCD(1, begin="data", gradient="paper-draws"),
+                    tf.SequenceCD((1, 2), begin="past", gradient="paper", centred=False),
+                ),
+            ),
+            "corruption": SHARE,
             "validation": MORE,
-            "score": FLAG,
+            "monitor": word("auto", "prediction", tf.Monitor(every=2, patience=1)),
+            "start": Arg("model", (TRBMS[0], tf.LinearStart(1, 0.1), tf.LinearStart(2))),
         },
+    ),
+    "CD": Call(tf.CD, {"n_gibbs": SWEEPS, "centred": FLAG}),
+    "PCD": Call(tf.PCD, {"n_gibbs": SWEEPS, "n_chains": N}),
+    "ParallelTempering": Call(
+        tf.ParallelTempering,
+        {"betas": Arg("array", (3, [0, 0.5, 1], np.array([0.2, 1.0]))), "n_chains": N},
+    ),
+    "SequenceCD": Call(
+        tf.SequenceCD,
+        {
+            "n_gibbs": SWEEPS,
+            "begin": word("both", "data", "past"),
+            "gradient": word("full", "paper", "paper-draws"),
+            "centred": FLAG,
+        },
+    ),
+    "SGD": Call(tf.SGD, AVERAGED | {"momentum": SHARE}),
+    "RMSprop": Call(tf.RMSprop, AVERAGED),
+    "Adam": Call(tf.Adam, AVERAGED | {"momentum": SHARE}),
+    "TruGUnits": Call(tf.TruGUnits, BENT),
+    "GaussianUnits": Call(tf.GaussianUnits, BENT),
+    "BernoulliUnits": Call(tf.BernoulliUnits, {"soft": FLAG}),
+    "Monitor": Call(tf.Monitor, {"score": word("auto", "rmse"), "every": N, "patience": N}),
+    "RandomWeights": Call(tf.RandomWeights, {"scale": NUMBER}),
+    "LinearStart": Call(tf.LinearStart, {"order": Arg("count", (1, 2)), "scale": NUMBER}),
+    "Checkpoint": Call(
+        tf.Checkpoint,
+        {"path": PATH, "every": NUMBER, "resume": Arg("flag", (True, False, "auto"))},
     ),
     "train_tggm": Call(
         tf.train_tggm,
-        {
+        COMMON
+        | {
             "X": X,
             "y": Y,
-            "n_hidden": needed("count", 1, 2, 3),
-            "truncation": ENDS,
             "objective": word("ml", "moments", "bp", tf.MeanField(2, 0.5)),
             "noise": word("shared", "separate", tf.Noise("separate", learn=False)),
-            "optimizer": word("sgd", "rmsprop", "adam", tf.SGD(momentum=0.5, weight_decay=0.1)),
-            "learning_rate": RATE,
             "search": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1]))),
-            "truncation_rate": RATE,
-            "batch_size": N,
-            "epochs": STEPS,
-            "dtype": DTYPE,
             "validation": Arg("number", (0.5, 0.1, None, tf.HoldOut(0.3, refit=False))),
             "monitor": word("rmse", "log_likelihood", tf.Monitor(every=2, patience=1)),
-            "callbacks": Arg("functions", ((), [lambda event: event.epoch == 1])),
             "start": Arg("model", (TGGMS[0], START)),
-            "checkpoint": PATH,
-            "progress": OFF,
-            "rng": RNG,
         },
     ),
     "free_energy": Call("free_energy", model(*RBMS) | {"X": X}),

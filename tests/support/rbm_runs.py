@@ -1,5 +1,7 @@
 """Small trainings of an RBM, of every kind, that stop and go on."""
 
+import numpy as np
+
 import trug_fast as tf
 
 ROWS = 130  # batches of 20: six whole ones and a half
@@ -7,6 +9,7 @@ BASE = {"n_hidden": 9, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
 BOTH = tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 LOWER = tf.Truncation(-1.0, 1.0, learn="shared", learn_lower=True, learn_upper=False)
 BENDING = tf.TruGUnits(learn_precision=True, precision_rate=5.0)
+MODEL = tf.TruGRBM(np.random.default_rng(0).normal(0, 0.1, (64, 9)), 0, 0, 1, 0, 4)
 OPTIONS = {
     "per unit": {},
     "shared": {"truncation": "c-learn", "truncation_rate": 0.1},
@@ -25,7 +28,7 @@ OPTIONS = {
     "precision": {"truncation": "sigmoid", "hidden": BENDING},
     "chains": {"sampler": tf.PCD(n_chains=7), "monitor": tf.Monitor("pseudo", every=2)},
     "function": {"learning_rate": lambda share: 0.1 * (1 - share)},
-    "model": {"start": tf.train_rbm([[0, 1] * 32, [1, 0] * 32], 9, epochs=1, rng=0).model},
+    "model": {"start": MODEL},
 }
 
 

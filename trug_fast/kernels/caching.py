@@ -86,9 +86,10 @@ class _Place:
         return STAMP
 
     def get_disambiguator(self):
-        # Files of one name in two rooms share the one folder of compiled kernels.
-        room = Path(self._py_file).resolve().parent.name
-        return f"{room}-{self._line}"
+        # Files of one name in two rooms, on any floors, share the one folder of compiled kernels.
+        room, top = Path(self._py_file).resolve().parent, FOLDER.resolve()
+        name = ".".join(room.relative_to(top).parts) if top in (room, *room.parents) else room.name
+        return f"{name}-{self._line}"
 
 
 class _Placed(CompileResultCacheImpl):

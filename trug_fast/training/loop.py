@@ -121,6 +121,7 @@ class Loop:
         self.epoch = self.batch = 0  # done: whole epochs, and batches of the next one
         self.records: dict[str, list[float]] = {}
         self.best: State = {}  # parameters of the model to return, if not the last
+        self._top, self._stale = -np.inf, 0  # its score, and the number of scores since then
         self.finished = False
         self.whole = True  # no update is under way
         self.n_batches = learner.n_batches(data.shape[0])  # in an epoch
@@ -142,8 +143,9 @@ class Loop:
 
     def best_epoch(self) -> int:
         """Return after which epoch the model was taken that is the best so far."""
-        scores = self.records.get(CHOOSES, []) if self.best else []
-        return self.epoch - _since_best(scores) if scores else self.epoch
+        if not self.best:
+            return self.epoch
+        return self.epoch - self.records[CHOOSES][::-1].index(self._top)  # the last of equal ones
 
     def model(self) -> Any:
         """Return the model of the best validation score with ``patience``, else the current one."""
@@ -170,6 +172,9 @@ class Loop:
         self._earlier, self._begun = float(seconds), time.perf_counter()
         self.records = {k: values.tolist() for k, values in part(state, HISTORY).items()}
         self.best = part(state, BEST)
+        known = [score for score in self.records.get(CHOOSES, []) if not math.isnan(score)]
+        self._top = max(known, default=-np.inf)
+        self._stale = known[::-1].index(self._top) if known else 0
         self._require_possible(int(place[2]))
 
     def _require_possible(self, finished: int) -> None:
@@ -186,6 +191,8 @@ class Loop:
         if self.best:
             own = self.learner.parameters()
             copy_into({name: np.empty_like(values) for name, values in own.items()}, self.best)
+            if self._top == -np.inf:
+                raise ValueError("its best model has no score")
             if not self.best.keys() <= own.keys():
                 raise ValueError("its best model has parameters that the model has not")
 
@@ -254,15 +261,15 @@ class Loop:
     def _keep_best(self, due: bool) -> None:
         if self._patience is None or not due:
             return
-        scores = self.records[CHOOSES]
-        if scores[-1] >= max(_known(scores), default=np.inf):
+        score = self.records[CHOOSES][-1]
+        if score >= self._top:
+            self._top, self._stale = score, 0
             self.best = {k: np.array(v) for k, v in self.learner.parameters().items()}
+        elif not math.isnan(score):
+            self._stale += 1
 
     def _out_of_patience(self) -> bool:
-        if self._patience is None:
-            return False
-        scores = _known(self.records[CHOOSES])
-        return bool(scores) and _since_best(scores) >= self._patience
+        return self._patience is not None and self._stale >= self._patience
 
     @property
     def _patience(self) -> int | None:
@@ -295,12 +302,3 @@ def as_callbacks(callbacks: Sequence[Callback]) -> list[Callback]:
 def part(state: State, prefix: str) -> State:
     """Return the arrays whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
-
-
-def _known(scores: list[float]) -> list[float]:
-    return [score for score in scores if not math.isnan(score)]
-
-
-def _since_best(scores: list[float]) -> int:
-    """Return how many scores follow the highest one; of equal ones the last is the best."""
-    return scores[::-1].index(max(_known(scores)))

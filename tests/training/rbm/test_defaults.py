@@ -1,6 +1,5 @@
 """What training chooses by the data: it must learn in the epochs that a first try takes."""
 
-import argparse
 import inspect
 import json
 import math
@@ -11,7 +10,6 @@ import pytest
 
 import trug_fast as tf
 from tests.support.data import ROOT
-from trug_fast.cli import train
 from trug_fast.reproduce import table1
 from trug_fast.training.rbm.defaults import BEST_TRUNCATION, N_CHAINS, ByData, usual_batch_size
 
@@ -166,7 +164,7 @@ def test_the_shipped_protocol_leaves_nothing_to_the_data():
     for quick in (False, True):
         for cell in table1.TABLE.cells(None, (), quick=quick):
             given = cell.options["train"].keys()
-            assert {"batch_size", "n_chains", "init_scale", "learning_rate"} <= given
+            assert {"batch_size", "n_chains", "start_scale", "learning_rate"} <= given
 
 
 def test_the_estimator_has_the_same_defaults():
@@ -176,15 +174,3 @@ def test_the_estimator_has_the_same_defaults():
     same = {"n_iter": "epochs"} | {name: name for name in ours if name in theirs}
     for name, other in same.items():
         assert ours[name].default == theirs[other].default, name
-
-
-def test_the_command_has_the_same_defaults():
-    parser = argparse.ArgumentParser()
-    train.add(parser.add_subparsers())
-    given = vars(parser.parse_args(["train", "rbm"]))
-    theirs = inspect.signature(tf.train_rbm).parameters
-    shared = (given.keys() & theirs.keys()) - {"hidden", "truncation", "checkpoint", "resume"}
-    assert {"batch_size", "epochs", "learning_rate", "weight_decay", "k", "average"} <= shared
-    for name in shared:
-        assert given[name] == theirs[name].default, name
-    assert train.truncation(argparse.Namespace(**given)) == WIDE

@@ -125,9 +125,12 @@ def test_models_that_training_cannot_go_on_from(data, options, kind, words, tmp_
     assert not path.exists()
 
 
-def test_ends_at_infinity_stay_there(data):
-    model = tf.train_rbm(data, **OPTIONS, start=EQUAL).model
-    assert np.isinf(model.upper).all() and (model.precision == 2).all()
+@pytest.mark.parametrize("ends", [(0, np.inf), (-np.inf, 1), (-np.inf, np.inf)])
+def test_ends_at_infinity_stay_there(data, ends):
+    start = tf.TruGRBM(np.zeros((8, 5)), 0, 0, 2, *ends)
+    model = tf.train_rbm(data, **OPTIONS, start=start).model
+    assert (model.lower == ends[0]).all() and (model.upper == ends[1]).all()
+    assert (model.precision == 2).all() and model.weights.any()
 
 
 def test_random_weights_have_the_scale_that_is_asked_for(data):

@@ -7,6 +7,8 @@ product with a column of W1 instead of one with the posterior precision.
 
 Units are sequential, rows of data independent: arrays of a block are (unit, row), so that the loop
 inside runs over contiguous rows and vectorises.
+
+Tested in tests/models/test_tggm.py.
 """
 
 import math

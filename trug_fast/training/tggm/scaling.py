@@ -1,4 +1,7 @@
-"""Data that is standardised for training, and the scales that are folded into the model."""
+"""Data that is standardised for training, and the scales that are folded into the model.
+
+Tested in tests/training/tggm/test_learner.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a regression is trained, checked together before anything is computed."""
+"""How a regression is trained, checked together before anything is computed.
+
+Tested in tests/training/tggm/test_train.py.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from trug_fast.training.loop import Callback, History, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
 
-from .data import RegressionData
+from .data import RegressionRows
 from .options import (
     HoldOut,
     MeanField,
@@ -162,7 +162,8 @@ def train_tggm(
     >>> mean, std = fit.model.predict(data.X, return_std=True)
     """
     split = as_validation(validation)
-    data = RegressionData.of(X, y, split)
+    how = split if isinstance(split, HoldOut) else None
+    data = RegressionRows.of(X, y, split)
     rule = as_optimizer(optimizer)
     settings = RegressionSettings(
         n_inputs=data.X.shape[1],
@@ -184,8 +185,8 @@ def train_tggm(
         rates=tuple(as_schedule(*rate) for rate in rates),
         epochs=checks.count("epochs", epochs),
         monitor=_monitor(monitor, validated=split is not None, needed=search is not None),
-        refit=isinstance(split, HoldOut) and split.refit,
-        calibrate=split is not None and getattr(split, "calibrate", True),
+        refit=how is not None and how.refit,
+        calibrate=how.calibrate if how is not None else split is not None,
     )
     functions = as_callbacks(callbacks)
 

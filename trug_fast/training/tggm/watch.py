@@ -54,21 +54,16 @@ class RegressionWatch:
             "validation_log_likelihood": likelihood,
         }
 
-    @QUIET
     def require_sound(self, epoch: int) -> None:
         """Raise FloatingPointError if a parameter is nonsense."""
         fault = self.learner.fault()
         if fault is not None:
             raise diagnosis.diverged(epoch, fault, self.slower())
 
-    @QUIET
     def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
         """Raise FloatingPointError if the error is far above that at the start, and the mean's."""
-        rmse, targets = scores["validation_rmse"], self.scored.targets.astype(np.float64)
-        if rmse <= diagnosis.FALL:
-            return
-        usual = max(1.0, self._start().score(self.scored)[0], float(np.sqrt((targets**2).mean())))
-        if not rmse <= diagnosis.FALL * usual:
+        rmse = scores["validation_rmse"]
+        if not rmse <= diagnosis.FALL and not rmse <= diagnosis.FALL * self._usual():
             fault = f"the error is {rmse:.3g} times the targets' standard deviation"
             raise diagnosis.diverged(epoch, fault, self.slower())
 
@@ -101,6 +96,12 @@ class RegressionWatch:
         ends = self.learner.settings.truncation_rate is not None
         words = ", or a lower truncation_rate" if ends else ""
         return f"use a lower learning_rate (it began at {self.rate.start:g}){words}"
+
+    @QUIET
+    def _usual(self) -> float:
+        """Return the error of the model at the start or that of the mean, whichever is more."""
+        mean = float(np.sqrt((self.scored.targets.astype(np.float64) ** 2).mean()))
+        return max(1.0, self._start().score(self.scored)[0], mean)
 
     def _start(self) -> RegressionLearner:
         """Return a learner where training began."""
