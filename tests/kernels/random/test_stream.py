@@ -6,8 +6,8 @@ from numba import njit, prange
 from numba.core.errors import TypingError
 
 from tests.support.units import assert_uniform
-from trug_fast.kernels import uniform
-from trug_fast.kernels.random import philox, stream
+from trug_fast.kernels import stream, uniform
+from trug_fast.kernels.random import philox
 
 
 @njit

@@ -151,7 +151,6 @@ def test_inside_compiled_code_of_the_user(options):
 
 CACHED = """
 import numpy as np
-from tests.support.data import exact_cases
 from numba import njit
 from trug_fast import kernels
 

@@ -104,7 +104,9 @@ class RBMLearner:
         self.updates, self.sweeps, self.steps.taken = (int(n) for n in counters)
         most = self.settings.most_sweeps * self.updates
         if self.steps.taken != self.updates or not 0 <= self.sweeps <= most:
-            raise ValueError(f"it says {self.steps.taken} steps and {self.sweeps} sweeps")
+            raise ValueError(
+                f"it says {self.steps.taken} steps, {self.sweeps} sweeps of {self.updates} updates"
+            )
 
     def layers(self) -> gibbs.Layers:
         """Return the current parameters as the kernels take them, sharing memory."""
