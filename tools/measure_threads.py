@@ -28,8 +28,7 @@ from asv_benchmarks.benchmarks import training
 from trug_fast._common import threads
 from trug_fast.evaluation.partition import paths, runs
 from trug_fast.models.sequences import as_sequences
-from trug_fast.training.rbm.settings import Pace
-from trug_fast.training.trbm.settings import SequencePace
+from trug_fast.training.settings import Pace
 
 Call = Callable[[], object]
 STEPS = 20  # sweeps, temperatures or frames in a call
@@ -117,7 +116,7 @@ def temporal_update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
     frames = max(rows // 2, 2)
     data = as_sequences("data", pixels(4, frames, visible), visible="bernoulli")
     learner, batch = sequence_training.learner(data, videos=2, hidden=hidden), np.arange(2)
-    pace = SequencePace(1e-4, 1e-5, 0.0, 0.0, n_gibbs=1)
+    pace = Pace(1e-4, 1e-5, 0.0, n_gibbs=1)
     return lambda: learner.update(data, batch, pace), threads.work(2 * frames, visible, hidden)
 
 

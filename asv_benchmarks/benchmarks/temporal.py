@@ -6,8 +6,9 @@ from threadpoolctl import threadpool_limits
 
 import trug_fast as tf
 from trug_fast.models.sequences import Sequences, as_sequences
+from trug_fast.training.settings import Pace
 from trug_fast.training.trbm.learner import TRBMLearner
-from trug_fast.training.trbm.settings import SequencePace, SequenceSettings
+from trug_fast.training.trbm.settings import SequenceSettings
 
 from .common import THREADS, ratio
 
@@ -85,9 +86,7 @@ class Start:
 
     def update(self):
         """Take one step."""
-        self.learner.update(
-            self.data, self.rows, SequencePace(1e-4, 1e-5, 0.0, 0.0, n_gibbs=SWEEPS)
-        )
+        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, n_gibbs=SWEEPS))
 
 
 class Update(Start):

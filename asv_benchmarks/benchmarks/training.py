@@ -5,7 +5,8 @@ import numpy as np
 
 import trug_fast as tf
 from trug_fast.training.rbm.learner import RBMLearner
-from trug_fast.training.rbm.settings import Pace, Settings
+from trug_fast.training.rbm.settings import RBMSettings
+from trug_fast.training.settings import Pace
 
 from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio
 
@@ -21,7 +22,7 @@ def learner(
     units: str = "trug", rows: int = CHAINS, visible: int = VISIBLE, hidden: int = HIDDEN
 ) -> RBMLearner:
     """Return a learner for CD-1 with RMSprop in float32."""
-    settings = Settings(
+    settings = RBMSettings(
         n_visible=visible,
         n_hidden=hidden,
         truncation=tf.Truncation(0.0, 4.0, learn="per_unit"),

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
-from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG
+from trug_fast.kernels.rbm.hidden import HiddenUnits
 from trug_fast.kernels.unit import truncation_coordinates
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH
+from trug_fast.models.hidden_units import BernoulliHidden, TruGHidden
 from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.truncation import Truncation
 
@@ -123,11 +124,11 @@ class UnitParameters:
         names = ("precision", "lower", "upper", "low_end", "log_width", "curvature")
         return {name: getattr(self, name) for name in names}
 
-    def layer(self) -> tuple[int, FloatArray, FloatArray, FloatArray, int]:
+    def layer(self) -> HiddenUnits:
         """Return the units' own fields of ``gibbs.Layers``, sharing memory."""
-        kind = BERNOULLI if self.bernoulli else TRUG
-        flat = int(np.count_nonzero(self.precision <= 0))
-        return kind, self.precision, self.lower, self.upper, flat
+        if self.bernoulli:
+            return BernoulliHidden(self.lower.size, self.lower.dtype).for_kernels()
+        return TruGHidden(self.precision, self.lower, self.upper).for_kernels()
 
     def middle(self, mean: FloatArray) -> FloatArray:
         """Return the middle of each interval, or this where there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -76,6 +76,7 @@ class BernoulliUnits:
     BernoulliUnits(soft=True)
     """
 
+    kind: ClassVar[str] = "bernoulli"
     soft: bool = False
 
     def __post_init__(self) -> None:
@@ -105,6 +106,7 @@ class GaussianUnits:
     4.0
     """
 
+    kind: ClassVar[str] = "gaussian"
     precision: float | None = None
     learn_precision: bool = False
     precision_rate: Rate | None = None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.training.tggm.data import RegressionData
+from trug_fast.training.tggm.data import RegressionRows
 from trug_fast.training.tggm.scaling import Scales
 
 X = np.arange(40.0).reshape(20, 2)
@@ -12,7 +12,7 @@ Y = np.arange(20.0)
 
 
 def sets(validation, seed=0, rows=20):
-    data = RegressionData.of(X[:rows], Y[:rows], validation)
+    data = RegressionRows.of(X[:rows], Y[:rows], validation)
     return data.sets(Scales.of(data.X, data.y).none(), np.dtype(float), seed)
 
 

@@ -120,9 +120,15 @@ def test_training_goes_on_from_a_model(videos):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"n_hidden": 5}, "start must agree in hidden units: 5 asked for, 12 in it"),
-        ({"hidden": "bernoulli"}, "start must agree in hidden: bernoulli asked for, trug in it"),
-        ({"visible": "gaussian"}, "start must agree in visible: gaussian asked for, bernoulli in"),
+        ({"n_hidden": 5}, "start must agree in the hidden units: 5 asked for, 12 in it"),
+        (
+            {"hidden": "bernoulli"},
+            "start must agree in the kind of hidden units: bernoulli asked for, trug in it",
+        ),
+        (
+            {"visible": "gaussian"},
+            "start must agree in the kind of visible units: gaussian asked for, bernoulli in",
+        ),
         ({"truncation": (0.0, 1.0)}, "truncation keeps lower=0.0, but start has units with"),
         ({"start": 3}, "start must be"),
     ],

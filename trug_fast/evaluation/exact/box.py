@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from trug_fast._common.numerics import log_sum_exp
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.hidden import TRUG
-from trug_fast.models.hidden_units import log_norms
+from trug_fast.models.hidden_units import TruGHidden, log_norms
 
 NODES = 16  # of a panel
 PANELS = 8  # of an axis at first, beside those that shrink towards its ends
@@ -51,7 +50,7 @@ class Box(NamedTuple):
         return Box(form, linear, self.lower[rest], self.upper[rest]), float(own)
 
 
-class Moments(NamedTuple):
+class BoxMoments(NamedTuple):
     """The log of an integral, and the first two moments of its density."""
 
     log_total: float
@@ -59,7 +58,7 @@ class Moments(NamedTuple):
     second: Array  # (units, units), E[h h']
 
 
-def moments(box: Box) -> Moments:
+def moments(box: Box) -> BoxMoments:
     """Return the log of the integral over a box, and its density's moments.
 
     Raises
@@ -68,7 +67,7 @@ def moments(box: Box) -> Moments:
         If the sums of ever finer grids do not agree.
     """
     if len(box.linear) == 0:
-        return Moments(0.0, np.zeros(0), np.zeros((0, 0)))
+        return BoxMoments(0.0, np.zeros(0), np.zeros((0, 0)))
     whole, inner = _finite(box), _steepest(box)
     axes = [_edges(whole, k) for k in range(len(box.linear)) if k != inner]
     before = None
@@ -139,7 +138,7 @@ class _Grid:
             finer.append(_split(edges, np.flatnonzero(held > NOTHING)))
         return finer
 
-    def moments(self) -> Moments:
+    def moments(self) -> BoxMoments:
         """Return the integral's logarithm and the moments."""
         units, rest, inner = len(self._box.linear), self._rest, self._inner
         share = np.exp((self._log_density + self._log_weights).ravel() - self.log_total)
@@ -150,7 +149,7 @@ class _Grid:
         second[np.ix_(rest, rest)] = self._points.T @ weighted
         second[rest, inner] = second[inner, rest] = self._mean @ weighted
         second[inner, inner] = share @ (self._variance + self._mean**2)
-        return Moments(self.log_total, mean, second)
+        return BoxMoments(self.log_total, mean, second)
 
     def _marginal(self, axis: int) -> Array:
         """Return the log of the sums over all other axes, one for each node."""
@@ -166,16 +165,11 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
     rows = np.ascontiguousarray(points) if len(rest) else np.zeros((len(points), 1))
     weights = -box.form[rest, inner][:, None] if len(rest) else np.zeros((1, 1))
     own = (np.array([v]) for v in (box.form[inner, inner], box.lower[inner], box.upper[inner]))
-    precision, lower, upper = own
     layers = gibbs.Layers(
         np.ascontiguousarray(weights),
         np.zeros((1, weights.shape[0])),
         np.array([[box.linear[inner]]]),
-        TRUG,
-        precision,
-        lower,
-        upper,
-        int(precision[0] <= 0),
+        *TruGHidden(*own).for_kernels(),
         np.empty(0),
     )
     with computing(work(len(rows), weights.shape[0], 1)):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trug_fast._common.numerics import log_sum_exp
 from trug_fast.models.rbm import RBM, TruGRBM
 
-from .box import Box, Moments, end_log_density, moments
+from .box import Box, BoxMoments, end_log_density, moments
 from .states import MAX_UNITS, binary_states, require_few
 
 MAX_TRUG = 3
@@ -60,7 +60,7 @@ def hidden_box(model: RBM) -> Box:
     return Box(np.diag(one * model.precision) + form, linear, one * model.lower, one * model.upper)
 
 
-def hidden_moments(model: RBM) -> Moments:
+def hidden_moments(model: RBM) -> BoxMoments:
     """Return the log of the sum or integral of p*(h), and the moments of h."""
     box, units = hidden_box(model), model.n_hidden
     if isinstance(model, TruGRBM):
@@ -71,7 +71,7 @@ def hidden_moments(model: RBM) -> Moments:
     log_p = states @ box.linear - 0.5 * ((states @ box.form) * states).sum(axis=1)
     total = log_sum_exp(log_p)
     share = np.exp(log_p - total)
-    return Moments(total, share @ states, states.T @ (states * share[:, None]))
+    return BoxMoments(total, share @ states, states.T @ (states * share[:, None]))
 
 
 def _visible(model: RBM) -> tuple[Array, Array, Array]:

@@ -19,7 +19,7 @@ from trug_fast.models.rbm import RBM, TruGRBM
 Floats = NDArray[np.float64]
 
 
-class Scales(NamedTuple):
+class PathScales(NamedTuple):
     """What a path multiplies at temperatures t; weights and hidden biases always go with t."""
 
     bias: Callable[[Floats], Floats]  # the visible biases' distance from the base's
@@ -27,9 +27,9 @@ class Scales(NamedTuple):
 
 
 PATHS = {
-    "quad": Scales(bias=lambda t: t, precision=np.ones_like),
-    "quad2": Scales(bias=np.square, precision=np.ones_like),
-    "paper": Scales(bias=lambda t: t, precision=lambda t: t),
+    "quad": PathScales(bias=lambda t: t, precision=np.ones_like),
+    "quad2": PathScales(bias=np.square, precision=np.ones_like),
+    "paper": PathScales(bias=lambda t: t, precision=lambda t: t),
 }
 WIDE = 3.0  # whitened width from which quad2 is the better path (mathematics 3.3)
 EVEN = 0.2  # share of adaptive temperatures that stay equally spaced, against a pilot's noise

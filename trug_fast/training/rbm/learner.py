@@ -22,10 +22,11 @@ from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
+from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import UnitParameters
 
 from .gradients import Gradient, start_chains
-from .settings import Pace, Settings
+from .settings import RBMSettings
 from .tempering import Replicas
 
 MEMORY = 0.99  # of the running mean of the hidden units, per update
@@ -34,7 +35,7 @@ MEMORY = 0.99  # of the running mean of the hidden units, per update
 class RBMLearner:
     """The state of a training run; every update changes it in place."""
 
-    def __init__(self, data: NDArray[Any], settings: Settings, seed: int) -> None:
+    def __init__(self, data: NDArray[Any], settings: RBMSettings, seed: int) -> None:
         n_visible, n_hidden, dtype = settings.n_visible, settings.n_hidden, settings.dtype
         self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0  # so far

@@ -15,7 +15,7 @@ from trug_fast._common.numerics import rows_together
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
+from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.driver import begin, run_training
@@ -26,11 +26,16 @@ from trug_fast.training.options import (
     Optimizer,
     RandomWeights,
     Sampler,
-    as_monitor,
     as_optimizer,
     as_sampler,
 )
-from trug_fast.training.rates import Rate, as_schedule, sweeps
+from trug_fast.training.rates import Rate
+from trug_fast.training.settings import (
+    Rates,
+    checked_monitor,
+    checked_truncation,
+    require_agreement,
+)
 from trug_fast.training.units import (
     BernoulliUnits,
     GaussianUnits,
@@ -52,7 +57,7 @@ from .defaults import (
 )
 from .learner import RBMLearner
 from .scores import SCORES
-from .settings import Model, Rates, Settings, checked_start
+from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
 __all__ = ["Callback", "EpochEnd", "RBMFit", "train_rbm"]
@@ -83,7 +88,7 @@ def train_rbm(
     validation: ArrayLike | None = None,
     monitor: Monitor | Literal["auto", "pseudo", "reconstruction", "ais"] | None = "auto",
     callbacks: Sequence[Callback] = (),
-    start: Model | RandomWeights | None = None,
+    start: StaticModel | RandomWeights | None = None,
     checkpoint: CheckpointLike = None,
     progress: bool | None = None,
     rng: RngLike = None,
@@ -212,9 +217,8 @@ def train_rbm(
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     learner = RBMLearner(data, settings, begun.seed)
-    from_model = not isinstance(settings.start, RandomWeights)
     watch = RBMWatch(
-        learner, judged(source), held_out, watched, rates.learning, from_model=from_model
+        learner, judged(source), held_out, watched, rates.learning, from_model=settings.from_model
     )
     loop = Loop(source, learner, watch, plan, functions)
     interrupted = run_training(loop, begun.file, progress)
@@ -241,19 +245,14 @@ def _checked_monitor(
     monitor: Monitor | str | None, visible: BernoulliUnits | GaussianUnits, held_out: object
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
-    kind = "gaussian" if isinstance(visible, GaussianUnits) else "bernoulli"
+    kind = visible.kind
     score = monitor.score if isinstance(monitor, Monitor) else monitor
     if kind == "gaussian" and isinstance(score, str) and score == "pseudo":
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
             "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
         )
-    found = as_monitor(monitor, SCORES[kind])
-    if found is None and held_out is not None:
-        raise ValueError("validation has no effect with monitor=None")
-    if found is not None and found.patience is not None and held_out is None:
-        raise ValueError("patience needs validation data")
-    return found
+    return checked_monitor(monitor, SCORES[kind], held_out)
 
 
 def _settings(
@@ -267,23 +266,24 @@ def _settings(
     optimizer: Optimizer,
     batch_size: int | None,
     dtype: np.dtype[Any],
-    start: Model | RandomWeights | None,
-) -> tuple[Settings, ByData]:
+    start: StaticModel | RandomWeights | None,
+) -> tuple[RBMSettings, ByData]:
     """Return how to train, and what chooses by the data where it is not said."""
-    if hidden is None and truncation is not None:
-        raise ValueError("truncation is for hidden='trug'; Bernoulli units have none")
     n_hidden = checks.count("n_hidden", n_hidden)
+    origin = checked_start(start)
+    ends = checked_truncation(truncation, hidden, origin, BEST_TRUNCATION)
+    if not isinstance(origin, RandomWeights):
+        require_agreement(origin, (data.shape[1], n_hidden), hidden, visible)
     size = usual_batch_size(len(data)) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
     if isinstance(sampler, CD):
         chains = size
     else:
         chains = max(N_CHAINS, size) if sampler.n_chains is None else sampler.n_chains
-    origin = checked_start(start, (data.shape[1], n_hidden), hidden, visible)
-    settings = Settings(
+    settings = RBMSettings(
         n_visible=data.shape[1],
         n_hidden=n_hidden,
-        truncation=_truncation(truncation, origin),
+        truncation=ends,
         hidden=hidden,
         visible=visible,
         sampler=sampler,
@@ -300,28 +300,13 @@ def _settings(
     return settings, by_data
 
 
-def _truncation(truncation: TruncationLike | None, start: Model | RandomWeights) -> Truncation:
-    """Return the truncation; by default points are learned, but for a model's at infinity."""
-    if truncation is None and isinstance(start, TruGRBM):
-        if np.isinf(start.upper - start.lower).any():
-            return Truncation(float(start.lower[0]), float(start.upper[0]))
-    return as_truncation(BEST_TRUNCATION if truncation is None else truncation)
-
-
 def _rates(
-    settings: Settings, by_data: ByData, learning_rate: Rate | None, truncation_rate: Rate | None
+    settings: RBMSettings, by_data: ByData, learning_rate: Rate | None, truncation_rate: Rate | None
 ) -> Rates:
     """Return the rates of a run, those that are not given by the optimizer and the data."""
-    name, hidden = settings.optimizer.name, settings.hidden
-    if truncation_rate is not None and not settings.shape().learns_ends:
-        raise ValueError("truncation_rate has no effect: no truncation point is learned")
+    name = settings.optimizer.name
     if learning_rate is None:
-        real = isinstance(settings.visible, GaussianUnits)
-        learning_rate = by_data.learning_rate(name, real=real)
-    precision_rate = None if hidden is None else hidden.precision_rate
-    return Rates(
-        as_schedule("learning_rate", learning_rate),
-        as_schedule("truncation_rate", truncation_rate, TRUNCATION_RATES[name]),
-        as_schedule("precision_rate", precision_rate, PRECISION_RATES[name]),
-        sweeps(settings.sampler.n_gibbs),
+        learning_rate = by_data.learning_rate(name, real=settings.real)
+    return settings.rates(
+        learning_rate, truncation_rate, TRUNCATION_RATES[name], PRECISION_RATES[name]
     )

@@ -25,7 +25,7 @@ class Sets(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RegressionData:
+class RegressionRows:
     """Rows to be trained on, and how many of them are held back, or which others are scored."""
 
     X: NDArray[Any]
@@ -36,7 +36,7 @@ class RegressionData:
     @classmethod
     def of(
         cls, X: ArrayLike, y: ArrayLike, validation: HoldOut | tuple[ArrayLike, ArrayLike] | None
-    ) -> RegressionData:
+    ) -> RegressionRows:
         """Check them.
 
         Raises

@@ -17,7 +17,7 @@ from trug_fast.training.loop import Callback, History, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
 
-from .data import RegressionData
+from .data import RegressionRows
 from .options import (
     HoldOut,
     MeanField,
@@ -163,7 +163,7 @@ def train_tggm(
     """
     split = as_validation(validation)
     how = split if isinstance(split, HoldOut) else None
-    data = RegressionData.of(X, y, split)
+    data = RegressionRows.of(X, y, split)
     rule = as_optimizer(optimizer)
     settings = RegressionSettings(
         n_inputs=data.X.shape[1],

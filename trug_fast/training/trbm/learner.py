@@ -21,11 +21,12 @@ from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
+from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import UnitParameters
 
 from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
-from .settings import SequencePace, SequenceSettings, TemporalModel
+from .settings import SequenceSettings, TemporalModel
 from .start import initial_parameters
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
@@ -155,7 +156,7 @@ class TRBMLearner:
         """Yield the sequences of each batch, in an order that the seed and epoch fix."""
         return shuffled(self.seed, rows, self.settings.batch_size, epoch)
 
-    def update(self, data: Sequences, rows: NDArray[np.int64], pace: SequencePace) -> None:
+    def update(self, data: Sequences, rows: NDArray[np.int64], pace: Pace) -> None:
         """Take one step from a batch of sequences."""
         sampler = self.settings.sampler
         draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)
@@ -196,7 +197,7 @@ class TRBMLearner:
         share = 1 - MEMORY if self.updates else 1.0
         self.usual_norm += share * (min(norm, limit) - self.usual_norm)
 
-    def _step(self, slope: dict[str, Any], pace: SequencePace) -> None:
+    def _step(self, slope: dict[str, Any], pace: Pace) -> None:
         steps, rate, own = self.steps, pace.learning_rate, self.own
         steps.taken += 1
         learns = self.settings.learns_visible_precision
@@ -239,7 +240,7 @@ class TRBMLearner:
         self.own["visible_bias"] *= factor
         self.own["visible_to_visible"] *= factor
 
-    def brief(self, pace: SequencePace) -> dict[str, float]:
+    def brief(self, pace: Pace) -> dict[str, float]:
         """Return what an update did last and the learned shapes of the units in brief."""
         result = {"learning_rate": pace.learning_rate, "n_gibbs": float(pace.n_gibbs)}
         result |= self.units.brief(pace.truncation_rate, pace.precision_rate)

@@ -15,8 +15,9 @@ from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
-from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
+from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
+from trug_fast.training.settings import checked_monitor
 from trug_fast.training.units import (
     GaussianUnits,
     HiddenLike,
@@ -143,7 +144,7 @@ def train_trbm(
     """
     kind = as_visible(visible)
     data, held_out = _checked_data(sequences, validation, isinstance(kind, GaussianUnits))
-    watched = _checked_monitor(monitor, held_out)
+    watched = checked_monitor(monitor, ("prediction",), held_out)
     chosen = as_optimizer(optimizer)
     settings = SequenceSettings(
         n_visible=data.shape[1],
@@ -173,9 +174,8 @@ def train_trbm(
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     learner = TRBMLearner(data, settings, begun.seed)
-    from_model = not isinstance(settings.start, LinearStart)
     watch = TRBMWatch(
-        learner, judged(data), held_out, watched, rates.learning, from_model=from_model
+        learner, judged(data), held_out, watched, rates.learning, from_model=settings.from_model
     )
     loop = Loop(data, learner, watch, plan, functions)
     interrupted = run_training(loop, begun.file, progress)
@@ -202,15 +202,6 @@ def _with_past(name: str, sequences: Sequences) -> Sequences:
             "past there is nothing to forecast; rows without order are for train_rbm"
         )
     return sequences
-
-
-def _checked_monitor(monitor: Monitor | str | None, held_out: object) -> Monitor | None:
-    found = as_monitor(monitor, ("prediction",))
-    if found is None and held_out is not None:
-        raise ValueError("validation has no effect with monitor=None")
-    if found is not None and found.patience is not None and held_out is None:
-        raise ValueError("patience needs validation data")
-    return found
 
 
 def _checked_sampler(sampler: SequenceCD | None) -> SequenceCD:

@@ -1,0 +1,137 @@
+"""The package as a building: no circles, one name a class, nothing too large to read."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "trug_fast"
+LINES = 400  # of a file
+CODE = 65  # lines of a function, without its docstring, comments and blank lines
+PARAMETERS = 20  # of a function
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+def module_of(path):
+    """Return the dotted name of a file, and that of the package it is in."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[-1] == "__init__":
+        return ".".join(parts[:-1]), ".".join(parts[:-1])
+    return ".".join(parts), ".".join(parts[:-1])
+
+
+MODULES = {module_of(path)[0]: path for path in FILES}
+
+
+def imports_of(path):
+    """Return the modules of the package that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                package = module_of(path)[1].split(".")
+                base = ".".join(package[: len(package) - node.level + 1] + [base] * bool(base))
+            # "from package import name" means a module if there is one, else the package itself.
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES else base for name in names}
+    return {name for name in found if name in MODULES} - {module_of(path)[0]}
+
+
+GRAPH = {name: imports_of(path) for name, path in MODULES.items()}
+
+
+def circles(graph):
+    """Return the sets of nodes that lead to each other."""
+
+    def reached(name):
+        seen, todo = set(), [name]
+        while todo:
+            new = graph[todo.pop()] - seen
+            seen |= new
+            todo += new
+        return seen
+
+    reach = {name: reached(name) for name in graph}
+    groups = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
+    return sorted(map(sorted, groups))
+
+
+def functions():
+    """Yield each function with its file."""
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield path.relative_to(ROOT), node
+
+
+def listed(found):
+    """Return what was found, a line each, as the words of a failure."""
+    rows = found.items() if isinstance(found, dict) else found
+    return "\n".join(["", *map(str, rows)])
+
+
+def test_circles_are_seen():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+    assert "trug_fast.models.fields" in GRAPH["trug_fast.models.rbm"]
+    assert "trug_fast.kernels.rbm.gibbs" in GRAPH["trug_fast.models.rbm"]
+
+
+def test_no_module_imports_itself_through_others():
+    # Not at the head of a file, not within a function, not for type checkers only.
+    found = circles(GRAPH)
+    assert not found, listed(found)
+
+
+def test_no_package_imports_itself_through_others():
+    rooms = defaultdict(set)
+    for name, others in GRAPH.items():
+        room = name.split(".")[1] if "." in name else ""
+        rooms[room] |= {other.split(".")[1] for other in others if "." in other} - {room}
+    rooms.pop("")  # the root names what is public, and nobody imports it
+    found = circles(rooms)
+    assert not found, listed(found)
+
+
+def test_a_class_has_a_name_of_its_own():
+    names = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                names[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    found = {name: places for name, places in names.items() if len(places) > 1}
+    assert not found, listed(found)
+
+
+def test_files_are_short():
+    lengths = {str(p.relative_to(ROOT)): len(p.read_text("utf-8").splitlines()) for p in FILES}
+    found = {name: lines for name, lines in lengths.items() if lines > LINES}
+    assert not found, listed(found)
+
+
+def test_functions_fit_on_a_screen():
+    long = {}
+    for path, node in functions():
+        body = node.body[1:] if ast.get_docstring(node) else node.body
+        if body:
+            text = (
+                (ROOT / path).read_text("utf-8").splitlines()[body[0].lineno - 1 : node.end_lineno]
+            )
+            code = [line for line in text if line.strip() and not line.strip().startswith("#")]
+            if len(code) > CODE:
+                long[f"{path}:{node.name}"] = len(code)
+    assert not long, listed(long)
+
+
+def test_functions_take_few_parameters():
+    many = {}
+    for path, node in functions():
+        given = node.args
+        count = len(given.posonlyargs + given.args + given.kwonlyargs)
+        if count > PARAMETERS:
+            many[f"{path}:{node.name}"] = count
+    assert not many, listed(many)
