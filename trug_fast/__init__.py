@@ -6,6 +6,7 @@ from types import ModuleType
 
 from . import datasets, kernels
 from ._common.checkpoints import Checkpoint
+from ._common.threads import computing
 from .distributions import truncnorm
 from .evaluation import exact
 from .evaluation.forecasts import forecast_errors
@@ -57,6 +58,7 @@ __all__ = [
     "TruGTRBM",
     "TruGUnits",
     "Truncation",
+    "computing",
     "datasets",
     "estimators",
     "exact",

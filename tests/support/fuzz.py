@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.support.fuzz_arguments import arguments_of
-from tests.support.fuzz_calls import CALLS, RBMS
+from tests.support.fuzz_calls import CALLS
+from tests.support.fuzz_models import RBMS
 
 # What a function may raise (FileNotFoundError and FileExistsError are OSErrors).
 DOCUMENTED = (TypeError, ValueError, OSError, FloatingPointError)

@@ -155,13 +155,21 @@ class computing:
     Parameters
     ----------
     work : float
-        Multiply-adds between two meetings of the threads, for instance by :func:`work`.  Below
-        ``WORTH_THREADS`` the calling thread does all.
+        Multiply-adds between two meetings of the threads.  Below 2 million the calling thread does
+        all.
 
     Raises
     ------
     RuntimeError
         On entry, in a process that was forked after OpenMP had started: it would die or hang.
+
+    Examples
+    --------
+    A parallel kernel of your own, beside other threads that call this package:
+
+    >>> import trug_fast as tf
+    >>> with tf.computing(1e9):
+    ...     total = sum(range(3))  # your kernel
     """
 
     __slots__ = ("_begun", "_lock", "_restored", "_several", "_work")

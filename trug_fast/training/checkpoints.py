@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checkpoints import Checkpoint, RunFile, array_identity, copy_into
 from trug_fast.datasets import Resampler
 
-__all__ = ["State", "TrainingFile", "copy_into", "data_identity"]
+__all__ = ["State", "TrainingFile", "copy_into", "counted", "data_identity", "restore_counted"]
 
 KIND = "Training"
 VERSION = 2  # of what the arrays mean and of how training uses them
@@ -41,3 +42,34 @@ def data_identity(data: NDArray[Any] | Resampler | None) -> str | None:
     if isinstance(data, Resampler):
         return f"{array_identity(data.intensities)}, resampled with seed {data.seed}"
     return array_identity(data)
+
+
+class Counting(Protocol):
+    """A learner that counts its updates, their Gibbs sweeps and the optimizer's steps."""
+
+    updates: int
+    sweeps: int
+    steps: Any
+    settings: Any
+
+
+def counted(learner: Counting, arrays: State) -> State:
+    """Return the arrays of a learner's state with its counters."""
+    counters = np.array([learner.updates, learner.sweeps, learner.steps.taken])
+    return arrays | {"counters": counters}
+
+
+def restore_counted(learner: Counting, arrays: State, state: State) -> None:
+    """Copy a state into the arrays of a learner, and set its counters.
+
+    Raises
+    ------
+    ValueError
+        If an array is missing or of another kind, or no such learner can have these counters.
+    """
+    counters = np.zeros(3, np.int64)
+    copy_into(arrays | {"counters": counters}, state)
+    updates, sweeps, steps = (int(n) for n in counters)
+    if steps != updates or not 0 <= sweeps <= learner.settings.most_sweeps * updates:
+        raise ValueError(f"it says {steps} steps, {sweeps} sweeps of {updates} updates")
+    learner.updates, learner.sweeps, learner.steps.taken = updates, sweeps, steps

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from tests.support.fits import assert_same
 from trug_fast._common import files
 from trug_fast.training.tggm.learner import RegressionLearner
 
@@ -47,16 +48,6 @@ def interruptible():
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, former)
-
-
-def assert_same(fit, other):
-    """Assert that two fits agree in every bit but their times."""
-    for name in fit.model.names:
-        np.testing.assert_array_equal(getattr(fit.model, name), getattr(other.model, name), name)
-    assert list(fit.history) == list(other.history)
-    for name in fit.history.keys() - {"seconds"}:
-        np.testing.assert_array_equal(fit.history[name], other.history[name], name)
-    assert fit[2:] == other[2:]  # the chosen rate and epoch, and whether it was interrupted
 
 
 def resumed(path, how=True):

@@ -17,7 +17,7 @@ from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
-from trug_fast.training.checkpoints import State, copy_into
+from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
@@ -83,19 +83,11 @@ class TRBMLearner:
 
     def state(self) -> State:
         """Return everything that later updates depend on, sharing memory."""
-        counters = np.array([self.updates, self.sweeps, self.steps.taken])
-        return self._arrays() | {"counters": counters}
+        return counted(self, self._arrays())
 
     def restore(self, state: State) -> None:
         """Go back to a state; raises ValueError if it is no state of such a learner."""
-        counters = np.zeros(3, np.int64)
-        copy_into(self._arrays() | {"counters": counters}, state)
-        self.updates, self.sweeps, self.steps.taken = (int(n) for n in counters)
-        most = self.settings.most_sweeps * self.updates
-        if self.steps.taken != self.updates or not 0 <= self.sweeps <= most:
-            raise ValueError(
-                f"it says {self.steps.taken} steps, {self.sweeps} sweeps of {self.updates} updates"
-            )
+        restore_counted(self, self._arrays(), state)
 
     def layers(self) -> TemporalLayers:
         """Return the current parameters as the kernels take them, sharing memory."""

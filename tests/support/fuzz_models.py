@@ -1,0 +1,28 @@
+"""Good models, and a skeleton, for random calls of public functions."""
+
+import numpy as np
+
+import trug_fast as tf
+from tests.support.fuzz_arguments import W
+from trug_fast.datasets import Bone, Skeleton
+
+ZERO = np.zeros
+RBMS = [
+    tf.TruGRBM(W, 0, 0, 1, 0, [1, 2, 3, np.inf]),
+    tf.TruGRBM(W.astype(np.float32), 0.5, 0, [-1, 0, 1, 2], -1, 1),
+    tf.BernoulliRBM(W, 0, 0.5),
+    tf.BernoulliRBM(W, 0, 0.5, visible_precision=2.0),
+    tf.TruGRBM(W[:, :2], 0, 0, 1, 0, 1, visible_precision=[1, 2, 3, 4, 5]),
+]
+BINARY = RBMS[:3]
+TRBMS = [
+    tf.TruGTRBM(W, ZERO((4, 5)), np.eye(5), ZERO((4, 4)), 0, 0, 0, 0, 1, 0, 1),
+    tf.BernoulliTRBM(W.astype("f4"), ZERO((4, 5)), np.eye(5), ZERO((4, 4)), 0, 0, 0, 0, 2.0),
+]
+TGGMS = [
+    tf.TruGTGGM(W, 0, np.ones((1, 5)), 0, 0.2, -1, 1),
+    tf.TruGTGGM(W, 0, np.ones((2, 5)), 0, [0.2, 0.3], 0, np.inf, hidden_variance=0.5),
+]
+START = tf.TruGTGGM(np.ones((2, 5)), 0, np.ones((1, 2)), 0, 0.2, -1, 1)
+LEG = Skeleton([Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")])
+CHANNELS = [*(f"root.{name}" for name in ("TX", "TY", "TZ", "RX", "RY", "RZ")), "shin.rx"]
