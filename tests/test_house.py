@@ -1,6 +1,7 @@
 """The package as a building: no circles, one name a class, nothing too large to read."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -135,3 +136,20 @@ def test_functions_take_few_parameters():
         if count > PARAMETERS:
             many[f"{path}:{node.name}"] = count
     assert not many, listed(many)
+
+
+def untested(path):
+    """Tell whether a module has no test file of its name, nor names one that there is."""
+    own = path.relative_to(PACKAGE)
+    if (ROOT / "tests" / own.parent / f"test_{own.name}").exists():
+        return False
+    named = re.search(
+        r"Tested in ([^\n]*?(tests/[\w/]+\.py))", ast.get_docstring(TREES[path]) or ""
+    )
+    return named is None or not (ROOT / named.group(2)).exists()
+
+
+def test_each_module_has_a_test_of_its_name_or_says_where_it_is_tested():
+    modules = [path for path in FILES if path.name != "__init__.py"]
+    assert len(modules) > 100
+    assert [str(path) for path in modules if untested(path)] == []

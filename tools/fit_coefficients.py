@@ -11,9 +11,12 @@ so its error is within a small factor of the best possible polynomial of the sam
 import mpmath as mp
 
 mp.mp.dps = 40
-HEADER = (
-    '"""Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py."""\n'
-)
+HEADER = '''\
+"""Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py.
+
+Tested in tests/kernels/special/test_elementary.py and test_tails.py.
+"""
+'''
 
 
 def chebyshev_fit(function, low, high, degree):

@@ -34,7 +34,8 @@ def main():
     for _ in range(130):
         middle = (low + high) / 2
         low, high = (middle, high) if surplus(middle) > 0 else (low, middle)
-    print('"""Edges of the equal-area cells of rejection.py, by tools/make_chopin_table.py."""\n')
+    print('"""Edges of the equal-area cells of rejection.py, by tools/make_chopin_table.py.\n')
+    print('Tested in tests/kernels/random/test_rejection.py.\n"""\n')
     print("EDGES = (")
     for x in edges(low):
         print(f"    {float(mp.nstr(x, 20))!r},")

@@ -3,6 +3,8 @@
 NumPy's own reader believes what a file says of itself: some kilobytes can ask for gigabytes.  Here
 an array's shape and type must agree with the size of its member, and all members together must fit
 a bound.
+
+Tested in tests/test_damage.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Checks at the door: every public function calls these before it computes or changes anything."""
+"""Checks at the door: every public function calls these before it computes or changes anything.
+
+Tested in tests/test_bad_input.py and tests/test_input_kinds.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Progress bars, shown where a person is looking."""
+"""Progress bars, shown where a person is looking.
+
+Tested in tests/training/test_driver.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From a user's ``rng`` to the 64-bit key of the counter-based streams."""
+"""From a user's ``rng`` to the 64-bit key of the counter-based streams.
+
+Tested in tests/test_bad_input.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``trug-fast evaluate MODEL``: log-probabilities of a stored model."""
+"""``trug-fast evaluate MODEL``: log-probabilities of a stored model.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

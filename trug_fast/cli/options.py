@@ -1,4 +1,7 @@
-"""Options that several commands share, and what they stand for."""
+"""Options that several commands share, and what they stand for.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

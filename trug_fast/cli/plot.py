@@ -1,4 +1,7 @@
-"""``trug-fast plot``: figures of stored models and of the units themselves."""
+"""``trug-fast plot``: figures of stored models and of the units themselves.
+
+Tested in tests/plots/test_motion.py and tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``trug-fast reproduce table1``: the paper's tables, trained and evaluated anew."""
+"""``trug-fast reproduce table1``: the paper's tables, trained and evaluated anew.
+
+Tested in tests/reproduce/test_runner.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``trug-fast sample MODEL``: draws from a stored model, as images or as numbers."""
+"""``trug-fast sample MODEL``: draws from a stored model, as images or as numbers.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``trug-fast train``: a command for each model."""
+"""``trug-fast train``: a command for each model.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``trug-fast train rbm``: train, score beside an ordinary RBM, and write everything down."""
+"""``trug-fast train rbm``: train, score beside an ordinary RBM, and write everything down.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

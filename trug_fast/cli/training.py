@@ -1,4 +1,7 @@
-"""What ``trug-fast train`` does with every model: options, runs, files, a table and figures."""
+"""What ``trug-fast train`` does with every model: options, runs, files, a table and figures.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Finding and reading the files of the data sets.
 
 A missing file gives a FileNotFoundError, a damaged one a ValueError; both name it.
+
+Tested in tests/datasets/test_images.py and tests/test_damage.py.
 """
 
 import gzip

@@ -1,4 +1,7 @@
-"""What the functions of a distribution take and give, in words: once, for all docstrings."""
+"""What the functions of a distribution take and give, in words: once, for all docstrings.
+
+Tested in tests/distributions/test_frozen.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From what a user passes to the vectors that the kernels take, and back."""
+"""From what a user passes to the vectors that the kernels take, and back.
+
+Tested in tests/distributions/test_truncnorm.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The object ``truncnorm``: all functions of truncated normals under one name, as in SciPy."""
+"""The object ``truncnorm``: all functions of truncated normals under one name, as in SciPy.
+
+Tested in tests/distributions/test_frozen.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of points x: density, distribution function, their logarithms."""
+"""Functions of points x: density, distribution function, their logarithms.
+
+Tested in tests/distributions/test_truncnorm.py.
+"""
 
 from __future__ import annotations
 

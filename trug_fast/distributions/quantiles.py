@@ -1,4 +1,7 @@
-"""From probabilities to values, and where the distribution lies."""
+"""From probabilities to values, and where the distribution lies.
+
+Tested in tests/distributions/test_truncnorm.py.
+"""
 
 from __future__ import annotations
 

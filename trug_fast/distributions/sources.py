@@ -1,4 +1,7 @@
-"""Where draws take their randomness from if a call does not say: SciPy's ``random_state``."""
+"""Where draws take their randomness from if a call does not say: SciPy's ``random_state``.
+
+Tested in tests/distributions/test_draws.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Numbers that sum a distribution up."""
+"""Numbers that sum a distribution up.
+
+Tested in tests/distributions/test_truncnorm.py.
+"""
 
 from __future__ import annotations
 

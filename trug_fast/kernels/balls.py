@@ -1,4 +1,7 @@
-"""Videos of balls that bounce in a box (Sutskever and Hinton, 2007)."""
+"""Videos of balls that bounce in a box (Sutskever and Hinton, 2007).
+
+Tested in tests/datasets/test_videos.py.
+"""
 
 import math
 

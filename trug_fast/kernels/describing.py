@@ -1,4 +1,7 @@
-"""Docstrings of functions that take the same arguments, put together from one place."""
+"""Docstrings of functions that take the same arguments, put together from one place.
+
+Tested in its own example by tests/test_docs.py.
+"""
 
 from collections.abc import Callable, Mapping
 from inspect import cleandoc

@@ -1,4 +1,7 @@
-"""Single machine instructions that Numba has no name for, for float32 and float64 alike."""
+"""Single machine instructions that Numba has no name for, for float32 and float64 alike.
+
+Tested in tests/kernels/special/test_elementary.py.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Models in files, of whichever kind."""
+"""Models in files, of whichever kind.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The sequences of Tables 2 and 3."""
+"""The sequences of Tables 2 and 3.
+
+Tested in tests/reproduce/test_forecasting.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Table 2: errors of one-step forecasts of bouncing balls."""
+"""Table 2: errors of one-step forecasts of bouncing balls.
+
+Tested in tests/reproduce/test_forecasting.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Table 3: errors of one-step forecasts of motion capture."""
+"""Table 3: errors of one-step forecasts of motion capture.
+
+Tested in tests/reproduce/test_forecasting.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Table 4 as the paper prints it, the learned truncation points, and the learned nonlinearities."""
+"""Table 4 as the paper prints it, the learned truncation points, and the learned nonlinearities.
+
+Tested in tests/reproduce/test_table4.py.
+"""
 
 from __future__ import annotations
 

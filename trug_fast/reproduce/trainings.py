@@ -1,4 +1,7 @@
-"""What the trainings of all cells share: their options, files, checkpoints and lines of a log."""
+"""What the trainings of all cells share: their options, files, checkpoints and lines of a log.
+
+Tested in tests/reproduce/test_forecasting.py and test_table1.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The optimizers' memories, and the steps that they take."""
+"""The optimizers' memories, and the steps that they take.
+
+Tested in tests/kernels/test_optimizer.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How an RBM or a temporal one is trained: what both take, checked before anything is computed."""
+"""How an RBM or a temporal one is trained: what both take, checked before anything is computed.
+
+Tested in tests/training/rbm/test_settings.py and tests/training/trbm/test_train.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Watching a run of contrastive divergence: whether it diverges, and whether it learns."""
+"""Watching a run of contrastive divergence: whether it diverges, and whether it learns.
+
+Tested in tests/training/rbm/test_watch.py.
+"""
 
 from __future__ import annotations
 

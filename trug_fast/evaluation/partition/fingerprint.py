@@ -1,4 +1,7 @@
-"""A short hash by which a model is known again.  Tests: tests/evaluation/test_likelihood.py."""
+"""A short hash by which a model is known again.  Tests: tests/evaluation/test_likelihood.py.
+
+Tested in tests/evaluation/partition/test_judgement.py.
+"""
 
 from __future__ import annotations
 

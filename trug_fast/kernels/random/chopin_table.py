@@ -1,4 +1,7 @@
-"""Edges of the equal-area cells of rejection.py, by tools/make_chopin_table.py."""
+"""Edges of the equal-area cells of rejection.py, by tools/make_chopin_table.py.
+
+Tested in tests/kernels/random/test_rejection.py.
+"""
 
 EDGES = (
     0.0,

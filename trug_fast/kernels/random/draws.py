@@ -2,6 +2,8 @@
 
 As the functions in scalars.py they take any real d on a finite interval, d > 0 on an infinite one,
 and numbers of any kind and size; NaN where the unit has no density.
+
+Tested in tests/kernels/unit/test_scalars.py.
 """
 
 from numpy import float64

@@ -1,6 +1,8 @@
 """Log-normalisers of whole hidden layers, from which free energies are made.
 
 Tests: tests/models/test_rbm.py.
+
+Tested in tests/models/test_rbm.py.
 """
 
 import numpy as np

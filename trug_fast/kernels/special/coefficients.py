@@ -1,4 +1,7 @@
-"""Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py."""
+"""Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py.
+
+Tested in tests/kernels/special/test_elementary.py and test_tails.py.
+"""
 
 # (u+4)(1+u^2) R2(u) in t = (u-4)/(u+4), u >= 0; degree 28
 TAIL_64 = (

@@ -1,4 +1,7 @@
-"""What the functions of one unit take, in words: once, for all docstrings."""
+"""What the functions of one unit take, in words: once, for all docstrings.
+
+Tested in tests/test_docs.py.
+"""
 
 from functools import partial
 

@@ -3,6 +3,8 @@
 A draw's formula (quantile.py) and its polish (distribution.py) count from the near end or from the
 mode, in floats: of a quantile beside another end at 0 they leave no digit, and of one that they
 place beyond rounding of the mode, as in a unit of 1e-38 at 1e-10, they miss by a few roundings.
+
+Tested in tests/kernels/unit/test_quantile.py and test_scaling.py.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""One update of an RBM: parameters, chains and optimizer, and how a batch moves them."""
+"""One update of an RBM: parameters, chains and optimizer, and how a batch moves them.
+
+Tested in tests/training/rbm/test_train.py.
+"""
 
 from __future__ import annotations
 

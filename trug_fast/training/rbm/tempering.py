@@ -1,4 +1,7 @@
-"""The model's side of training by parallel tempering: replicas, and the phase they give."""
+"""The model's side of training by parallel tempering: replicas, and the phase they give.
+
+Tested in tests/kernels/rbm/test_tempering.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One update of a temporal RBM: parameters and optimizer, and how a batch moves them."""
+"""One update of a temporal RBM: parameters and optimizer, and how a batch moves them.
+
+Tested in tests/training/trbm/test_train.py.
+"""
 
 from __future__ import annotations
 

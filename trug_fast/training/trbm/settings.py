@@ -1,4 +1,7 @@
-"""How a temporal RBM is trained and where that starts."""
+"""How a temporal RBM is trained and where that starts.
+
+Tested in tests/training/trbm/test_train.py.
+"""
 
 from __future__ import annotations
 
