@@ -15,6 +15,9 @@ from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.misc.appdirs import AppDirs
 
+from .libraries import ScalarLibrary
+from .linking import links_of
+
 FOLDER = Path(__file__).parent
 
 
@@ -95,16 +98,44 @@ class _Place:
 class _Placed(CompileResultCacheImpl):
     _locator_classes = [_Place]
 
+    def reduce(self, cres):
+        return links_of(cres.library), super().reduce(cres)
+
+    def rebuild(self, target_context, payload):
+        links, result = payload
+        for link in links:  # their symbols are looked up where the code is loaded
+            link.load()
+        if result[0][1] != "scalar":
+            return super().rebuild(target_context, result)
+        found = super().rebuild(_ForScalars(target_context), result)
+        return found._replace(target_context=target_context)
+
+
+class _ForScalars:
+    """A target context, and its code generator, that make a ScalarLibrary of what was kept."""
+
+    def __init__(self, context):
+        self._context = context
+
+    def __getattr__(self, name):
+        return getattr(self._context, name)
+
+    def codegen(self):
+        return self
+
+    def unserialize_library(self, state):
+        return ScalarLibrary._unserialize(self._context.codegen(), state)
+
 
 class KernelCache(FunctionCache):
     """The cache of one kernel, which no state of the disk keeps from being compiled."""
 
     _impl_class = _Placed
 
-    def __init__(self, function):
+    def __init__(self, function, purpose=""):
         super().__init__(function)
-        self._cache_file._source_stamp = STAMP  # whatever locators a user has set
-        base = self._impl.filename_base
+        base = self._impl.filename_base + purpose
+        self._cache_file = IndexDataCacheFile(self._cache_path, base, STAMP)
         self._files = [IndexDataCacheFile(str(path), base, STAMP) for path in READ]
 
     def _load_overload(self, sig, context):

@@ -1,4 +1,20 @@
-"""The four ways a kernel is compiled, decided once for the whole folder."""
+"""The ways a kernel is compiled, decided once for the whole folder.
+
+=========  ====================================  =============================================
+decorator  callers                               for
+=========  ====================================  =============================================
+scalar     kernels copy it into their loops      functions of numbers
+serial     compiled code copies it; Python       what users may embed in code of their own
+linked     kernels call it                       loops over rows and tiles
+kernel     kernels call it; Python               what the package calls
+rare       kernels call it with ``rarely``       what few models need, compiled when wanted
+parallel   kernels call it                       the loop over all threads (loops.py)
+pattern    copied where it is named              loops that are given the scalars to call
+=========  ====================================  =============================================
+
+Code for Python to call a function is compiled only where Python does: it takes as long as a small
+function.  Tests may call the others too, through an ``entry`` that is compiled for them.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -6,6 +22,8 @@ from typing import Any, TypeVar
 from numba import config, njit
 
 from .caching import KernelCache
+from .libraries import ScalarCompiler, WideCompiler
+from .linking import Inner, InnerLinked, Linked, Rare
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
     raise ImportError("trug_fast consists of compiled kernels: unset NUMBA_DISABLE_JIT")
@@ -16,6 +34,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # bounds and NaN.  error_model="numpy" drops the zero-division branch that stops vectorisation
 # (5.7 against 1.4 ns for one tail function).
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+_NO_CFUNC = {"no_cfunc_wrapper": True}
+_UNWRAPPED = _NO_CFUNC | {"no_cpython_wrapper": True}
 
 
 def _compile(function: F, **options: Any) -> F:
@@ -24,17 +44,47 @@ def _compile(function: F, **options: Any) -> F:
     return dispatcher
 
 
+def _make(kind: Any, compiler: Any, function: F, options: dict[str, Any], **more: Any) -> Any:
+    options = _OPTIONS | {"nopython": True, "nogil": True} | options
+    dispatcher = kind(function, targetoptions=options, pipeline_class=compiler, **more)
+    dispatcher._cache = KernelCache(function)
+    if isinstance(dispatcher, Inner):
+        dispatcher.entry = njit(**_OPTIONS, nogil=True)(function)
+        dispatcher.entry._cache = KernelCache(function, "entry")
+    return dispatcher
+
+
 def scalar(function: F) -> F:
     """Compile a function of numbers that is inlined into every loop that calls it.
 
     Without ``forceinline`` a loop over such a function does not vectorise (55 against 14 ns).
     """
-    return _compile(function, forceinline=True, inline="never")
+    return _make(Inner, ScalarCompiler, function, _UNWRAPPED | {"forceinline": True})
 
 
 def serial(function: F) -> F:
-    """Compile a function of arrays that runs in the calling thread, without the GIL."""
+    """Compile a function that Python calls and compiled code copies, as users' code must."""
     return _compile(function, nogil=True)
+
+
+def linked(function: F) -> F:
+    """Compile a function of arrays once, for kernels to call."""
+    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED)
+
+
+def kernel(function: F) -> F:
+    """Compile a function of arrays once, for Python and kernels to call; without the GIL."""
+    return _make(Linked, WideCompiler, function, _NO_CFUNC)
+
+
+def rare(subject: str) -> Callable[[F], F]:
+    """Compile a function of arrays once a subject is wanted (linking.want)."""
+    return lambda function: _make(Rare, WideCompiler, function, _UNWRAPPED, subject=subject)
+
+
+def parallel(function: F) -> F:
+    """Compile a function whose ``prange`` loop runs in all Numba threads."""
+    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED | {"parallel": True})
 
 
 def pattern(function: F) -> F:
@@ -44,8 +94,3 @@ def pattern(function: F) -> F:
     kernel made by a closure over its scalars it finds nothing again in the next process.
     """
     return _compile(function, inline="always")
-
-
-def parallel(function: F) -> F:
-    """Compile a function of arrays whose ``prange`` loops run in all Numba threads."""
-    return _compile(function, parallel=True, nogil=True)
