@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 
 from trug_fast import kernels
-from trug_fast.kernels import caching, compiling
+from trug_fast.kernels import caching, compiling, libraries, linking, loops
 
 HELPER = """
 from .compiling import scalar
@@ -21,14 +21,17 @@ def factor():
     return 2.0
 """
 PARALLEL = """
-from numba import prange
-from .compiling import parallel
+from .compiling import kernel, linked
 from .helper import factor
+from .loops import each
 
-@parallel
+@linked
+def one(i, out):
+    out[i] = factor()
+
+@kernel
 def fill(out):
-    for i in prange(out.size):
-        out[i] = factor()
+    each(one, out.size, (out,))
 """
 PATTERN = """
 from .compiling import pattern, serial
@@ -45,14 +48,17 @@ def fill(out):
 """
 # In rooms on other floors: files of one name that hold kernels of one name on the same line.
 DEEP = """
-from numba import prange
-from folder.compiling import parallel
+from folder.compiling import kernel, linked
 from folder.deep.er.helper import factor
+from folder.loops import each
 
-@parallel
+@linked
+def one(i, out):
+    out[i] = NUMBER * factor()
+
+@kernel
 def fill(out):
-    for i in prange(out.size):
-        out[i] = NUMBER * factor()
+    each(one, out.size, (out,))
 """
 ROOMS = ("rbm", "trbm", "deep/rbm")  # of which two end alike
 SCRIPT = """
@@ -80,7 +86,7 @@ def fill(folder, kernel):
     """Make a folder of kernels like the package's."""
     folder.mkdir()
     (folder / "__init__.py").touch()
-    for module in (caching, compiling):
+    for module in (caching, compiling, libraries, linking, loops):
         shutil.copy(module.__file__, folder)
     (folder / "helper.py").write_text(HELPER, encoding="utf-8")
     (folder / "kernel.py").write_text(kernel, encoding="utf-8")
