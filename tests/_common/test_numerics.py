@@ -44,7 +44,7 @@ def test_training_gathers_rows_whatever_the_order_of_the_data(monkeypatch):
 
 
 def test_no_kernel_is_compiled_again_for_memory_of_another_kind():
-    """Each takes seconds: of one type, arrays that are read-only or columns are another to Numba."""
+    """Each takes seconds: to Numba, arrays that are read-only or columns are of another type."""
     kernels = (
         *(free_energy.log_norm_parts, gibbs.hidden_moments, gibbs.step_hidden, gibbs.step_visible),
         mean_field.posterior,
@@ -65,5 +65,5 @@ def test_no_kernel_is_compiled_again_for_memory_of_another_kind():
     use(wide[:, :3])
     use(numerics.read_only(wide[:, :3].copy()))
     options = {"n_chains": 2, "n_temperatures": 2, "rng": 0, "progress": False}
-    tf.log_partition(rbm, path="paper", **options)  # the normaliser of a model without weights
+    tf.log_partition(rbm, **options)  # the normaliser of a model without weights
     assert [set(kernel.signatures) for kernel in kernels] == known
