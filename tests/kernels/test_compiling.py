@@ -3,13 +3,12 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from numba import njit
 
+from tests.support import processes
 from trug_fast import kernels
 from trug_fast.kernels import caching, compiling, libraries, linking, loops
 
@@ -94,15 +93,9 @@ def fill(folder, kernel):
 
 def once(folder, script):
     """Run a script in a new process; return the values that it prints, with their cache hits."""
-    environment = os.environ | {
-        "NUMBA_CACHE_DIR": str(folder.parent / "cache"),
-        "PYTHONPATH": str(folder.parent),
-        "PYTHONDONTWRITEBYTECODE": "1",  # else Python itself may miss an edit within a second
-    }
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    lines = (line.split() for line in done.stdout.splitlines())
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(folder.parent / "cache")}
+    printed, _ = processes.run(script, folder.parent, **variables)
+    lines = (line.split() for line in printed.splitlines())
     return [(float(value), int(hits)) for value, hits in lines]
 
 

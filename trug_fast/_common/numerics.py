@@ -53,3 +53,11 @@ def read_only(weights: FloatArray) -> FloatArray:
     view = weights.view()
     view.flags.writeable = False
     return view
+
+
+def rows_for_kernels(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
+    """Return data row after row, in memory that can be written to.
+
+    To Numba any other data are of another type, for which each kernel would be compiled again.
+    """
+    return np.require(array, dtype, ["C", "W", "E"])
