@@ -2,21 +2,23 @@
 
     python -m tools.compare_training [--threads 1 2] [--rounds 6]
 
-Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians.
-The floor is NumPy's matrix products alone, five an update, two a sweep or annealing step.  Rows of
-scikit-learn (persistent chains, plain SGD), torch (CD-1, RMSprop; a plain RBM, every step on
-whole arrays in place) and rbms (persistent chains, plain SGD; annealing) appear where these are
-installed; they have Bernoulli hidden units.
+Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians,
+on one thread of processor time.  The floor is NumPy's matrix products alone, five an update, two
+a sweep or annealing step.  Rows of scikit-learn (persistent chains, plain SGD), torch (CD-1,
+RMSprop; a plain RBM, every step on whole arrays in place) and rbms (persistent chains, plain SGD;
+annealing) appear where these are installed; they have Bernoulli hidden units.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -32,17 +34,28 @@ from asv_benchmarks.benchmarks.common import (
     random_pixels,
     seconds,
 )
+from tools.processor import describe, versions
 
 Call = Callable[[], object]
-Rows = dict[str, tuple[Call, int]]  # what is timed, with the number of steps in a call
 
 
-def scikit_learn() -> Call:
+class Row(NamedTuple):
+    """What is timed, the number of steps in a call, whether it is ours."""
+
+    call: Call
+    steps: int = 1
+    ours: bool = True
+
+
+Rows = dict[str, Row]
+
+
+def scikit_learn(rows: int = CHAINS, visible: int = VISIBLE, hidden: int = HIDDEN) -> Call:
     """Return an update of scikit-learn's RBM."""
     from sklearn.neural_network import BernoulliRBM
 
-    model = BernoulliRBM(HIDDEN, batch_size=CHAINS, learning_rate=1e-3, random_state=0)
-    batch = random_pixels(CHAINS, VISIBLE, "float32")
+    model = BernoulliRBM(hidden, batch_size=rows, learning_rate=1e-3, random_state=0)
+    batch = random_pixels(rows, visible, "float32")
     return lambda: model.partial_fit(batch)
 
 
@@ -116,35 +129,61 @@ def rbms_annealing() -> Call:
     return lambda: compute_partition_function_ais(CHAINS, ais.TEMPERATURES + 1, model)
 
 
-def rows(threads: int) -> Rows:
-    """Return what is timed, with the number of steps in a call."""
-    products = Products(threads)
-    found: Rows = {"five products (floor)": (products.of_update, 1)}
+def updates(threads: int) -> Rows:
+    """Return our updates, after their floor."""
+    found = {"five products (floor)": Row(Products(threads).of_update, ours=False)}
     for units in ("trug", "bernoulli"):
         update = training.Update()
         update.setup(units, threads)
-        found[f"update, {units} units"] = (update.update, 1)
-    if importlib.util.find_spec("torch"):
-        found["update, torch, Bernoulli units"] = (torch_rbm(), 1)
-    if importlib.util.find_spec("sklearn"):
-        found["update, scikit-learn, Bernoulli units"] = (scikit_learn(), 1)
-    if importlib.util.find_spec("rbms"):
-        found["update, rbms, Bernoulli units"] = (rbms_update(), 1)
-    found["two products (floor)"] = (products.of_temperature, 1)
+        found[f"update, {units} units"] = Row(update.update)
+    return found
+
+
+def updates_of_others() -> Rows:
+    """Return updates by the libraries that are installed."""
+    peers = {
+        "torch": ("torch", torch_rbm),
+        "sklearn": ("scikit-learn", scikit_learn),
+        "rbms": ("rbms", rbms_update),
+    }
+    return {
+        f"update, {name}, Bernoulli units": Row(prepare(), ours=False)
+        for library, (name, prepare) in peers.items()
+        if importlib.util.find_spec(library)
+    }
+
+
+def annealing(threads: int) -> Rows:
+    """Return our annealing steps, after their floor."""
+    found = {"two products (floor)": Row(Products(threads).of_temperature, ours=False)}
     for units in ("[0, 1]", "[0, 4]", "Bernoulli"):
         temperatures = ais.Temperatures()
         temperatures.setup(units, threads)
-        found[f"annealing step, {units}"] = (temperatures.anneal, ais.TEMPERATURES)
-    for units in ("[0, 4]", "Bernoulli"):
-        sweeps = gibbs.Sweeps()
-        sweeps.setup(units, threads)
-        found[f"Gibbs sweep, {units}"] = (
-            partial(sweeps.time_sweeps, units, threads),
-            gibbs.SWEEPS,
-        )
-    if importlib.util.find_spec("rbms"):
-        found["rbms: annealing step, Bernoulli"] = (rbms_annealing(), ais.TEMPERATURES)
+        found[f"annealing step, {units}"] = Row(temperatures.anneal, ais.TEMPERATURES)
     return found
+
+
+def sweeps(threads: int) -> Rows:
+    """Return our Gibbs sweeps, which have the same floor."""
+    found = {}
+    for units in ("[0, 4]", "Bernoulli"):
+        own = gibbs.Sweeps()
+        own.setup(units, threads)
+        found[f"Gibbs sweep, {units}"] = Row(partial(own.time_sweeps, units, threads), gibbs.SWEEPS)
+    return found
+
+
+def annealing_of_others() -> Rows:
+    """Return annealing steps by rbms, where it is installed."""
+    if not importlib.util.find_spec("rbms"):
+        return {}
+    return {"annealing step, rbms, Bernoulli": Row(rbms_annealing(), ais.TEMPERATURES, ours=False)}
+
+
+def rows(threads: int) -> Rows:
+    """Return what is timed."""
+    own = updates(threads) | updates_of_others()
+    return own | annealing(threads) | sweeps(threads) | annealing_of_others()
 
 
 def use_threads(threads: int) -> None:
@@ -167,19 +206,20 @@ def measure(
         for name in calls[counts[0]]:
             for threads in counts:
                 use_threads(threads)
-                times[threads][name] += seconds_of(name, threads, *calls[threads][name])
+                times[threads][name] += seconds_of(threads, calls[threads][name])
     return {
         threads: {name: float(np.median(found)) for name, found in of_rows.items()}
         for threads, of_rows in times.items()
     }
 
 
-def seconds_of(name: str, threads: int, call: Call, steps: int) -> list[float]:
+def seconds_of(threads: int, row: Row) -> list[float]:
     """Time some calls."""
+    # On one thread by the processor's time, which other processes disturb less.
+    clock = time.process_time if threads == 1 else time.perf_counter
     # As in training, which holds BLAS to one thread inside Numba's for the whole run.
-    ours = name.startswith(("update, trug", "update, bernoulli", "annealing", "Gibbs"))
-    with threadpool_limits(1 if ours else threads, "blas"):
-        return [second / steps for second in seconds(call, 10)]
+    with threadpool_limits(1 if row.ours else threads, "blas"):
+        return [second / row.steps for second in seconds(row.call, 10, clock)]
 
 
 def arguments(words: str, rounds: int) -> argparse.Namespace:
@@ -191,25 +231,33 @@ def arguments(words: str, rounds: int) -> argparse.Namespace:
     return parser.parse_args()
 
 
+def over_floor(times: dict[str, float]) -> dict[str, float]:
+    """Return each time over that of the floor above it."""
+    found, floor = {}, math.nan
+    for name, second in times.items():
+        floor = second if "floor" in name else floor
+        found[name] = second / floor
+    return found
+
+
 def show(results: dict[int, dict[str, float]]) -> None:
     """Print a table of times, each also over the floor above it, and what more threads bring."""
-    heads = [f"{threads} threads, ms | over floor" for threads in results]
-    print(f"| | {' | '.join(heads)} |")
-    print("|---" + "|---|---" * len(heads) + "|")
-    floor = ""
-    for name in next(iter(results.values())):
-        floor = name if "floor" in name else floor
-        cells = [f"{t[name] * 1e3:.2f} | {t[name] / t[floor]:.2f}" for t in results.values()]
-        print(f"| {name} | {' | '.join(cells)} |")
-    if len(results) > 1:
-        few, many = results[min(results)], results[max(results)]
-        for name in few:
-            print(f"{name}: {few[name] / many[name]:.2f} times as fast with all threads")
+    heads = [f"{threads} thread{'s' * (threads > 1)}, ms | over floor" for threads in results]
+    several = len(results) > 1
+    print(f"| | {' | '.join([*heads, *['times as fast'] * several])} |")
+    print("|---" * (1 + 2 * len(results) + several) + "|")
+    ratios = {threads: over_floor(times) for threads, times in results.items()}
+    few, many = results[min(results)], results[max(results)]
+    for name in few:
+        cells = [f"{t[name] * 1e3:.3g} | {ratios[n][name]:.2f}" for n, t in results.items()]
+        gain = [f"{few[name] / many[name]:.2f}"] * several
+        print(f"| {' | '.join([name, *cells, *gain])} |")
 
 
 def main() -> None:
     """Measure and print."""
     options = arguments(__doc__.splitlines()[0], rounds=6)
+    print(f"{describe()}; {versions()}\n")
     show(measure(rows, options.threads, options.rounds))
 
 
