@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import math
 import sys
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from asv_benchmarks.benchmarks import ais, gibbs, training
@@ -48,6 +48,7 @@ class Row(NamedTuple):
 
 
 Rows = dict[str, Row]
+Times = NDArray[np.float64]  # of a step, a median for each round
 
 
 def scikit_learn(rows: int = CHAINS, visible: int = VISIBLE, hidden: int = HIDDEN) -> Call:
@@ -195,31 +196,28 @@ def use_threads(threads: int) -> None:
 
 def measure(
     rows: Callable[[int], Rows], counts: list[int], rounds: int
-) -> dict[int, dict[str, float]]:
-    """Return the median seconds of a step of each row, for each number of threads."""
+) -> dict[int, dict[str, Times]]:
+    """Return the seconds of a step of each row, for each number of threads."""
     calls, times = {}, {}
     for threads in counts:
         use_threads(threads)
         calls[threads] = rows(threads)
-        times[threads] = {name: [] for name in calls[threads]}
-    for _ in range(rounds):
+        times[threads] = {name: np.empty(rounds) for name in calls[threads]}
+    for i in range(rounds):
         for name in calls[counts[0]]:
             for threads in counts:
                 use_threads(threads)
-                times[threads][name] += seconds_of(threads, calls[threads][name])
-    return {
-        threads: {name: float(np.median(found)) for name, found in of_rows.items()}
-        for threads, of_rows in times.items()
-    }
+                times[threads][name][i] = seconds_of(threads, calls[threads][name])
+    return times
 
 
-def seconds_of(threads: int, row: Row) -> list[float]:
-    """Time some calls."""
+def seconds_of(threads: int, row: Row) -> float:
+    """Return the median time of some calls."""
     # On one thread by the processor's time, which other processes disturb less.
     clock = time.process_time if threads == 1 else time.perf_counter
     # As in training, which holds BLAS to one thread inside Numba's for the whole run.
     with threadpool_limits(1 if row.ours else threads, "blas"):
-        return [second / row.steps for second in seconds(row.call, 10, clock)]
+        return float(np.median(seconds(row.call, 10, clock))) / row.steps
 
 
 def arguments(words: str, rounds: int) -> argparse.Namespace:
@@ -231,16 +229,16 @@ def arguments(words: str, rounds: int) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def over_floor(times: dict[str, float]) -> dict[str, float]:
-    """Return each time over that of the floor above it."""
-    found, floor = {}, math.nan
-    for name, second in times.items():
-        floor = second if "floor" in name else floor
-        found[name] = second / floor
+def over_floor(times: dict[str, Times]) -> dict[str, float]:
+    """Return each time over that of the floor above it, taken in the same round."""
+    found, floor = {}, np.empty(0)
+    for name, own in times.items():
+        floor = own if "floor" in name else floor
+        found[name] = float(np.median(own / floor))
     return found
 
 
-def show(results: dict[int, dict[str, float]]) -> None:
+def show(results: dict[int, dict[str, Times]]) -> None:
     """Print a table of times, each also over the floor above it, and what more threads bring."""
     heads = [f"{threads} thread{'s' * (threads > 1)}, ms | over floor" for threads in results]
     several = len(results) > 1
@@ -249,8 +247,11 @@ def show(results: dict[int, dict[str, float]]) -> None:
     ratios = {threads: over_floor(times) for threads, times in results.items()}
     few, many = results[min(results)], results[max(results)]
     for name in few:
-        cells = [f"{t[name] * 1e3:.3g} | {ratios[n][name]:.2f}" for n, t in results.items()]
-        gain = [f"{few[name] / many[name]:.2f}"] * several
+        cells = [
+            f"{np.median(times[name]) * 1e3:.3g} | {ratios[threads][name]:.2f}"
+            for threads, times in results.items()
+        ]
+        gain = [f"{np.median(few[name] / many[name]):.2f}"] * several
         print(f"| {' | '.join([name, *cells, *gain])} |")
 
 

@@ -20,21 +20,25 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that compiled kernels call)
+from numba.core.caching import NullCache
 from threadpoolctl import threadpool_info
+
+from trug_fast.kernels.compiling import serial
 
 SYSCTL = ["sysctl", "-n", "machdep.cpu.brand_string"]
 REGISTERS = {"zmm": 512, "ymm": 256}  # else 128, as on ARM
 
 
-@numba.njit  # kept nowhere: Numba shows no code of what it has loaded from disk
+@serial
 def double(values, out):
-    """Double numbers, as many at once as the compiler of the kernels prefers."""
+    """Double numbers, as many at once as in any kernel."""
     for i in range(out.size):
         out[i] = values[i] + values[i]
 
 
 def width() -> int:
     """Return the bits of the registers that kernels use."""
+    double._cache = NullCache()  # Numba shows no code of what it has loaded from disk
     values = np.ones(2)
     double(values, np.empty(2))
     code = "".join(double.inspect_asm().values())
@@ -74,11 +78,11 @@ def load() -> str:
 
 def versions() -> str:
     """Return the versions of what times depend on, and how busy the cores are, in a line."""
-    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    blas = {
-        f"{own['internal_api']} {own['version']} ({own.get('architecture', 'any')})": None
-        for own in libraries
-    }
+    blas = sorted(
+        f"{own['internal_api']} {own['version']} ({own.get('architecture', 'any')})"
+        for own in threadpool_info()
+        if own["user_api"] == "blas"
+    )
     return (
         f"Python {platform.python_version()}, Numba {numba.__version__} with LLVM "
         f"{'.'.join(map(str, llvm.llvm_version_info))}, NumPy {np.__version__}, BLAS: "
