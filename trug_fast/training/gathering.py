@@ -45,9 +45,9 @@ def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, Rows]]:
 
     That is ``data`` itself where it can be.  Of columns too large to be copied whole, the rows of
     many batches are gathered at a time, from first to last, so that each column is passed through
-    once and in order.  On an AMD EPYC (family 25, model 17, AVX-512), one thread, a batch of 100x784
-    out of 3 GB in memory takes 0.3 ms instead of 1.2 if they are bytes, 1.7 instead of 5.4 in
-    float32, 0.7 instead of 1.2 in float64; out of 0.6 GB, in memory or in a file, 0.2 to 0.4
+    once and in order.  On an AMD EPYC (family 25, model 17, AVX-512), one thread, a batch of
+    100x784 out of 3 GB in memory takes 0.3 ms instead of 1.2 if they are bytes, 1.7 instead of 5.4
+    in float32, 0.7 instead of 1.2 in float64; out of 0.6 GB, in memory or in a file, 0.2 to 0.4
     instead of 0.5 to 0.8.  With 64 MiB at a time float32 takes 3.7, with 1 GiB 0.75.
     """
     if not isinstance(data, np.ndarray) or _lie_together(data):
