@@ -1,4 +1,4 @@
-"""Times stand beside their floor and name the processor; first calls start with nothing compiled."""
+"""Times stand beside their floor and name the processor; first calls compile all they need."""
 
 import numpy as np
 
