@@ -2,10 +2,10 @@
 
     python -m tools.compilations ["train_rbm" ...] [--longest 20]
 
-CPU seconds of the whole process, imports included, on tiny data, since nearly all is compilation;
-``import`` is the part that comes before the call.  ``--longest`` lists the compilations by the
-time each takes without those that it starts.  Needs public calls only, so that it can time any
-commit: ``PYTHONPATH=<its checkout> python tools/compilations.py``.
+CPU seconds of the whole process and its children, imports included, on tiny data, since nearly all
+is compilation; ``import`` is the part that comes before the call.  ``--longest`` lists the
+compilations by the time each takes without those that it starts.  Needs public calls only, so that
+it can time any commit: ``PYTHONPATH=<its checkout> python tools/compilations.py``.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def run(case: str) -> FirstCall:
     names = {"__name__": "user", "tf": tf, "rng": rng, "bits": bits}
     imports = time.process_time()
     exec(CASES[case], names)
-    return FirstCall(time.process_time(), imports, compilations)
+    children = sum(os.times()[2:4])
+    return FirstCall(time.process_time() + children, imports, compilations)
 
 
 def first_call(case: str) -> FirstCall:
