@@ -248,7 +248,7 @@ def _hidden_tile(index, layers, chains, path, k, run):
             hidden_part[r, unit // HIDDEN] = 0.0
 
 
-@kernel
+@linked
 def hidden_half_step(layers, chains, path, k, run):
     """Draw the hidden units at p_k; before, write each tile's share of the weight if x has it."""
     rows, units = chains.hidden.shape
@@ -279,7 +279,7 @@ def _visible_tile(index, layers, chains, path, k, run):
             visible_part[r, unit // VISIBLE] = inner(state, change)
 
 
-@kernel
+@linked
 def visible_half_step(layers, chains, path, k, run):
     """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
     rows, units = chains.visible.shape

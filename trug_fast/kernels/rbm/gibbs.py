@@ -139,7 +139,7 @@ def _net_tile(index, layers, visible, net):
     hidden_net(layers, visible, net, tile(index, rows, units, HIDDEN))
 
 
-@kernel
+@linked
 def net_inputs(layers, visible, net):
     """Write the net inputs of the hidden units given visible ones."""
     rows, units = net.shape
