@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from numba import config, njit
 
 from .caching import KernelCache
-from .libraries import ScalarCompiler, WideCompiler
+from .libraries import KernelCompiler, ScalarCompiler
 from .linking import Inner, InnerLinked, Linked, Rare
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -79,22 +79,22 @@ def serial(function: F) -> F:
 
 def linked(function: F) -> F:
     """Compile a function of arrays once, for kernels to call."""
-    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED)
+    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED)
 
 
 def kernel(function: F) -> F:
     """Compile a function of arrays once, for Python and kernels to call; without the GIL."""
-    return _make(Linked, WideCompiler, function, _NO_CFUNC)
+    return _make(Linked, KernelCompiler, function, _NO_CFUNC)
 
 
 def rare(subject: str) -> Callable[[F], F]:
     """Compile a function of arrays once a subject is wanted (linking.want)."""
-    return lambda function: _make(Rare, WideCompiler, function, _UNWRAPPED, subject=subject)
+    return lambda function: _make(Rare, KernelCompiler, function, _UNWRAPPED, subject=subject)
 
 
 def parallel(function: F) -> F:
     """Compile a function whose ``prange`` loop runs in all Numba threads."""
-    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED | {"parallel": True})
+    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED | {"parallel": True})
 
 
 def pattern(function: F) -> F:
