@@ -7,6 +7,7 @@ scalar     kernels copy it into their loops      functions of numbers, inlined
 inner      compiled code copies it               longer ones, not inlined
 serial     compiled code copies it; Python       what users may embed in code of their own
 linked     kernels call it                       loops over rows and tiles
+row_loop   kernels call it                       loops over one row of several arrays
 kernel     kernels call it; Python               what the package calls
 rare       kernels call it with ``rarely``       what few models need, compiled when wanted
 parallel   kernels call it                       the loop over all threads (loops.py)
@@ -23,7 +24,7 @@ from typing import Any, TypeVar
 from numba import config, njit
 
 from .caching import KernelCache
-from .libraries import KernelCompiler, ScalarCompiler
+from .libraries import APART, KernelCompiler, ScalarCompiler
 from .linking import Inner, InnerLinked, Linked, Rare
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -80,6 +81,15 @@ def serial(function: F) -> F:
 def linked(function: F) -> F:
     """Compile a function of arrays once, for kernels to call."""
     return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED)
+
+
+def row_loop(function: F) -> F:
+    """Compile a function like ``linked``, whose arrays that it writes to overlap no others.
+
+    A loop over ten arrays stays scalar else: LLVM tests for overlaps of a few only.
+    """
+    APART.add(function)
+    return linked(function)
 
 
 def kernel(function: F) -> F:

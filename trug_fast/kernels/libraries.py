@@ -6,6 +6,7 @@ fill them.
 Tested in tests/kernels/test_compiling.py.
 """
 
+from llvmlite import ir as llvm_types
 from llvmlite.binding import parse_bitcode
 from numba import types
 from numba.core import ir
@@ -17,6 +18,9 @@ from numba.core.typed_passes import AnnotateTypes
 # On Intel's processors LLVM takes registers of 256 bits even where there are 512: draws took 44 ns
 # so, 26 with this attribute.  Where there are only 256 bits it changes nothing.
 WIDE = '"prefer-vector-width"="512"'
+
+
+APART: set = set()  # functions whose arrays that are written to overlap no others
 
 
 class _Machineless:
@@ -39,15 +43,25 @@ class KernelLibrary(JITCodeLibrary):
     """
 
     borrows = False  # whether it makes no array and returns none: its callers hold all it sees
+    apart = False  # whether arrays that it writes to overlap no others
 
     def add_ir_module(self, ir_module):
         """Take in what Numba has made of a function."""
         for function in ir_module.functions:
             if function.blocks:
                 set.add(function.attributes, WIDE)  # llvmlite's own method takes known names only
+            for argument in function.args if self.apart else ():
+                if _is_data(argument):
+                    argument.add_attribute("noalias")
             for block in function.blocks if self.borrows else ():
                 block.instructions[:] = [i for i in block.instructions if not _counts(i)]
         super().add_ir_module(ir_module)
+
+
+def _is_data(argument):
+    """Tell whether an argument of a function points to numbers of an array."""
+    pointee = getattr(argument.type, "pointee", None)
+    return isinstance(pointee, llvm_types.FloatType | llvm_types.DoubleType)
 
 
 def _counts(instruction):
@@ -146,6 +160,7 @@ def _compiler(library_class):
             state.library = library_class(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
             state.library.borrows = _borrows(state)
+            state.library.apart = state.func_id.func in APART
             return False
 
     class Compiler(CompilerBase):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked
+from trug_fast.kernels.compiling import kernel, linked, row_loop
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
@@ -267,14 +267,14 @@ def step_visible(layers, hidden, address, mean, sample):
     each(_step_visible_tile, tile_count(rows, units, VISIBLE), arguments)
 
 
-@linked
+@row_loop
 def mean_visible_row(net, precision):
     """Replace net inputs by means: of zeros and ones, or, given precisions, of Gaussians."""
     for i in range(net.size):
         net[i] = sigmoid(net[i]) if precision.size == 0 else net[i] / precision[i]
 
 
-@linked
+@row_loop
 def draw_visible_row(net, precision, uniform, sample):
     """Replace net inputs by means, and draw."""
     if precision.size == 0:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import linked, pattern, rare, scalar
+from trug_fast.kernels.compiling import linked, pattern, rare, row_loop, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.special.elementary import exp, sigmoid, softplus
@@ -90,7 +90,7 @@ def _nonpositive_means(net, units, mean):
     over_nonpositive(nonpositive_moments_of, _put_mean, net, units, net, mean)
 
 
-@linked
+@row_loop
 def mean_row(net, units, mean):
     """Write E[h | net input]."""
     if units.kind == BERNOULLI:
@@ -120,7 +120,7 @@ def _nonpositive_statistics(net, units, mean, sums):
     over_nonpositive(nonpositive_moments_of, _put_statistics, net, units, mean, sums)
 
 
-@linked
+@row_loop
 def statistics_row(net, units, mean, sums):
     """Write E[h | net] and add to the running sums."""
     if units.kind == BERNOULLI:
@@ -147,7 +147,7 @@ def _nonpositive_moments(net, units, out):
     over_nonpositive(nonpositive_moments_of, _put_moments, net, units, net, out)
 
 
-@linked
+@row_loop
 def moments_row(net, units, mean, variance, log_low, log_high):
     """Write E[h], Var[h] and the log densities at the two ends."""
     if units.kind == BERNOULLI:
@@ -181,7 +181,7 @@ def _nonpositive_draws(net, units, uniform, sample):
     over_nonpositive(_nonpositive_quantile_of, _put, net, units, uniform, sample)
 
 
-@linked
+@row_loop
 def draw_row(net, units, uniform, sample):
     """Write one draw of each unit, by inversion of the uniforms."""
     if units.kind == BERNOULLI:
@@ -206,7 +206,7 @@ def _nonpositive_log_norms(net, units, scales, values):
     over_nonpositive(_nonpositive_log_norm_of, _put, net, units, scales, values)
 
 
-@linked
+@row_loop
 def log_norm_row(net, units, scale, precision_scale, values):
     """Write L(scale a, precision_scale d, lower, upper) of each unit and return their sum.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, rare, scalar
+from trug_fast.kernels.compiling import kernel, linked, rare, row_loop, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely
 from trug_fast.kernels.loops import each
@@ -77,7 +77,7 @@ def _nonpositive_slopes(net, units, delta, sums):
     over_nonpositive(_nonpositive_slopes_of, _put_slopes, net, units, delta, sums)
 
 
-@linked
+@row_loop
 def slopes_row(net, units, delta, sums):
     """Add one row's share to the running sums of TruG units."""
     precision, lower, upper = units.precision, units.lower, units.upper
