@@ -221,7 +221,7 @@ def train_rbm(
         learner, judged(source), held_out, watched, rates.learning, from_model=settings.from_model
     )
     loop = Loop(source, learner, watch, plan, functions)
-    interrupted = run_training(loop, begun.file, progress)
+    interrupted = run_training(loop, begun, progress)
     return RBMFit(loop.model(), loop.history(), interrupted)
 
 

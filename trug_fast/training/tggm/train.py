@@ -197,7 +197,7 @@ def train_tggm(
     scales = Scales.of(data.X, data.y)
     sets = data.sets(scales, settings.dtype, begun.seed)
     job = RegressionJob(sets, scales, settings, plan, functions, begun.seed)
-    interrupted = run_training(job, begun.file, progress)
+    interrupted = run_training(job, begun, progress)
     best = job.best()
     rate, history = rates[best.number][1], best.loop.history()
     return TGGMFit(job.model(), history, interrupted, rate, best.loop.best_epoch())

@@ -178,7 +178,7 @@ def train_trbm(
         learner, judged(data), held_out, watched, rates.learning, from_model=settings.from_model
     )
     loop = Loop(data, learner, watch, plan, functions)
-    interrupted = run_training(loop, begun.file, progress)
+    interrupted = run_training(loop, begun, progress)
     return TRBMFit(loop.model(), loop.history(), interrupted)
 
 

@@ -1,0 +1,3 @@
+"""Kernels that first calls compile."""
+
+TABLE = ""
