@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from .compiling import pattern, scalar, serial
+from .compiling import kernel, linked, pattern, scalar
 from .intrinsics import fma, like, pick
 from .random.philox import DISTRIBUTION, uniform_row
 from .special.elementary import exp, log
@@ -27,7 +27,7 @@ FARTHEST_64, FARTHEST_32 = 1e100, 1e12
 _CHAIN_BITS = 30  # elements 2**30 k ... have chain k, whose block numbers fit 32 bits
 
 
-@serial
+@linked
 def _part(values, start, stop, buffer):
     """Return elements start..stop; of one element, ``buffer`` filled with it."""
     if values.size > 1:
@@ -37,7 +37,7 @@ def _part(values, start, stop, buffer):
     return part
 
 
-@serial
+@linked
 def _shape(a, b, loc, scale, start, out, space):
     """Return the block's lower, upper, loc, scale (NaN if anything is amiss), and place in out."""
     stop = min(start + BLOCK, out.size)
@@ -52,7 +52,7 @@ def _shape(a, b, loc, scale, start, out, space):
     return lower, upper, _part(loc, start, stop, space[2]), checked, out[start:stop]
 
 
-@serial
+@linked
 def _points(x, a, b, loc, scale, start, out, space):
     """Return the block's standardised points, lower, upper, scale, and its place in out."""
     lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)
@@ -102,37 +102,37 @@ def _log_density(value, z, lower, upper, width):
     return value - log(width)
 
 
-@serial
+@kernel
 def pdf(x, a, b, loc, scale, out):
     """Write the density at x."""
     over_points(distribution.logpdf, _density, x, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def logpdf(x, a, b, loc, scale, out):
     """Write the log density at x."""
     over_points(distribution.logpdf, _log_density, x, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def cdf(x, a, b, loc, scale, out):
     """Write the probability up to x."""
     over_points(distribution.cdf, _probability, x, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def sf(x, a, b, loc, scale, out):
     """Write the probability beyond x."""
     over_points(distribution.sf, _probability, x, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def logcdf(x, a, b, loc, scale, out):
     """Write the log of the probability up to x."""
     over_points(distribution.logcdf, _probability, x, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def logsf(x, a, b, loc, scale, out):
     """Write the log of the probability beyond x."""
     over_points(distribution.logsf, _probability, x, a, b, loc, scale, out)
@@ -180,7 +180,7 @@ def _unless_amiss(value, shift, width):
     return value if width > like(width, 0.0) else width
 
 
-@serial
+@kernel
 def mean(a, b, loc, scale, out):
     """Write the mean, to the resolution of its distance from the near end.
 
@@ -199,31 +199,31 @@ def mean(a, b, loc, scale, out):
             value[i] = _sum(shift[i], width[i], end, offset)
 
 
-@serial
+@kernel
 def var(a, b, loc, scale, out):
     """Write the variance."""
     over_intervals(_variance, _stretched, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def skewness(a, b, loc, scale, out):
     """Write the third central moment over the cubed standard deviation."""
     over_intervals(_skewness, _unless_amiss, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def entropy(a, b, loc, scale, out):
     """Write the differential entropy."""
     over_intervals(distribution.entropy, _widened, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def log_mass(a, b, loc, scale, out):
     """Write the log of the standard normal's mass between a and b."""
     over_intervals(distribution.log_mass, _unless_amiss, a, b, loc, scale, out)
 
 
-@serial
+@linked
 def _quantiles(p, upper_tail, a, b, loc, scale, out):
     space = np.empty((5, BLOCK), out.dtype)
     for start in range(0, out.size, BLOCK):
@@ -237,19 +237,19 @@ def _quantiles(p, upper_tail, a, b, loc, scale, out):
             value[i] = _placed(h, shift[i], width[i])
 
 
-@serial
+@kernel
 def ppf(p, a, b, loc, scale, out):
     """Write the quantile that has probability p below it."""
     _quantiles(p, False, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def isf(p, a, b, loc, scale, out):
     """Write the quantile that has probability p above it."""
     _quantiles(p, True, a, b, loc, scale, out)
 
 
-@serial
+@kernel
 def rvs(seed, first, a, b, loc, scale, out):
     """Write draws; ``first`` is the number of out[0] in the whole array, a multiple of BLOCK.
 

@@ -6,29 +6,29 @@ Tested in tests/datasets/test_videos.py.
 import math
 
 import numpy as np
-from numba import prange
 
-from .compiling import parallel, serial
+from .compiling import kernel, linked
+from .loops import each
 from .random.stream import stream, uniform
 
 REACH = 1.6  # radii from its centre beyond which a ball is darker than float32 can show: exp(-43)
 TRIES = 10_000  # positions drawn before giving up: the balls do not fit
 
 
-@serial
+@linked
 def normal(rng):
     """Draw a standard normal number (Box and Muller, 1958)."""
     return math.sqrt(-2.0 * math.log(uniform(rng))) * math.cos(2.0 * math.pi * uniform(rng))
 
 
-@serial
+@linked
 def overlap(position, i, k, radius):
     """Return whether balls i and k overlap."""
     across, up = position[i, 0] - position[k, 0], position[i, 1] - position[k, 1]
     return across * across + up * up < 4.0 * radius * radius
 
 
-@serial
+@linked
 def place(rng, box, radius, position):
     """Draw positions until all balls lie inside and apart; return whether they do at last."""
     count = position.shape[0]
@@ -45,7 +45,7 @@ def place(rng, box, radius, position):
     return False
 
 
-@serial
+@linked
 def launch(rng, speed, velocity):
     """Draw velocities whose joint norm is ``speed``."""
     total = 0.0
@@ -56,7 +56,7 @@ def launch(rng, speed, velocity):
     velocity *= speed / math.sqrt(total)
 
 
-@serial
+@linked
 def collide(position, velocity, i, k):
     """Exchange two balls' velocities along the line of their centres."""
     across, up = position[i, 0] - position[k, 0], position[i, 1] - position[k, 1]
@@ -69,7 +69,7 @@ def collide(position, velocity, i, k):
     velocity[k, 1] += closing * up
 
 
-@serial
+@linked
 def advance(position, velocity, box, radius, time):
     """Move all balls, then let walls and balls throw them back."""
     for i in range(position.shape[0]):
@@ -85,7 +85,7 @@ def advance(position, velocity, box, radius, time):
                 collide(position, velocity, i, k)
 
 
-@serial
+@linked
 def render(position, box, radius, size, frame):
     """Draw the balls into a frame of size x size pixels, row after row, x along a row."""
     frame[:] = 0.0
@@ -100,18 +100,22 @@ def render(position, box, radius, size, frame):
                 frame[row * size + column] = min(1.0, value)
 
 
-@parallel
+@linked
+def _video(video, seed, first, balls, box, radius, speed, size, out, fits):
+    rng = stream(seed, first + video)
+    position, velocity = np.empty((balls, 2)), np.empty((balls, 2))
+    launch(rng, speed, velocity)
+    fits[video] = place(rng, box, radius, position)
+    for t in range(out.shape[1]):
+        render(position, box, radius, size, out[video, t])
+        for _ in range(2):
+            advance(position, velocity, box, radius, 0.5)
+
+
+@kernel
 def videos(seed, first, balls, box, radius, speed, size, out, fits):
     """Write videos number ``first`` onwards; each depends on the seed and its number only.
 
     out : (videos, frames, size * size); fits : (videos,) bool, whether the balls found room
     """
-    for video in prange(out.shape[0]):
-        rng = stream(seed, first + video)
-        position, velocity = np.empty((balls, 2)), np.empty((balls, 2))
-        launch(rng, speed, velocity)
-        fits[video] = place(rng, box, radius, position)
-        for t in range(out.shape[1]):
-            render(position, box, radius, size, out[video, t])
-            for _ in range(2):
-                advance(position, velocity, box, radius, 0.5)
+    each(_video, out.shape[0], (seed, first, balls, box, radius, speed, size, out, fits))

@@ -6,10 +6,9 @@ Everything here ascends an objective: parameters move along its gradient.
 import math
 from typing import NamedTuple
 
-from numba import prange
-
-from .compiling import parallel, serial
+from .compiling import kernel, linked
 from .intrinsics import like
+from .loops import each
 from .tiles import STRIPS
 
 SGD, RMSPROP, ADAM = 0, 1, 2
@@ -28,7 +27,7 @@ class Rule(NamedTuple):
     second_correction: float  # Adam: 1 / (1 - decay**t)
 
 
-@serial
+@kernel
 def apply_rule(rule, parameter, gradient, first, second):
     """Move a contiguous vector along its gradient, updating the optimizer's two memories.
 
@@ -59,10 +58,14 @@ def apply_rule(rule, parameter, gradient, first, second):
             parameter[i] += step * first[i] / (math.sqrt(square * second[i]) + epsilon)
 
 
-@parallel
+@linked
+def _update_strip(index, rule, weights, gradient, first, second):
+    rows = weights.shape[0]
+    for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
+        apply_rule(rule, weights[i], gradient[i], first[i], second[i])
+
+
+@kernel
 def update_weights(rule, weights, gradient, first, second):
     """Take one optimizer step with all weights."""
-    rows = weights.shape[0]
-    for index in prange(STRIPS):
-        for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
-            apply_rule(rule, weights[i], gradient[i], first[i], second[i])
+    each(_update_strip, STRIPS, (rule, weights, gradient, first, second))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.rbm import free_energy, gibbs
-from trug_fast.kernels.rbm.hidden import BERNOULLI, TRUG, HiddenUnits
+from trug_fast.kernels.rbm.hidden import BERNOULLI, HiddenUnits, trug_units
 
 from .fields import Field
 from .normalizable import require_normalizable
@@ -51,7 +51,7 @@ class TruGHidden:
             array if dtype is None else array.astype(dtype)
             for array in (self.precision, self.lower, self.upper)
         )
-        return HiddenUnits(TRUG, precision, lower, upper, int(np.count_nonzero(precision <= 0)))
+        return trug_units(precision, lower, upper)
 
 
 @dataclass(frozen=True)

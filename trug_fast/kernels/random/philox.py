@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from trug_fast.kernels.compiling import scalar, serial
+from trug_fast.kernels.compiling import linked, scalar
 
 LANES = 16
 
@@ -72,7 +72,7 @@ def single_from_word(word):
     return (np.float32(k) + np.float32(0.5)) * np.float32(2.0**-23)
 
 
-@serial
+@linked
 def _uniform_row_64(seed, purpose, step, chain, first, out):
     offset = first // 2
     for c in range(out.size // (2 * LANES)):
@@ -83,7 +83,7 @@ def _uniform_row_64(seed, purpose, step, chain, first, out):
             part[LANES + lane] = double_from_words(w2, w3)
 
 
-@serial
+@linked
 def _uniform_row_32(seed, purpose, step, chain, first, out):
     offset = first // 4
     for c in range(out.size // (4 * LANES)):

@@ -20,11 +20,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.compiling import kernel, linked, scalar
 from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid, softplus
 from trug_fast.kernels.tiles import HIDDEN, VISIBLE, tile, tile_count
@@ -104,7 +104,7 @@ class VisibleStep(NamedTuple):
     precision: np.ndarray  # (units,) of Gaussian units; empty: zeros and ones
 
 
-@serial
+@linked
 def scaled_log_norm(net, units, scale, precision_scale, values):
     """Return the row's sum of L, or 0 where the path omits the factor."""
     if scale == 0.0 and precision_scale == 0.0:
@@ -112,7 +112,7 @@ def scaled_log_norm(net, units, scale, precision_scale, values):
     return log_norm_row(net, units, scale, precision_scale, values)
 
 
-@serial
+@linked
 def inner(left, right):
     """Return the sum of products in a fixed order, without waiting for each addition."""
     strands = np.zeros(STRANDS, left.dtype)
@@ -128,13 +128,13 @@ def inner(left, right):
     return total
 
 
-@serial
+@scalar
 def points_for(squares):
     """Return how many points integrate the gain over such moves; 0: take the difference."""
     return 1 if squares < ONE_POINT else (2 if squares < TWO_POINTS else 0)
 
 
-@serial
+@linked
 def hidden_gain(net, units, old, new, scratch):
     """Return a row's sum of L(t a, q d) at ``new`` minus at ``old``, both pairs (t, q)."""
     step = new[0] - old[0]
@@ -154,7 +154,7 @@ def hidden_gain(net, units, old, new, scratch):
     return gain
 
 
-@serial
+@linked
 def visible_gain(net, units):
     """Return a row's sum of softplus(bias + scale net) minus that before both last moved.
 
@@ -184,40 +184,7 @@ def visible_gain(net, units):
     return gain
 
 
-@parallel
-def hidden_half_step(layers, chains, path, k, run):
-    """Draw the hidden units at p_k; before, write each tile's share of the weight if x has it."""
-    visible, hidden, net = chains.visible, chains.hidden, chains.hidden_net
-    hidden_part, bias = chains.hidden_part, layers.hidden_bias
-    t, q = path.hidden_scale[k], path.precision_scale[k]
-    t_old, q_old = path.hidden_scale[max(k - 1, 0)], path.precision_scale[max(k - 1, 0)]
-    weigh = not run.on_hidden and (t != t_old or q != q_old)
-    rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN, run.block)):
-        here = tile(index, rows, units, HIDDEN, run.block)
-        row, row_stop, unit, unit_stop = here
-        hidden_net(layers, visible, net, here)
-        part = part_of(layers, unit, unit_stop)
-        tempered = scale_precision(part, q)
-        size, dtype = unit_stop - unit, net.dtype
-        uniform = np.empty(padded(size), dtype)
-        scratch = Scratch(np.empty(size, dtype), np.empty(size, dtype), np.empty(size))
-        for r in range(row, row_stop):
-            source, state = net[r, unit:unit_stop], hidden[r, unit:unit_stop]
-            if weigh:
-                gain = hidden_gain(source, part, (t_old, q_old), (t, q), scratch)
-                hidden_part[r, unit // HIDDEN] = gain
-            uniform_row(run.seed, ANNEAL_HIDDEN, k, run.first_chain + r, unit, uniform)
-            for j in range(size):
-                source[j] *= like(source[j], t)
-            draw_row(source, tempered, uniform, state)
-            if run.on_hidden:
-                hidden_part[r, unit // HIDDEN] = inner(state, bias[0, unit:unit_stop])
-            elif not weigh:
-                hidden_part[r, unit // HIDDEN] = 0.0
-
-
-@serial
+@linked
 def scale_precision(units, factor):
     """Return the units with their precision multiplied."""
     precision = np.empty_like(units.precision)
@@ -226,7 +193,7 @@ def scale_precision(units, factor):
     return HiddenUnits(units.kind, precision, units.lower, units.upper, units.n_nonpositive)
 
 
-@serial
+@linked
 def bias_change(layers, path, unit, unit_stop):
     """Return b - base of part of the visible units."""
     change = np.empty(unit_stop - unit, layers.weights.dtype)
@@ -235,7 +202,7 @@ def bias_change(layers, path, unit, unit_stop):
     return change
 
 
-@serial
+@linked
 def visible_step(layers, path, k, unit, unit_stop):
     """Return part of the visible units at p_k."""
     t, s = path.hidden_scale[k], path.bias_scale[k]
@@ -250,32 +217,77 @@ def visible_step(layers, path, k, unit, unit_stop):
     return VisibleStep(mixed, step, scale, scale_step, layers.visible_precision[unit:unit_stop])
 
 
-@parallel
-def visible_half_step(layers, chains, path, k, run):
-    """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
+@linked
+def _hidden_tile(index, layers, chains, path, k, run):
+    visible, hidden, net = chains.visible, chains.hidden, chains.hidden_net
+    hidden_part, bias = chains.hidden_part, layers.hidden_bias
+    t, q = path.hidden_scale[k], path.precision_scale[k]
+    t_old, q_old = path.hidden_scale[max(k - 1, 0)], path.precision_scale[max(k - 1, 0)]
+    weigh = not run.on_hidden and (t != t_old or q != q_old)
+    rows, units = net.shape
+    here = tile(index, rows, units, HIDDEN, run.block)
+    row, row_stop, unit, unit_stop = here
+    hidden_net(layers, visible, net, here)
+    part = part_of(layers, unit, unit_stop)
+    tempered = scale_precision(part, q)
+    size, dtype = unit_stop - unit, net.dtype
+    uniform = np.empty(padded(size), dtype)
+    scratch = Scratch(np.empty(size, dtype), np.empty(size, dtype), np.empty(size))
+    for r in range(row, row_stop):
+        source, state = net[r, unit:unit_stop], hidden[r, unit:unit_stop]
+        if weigh:
+            gain = hidden_gain(source, part, (t_old, q_old), (t, q), scratch)
+            hidden_part[r, unit // HIDDEN] = gain
+        uniform_row(run.seed, ANNEAL_HIDDEN, k, run.first_chain + r, unit, uniform)
+        for j in range(size):
+            source[j] *= like(source[j], t)
+        draw_row(source, tempered, uniform, state)
+        if run.on_hidden:
+            hidden_part[r, unit // HIDDEN] = inner(state, bias[0, unit:unit_stop])
+        elif not weigh:
+            hidden_part[r, unit // HIDDEN] = 0.0
+
+
+@kernel
+def hidden_half_step(layers, chains, path, k, run):
+    """Draw the hidden units at p_k; before, write each tile's share of the weight if x has it."""
+    rows, units = chains.hidden.shape
+    tiles = tile_count(rows, units, HIDDEN, run.block)
+    each(_hidden_tile, tiles, (layers, chains, path, k, run))
+
+
+@linked
+def _visible_tile(index, layers, chains, path, k, run):
     visible, net, hidden = chains.visible, chains.visible_net, chains.hidden
     weights, visible_part = layers.weights, chains.visible_part
     rows, units = visible.shape
-    for index in prange(tile_count(rows, units, VISIBLE, run.block)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE, run.block)
-        part = net[row:row_stop, unit:unit_stop]
-        gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
-        here = visible_step(layers, path, k, unit, unit_stop)
-        change = bias_change(layers, path, unit, unit_stop)
-        uniform = np.empty(padded(unit_stop - unit), net.dtype)
-        for r in range(row, row_stop):
-            target, state = net[r, unit:unit_stop], visible[r, unit:unit_stop]
-            if run.on_hidden:
-                visible_part[r, unit // VISIBLE] = visible_gain(target, here)
-            for i in range(target.size):
-                target[i] = here.bias[i] + here.scale * target[i]
-            uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
-            draw_visible_row(target, here.precision, uniform, state)
-            if not run.on_hidden:
-                visible_part[r, unit // VISIBLE] = inner(state, change)
+    row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE, run.block)
+    part = net[row:row_stop, unit:unit_stop]
+    gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
+    here = visible_step(layers, path, k, unit, unit_stop)
+    change = bias_change(layers, path, unit, unit_stop)
+    uniform = np.empty(padded(unit_stop - unit), net.dtype)
+    for r in range(row, row_stop):
+        target, state = net[r, unit:unit_stop], visible[r, unit:unit_stop]
+        if run.on_hidden:
+            visible_part[r, unit // VISIBLE] = visible_gain(target, here)
+        for i in range(target.size):
+            target[i] = here.bias[i] + here.scale * target[i]
+        uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
+        draw_visible_row(target, here.precision, uniform, state)
+        if not run.on_hidden:
+            visible_part[r, unit // VISIBLE] = inner(state, change)
 
 
-@serial
+@kernel
+def visible_half_step(layers, chains, path, k, run):
+    """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
+    rows, units = chains.visible.shape
+    tiles = tile_count(rows, units, VISIBLE, run.block)
+    each(_visible_tile, tiles, (layers, chains, path, k, run))
+
+
+@kernel
 def begin(layers, chains, path, run, given):
     """Draw the first states of all chains; on the reversed path the visibles are ``given``."""
     if run.on_hidden:
@@ -285,7 +297,7 @@ def begin(layers, chains, path, run, given):
         visible_half_step(layers, chains, path, 0, run)
 
 
-@serial
+@kernel
 def anneal(layers, chains, path, start, stop, run):
     """Run steps start..stop-1 (1 <= start) of all chains, adding to ``log_weight``.
 
@@ -305,7 +317,7 @@ def anneal(layers, chains, path, start, stop, run):
             visible_half_step(layers, chains, path, k, run)
 
 
-@serial
+@linked
 def add_gains(log_weight, gains, linear, step):
     """Add to each chain its gains and ``step`` times its linear terms."""
     for r in range(log_weight.size):
@@ -317,7 +329,7 @@ def add_gains(log_weight, gains, linear, step):
         log_weight[r] += gain
 
 
-@serial
+@linked
 def linear_parts(layers, chains, path, run):
     """Write x.(b - base), or c.h, of the present states, by the tiles of the half steps."""
     rows = chains.log_weight.size

@@ -16,7 +16,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import linked, scalar
 from trug_fast.kernels.intrinsics import like, pick_count
 
 WORD = 64  # entries in a word of bits, rows in a panel
@@ -75,7 +75,7 @@ def add_selected(typingctx, bits, panel, total):
     return types.void(types.uint64, panel, total), codegen
 
 
-@serial
+@linked
 def row_bits(matrix, row, row_stop, bits):
     """Write the ones of some rows as bits; return whether they hold only zeros and ones.
 
@@ -94,7 +94,7 @@ def row_bits(matrix, row, row_stop, bits):
     return other == 0
 
 
-@serial
+@linked
 def column_bits(matrix, column, column_stop, bits):
     """Do the same for some columns: entry (64 w + i, column + c) is bit i of bits[w, c]."""
     other = 0
@@ -109,19 +109,19 @@ def column_bits(matrix, column, column_stop, bits):
     return other == 0
 
 
-@serial
+@scalar
 def lanes_of(matrix):
     """Return the columns of a panel for a matrix of this float type."""
     return pick_count(matrix[0, 0], LANES_64, LANES_32)
 
 
-@serial
+@scalar
 def words_for(entries):
     """Return how many words hold this many bits."""
     return -(-entries // WORD)
 
 
-@serial
+@linked
 def pack(source, word, start, stop, scale, panel):
     """Copy rows 64 word ... of scale * source, columns start..stop, into a panel."""
     factor = like(panel[0, 0], scale)
@@ -132,14 +132,14 @@ def pack(source, word, start, stop, scale, panel):
             packed[j] = factor * row[j]
 
 
-@serial
+@scalar
 def add_panel(bits, panel, total):
     """Add to each row of ``total`` the rows of the panel that its word of ``bits`` selects."""
     for r in range(total.shape[0]):
         add_selected(bits[r], panel, total[r])
 
 
-@serial
+@linked
 def multiply(matrix, source, out, part):
     """Write the tile ``part`` of matrix @ source into the same place of ``out``.
 
@@ -155,7 +155,7 @@ def multiply(matrix, source, out, part):
     panel = np.zeros((WORD, lanes), out.dtype)
     for first in range(start, stop, lanes):
         last = min(first + lanes, stop)
-        total[:, :] = 0.0
+        total[:, :] = like(total[0, 0], 0.0)
         for word in range(bits.shape[0]):
             pack(source, word, first, last, 1.0, panel)
             add_panel(bits[word], panel, total)

@@ -1,40 +1,36 @@
 """Log-normalisers of whole hidden layers, from which free energies are made.
 
-Tests: tests/models/test_rbm.py.
-
 Tested in tests/models/test_rbm.py.
 """
 
 import numpy as np
-from numba import prange
 
-from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.compiling import kernel, linked
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.tiles import HIDDEN, tile, tile_count
 
 from .gibbs import hidden_net
 from .hidden import log_norm_row, part_of
 
 
-@parallel
-def log_norm_tiles(layers, visible, net, parts):
-    """Write net inputs, and each tile's share of sum_j L(a_j(x))."""
+@linked
+def _log_norm_tile(index, layers, visible, net, parts):
     rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        here = tile(index, rows, units, HIDDEN)
-        row, row_stop, unit, unit_stop = here
-        hidden_net(layers, visible, net, here)
-        part = part_of(layers, unit, unit_stop)
-        values = np.empty(unit_stop - unit)
-        for r in range(row, row_stop):
-            total = log_norm_row(net[r, unit:unit_stop], part, 1.0, 1.0, values)
-            parts[r, index % parts.shape[1]] = total
+    here = tile(index, rows, units, HIDDEN)
+    row, row_stop, unit, unit_stop = here
+    hidden_net(layers, visible, net, here)
+    part = part_of(layers, unit, unit_stop)
+    values = np.empty(unit_stop - unit)
+    for r in range(row, row_stop):
+        total = log_norm_row(net[r, unit:unit_stop], part, 1.0, 1.0, values)
+        parts[r, index % parts.shape[1]] = total
 
 
-@serial
+@kernel
 def log_norm_parts(layers, visible):
     """Return sum_j L(a_j(x)) of each row, by tiles: (rows, hidden tiles) float64, to be added."""
     rows, units = visible.shape[0], layers.weights.shape[1]
     net = np.empty((rows, units), visible.dtype)
     parts = np.empty((rows, tile_count(1, units, HIDDEN)))
-    log_norm_tiles(layers, visible, net, parts)
+    each(_log_norm_tile, tile_count(rows, units, HIDDEN), (layers, visible, net, parts))
     return parts

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
 from trug_fast.kernels.random.philox import padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid
-from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, tile, tile_count
+from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, copy_rows, tile, tile_count
 from trug_fast.kernels.unit.quantile import quantile
 
 from .binary import multiply
@@ -112,7 +112,7 @@ class Moments(NamedTuple):
     log_high: np.ndarray  # log p(h = upper)
 
 
-@serial
+@linked
 def add_bias(net, bias, part):
     """Add to each row of a tile its row of biases."""
     for r in range(part.row, part.row_stop):
@@ -123,7 +123,7 @@ def add_bias(net, bias, part):
             target[j] += source[j]
 
 
-@serial
+@linked
 def hidden_net(layers, visible, net, part):
     """Write the net inputs of one tile of hidden units."""
     if not multiply(visible, layers.weights, net, part):
@@ -133,37 +133,47 @@ def hidden_net(layers, visible, net, part):
     add_bias(net, layers.hidden_bias, part)
 
 
-@parallel
+@linked
+def _net_tile(index, layers, visible, net):
+    rows, units = net.shape
+    hidden_net(layers, visible, net, tile(index, rows, units, HIDDEN))
+
+
+@kernel
 def net_inputs(layers, visible, net):
     """Write the net inputs of the hidden units given visible ones."""
     rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        hidden_net(layers, visible, net, tile(index, rows, units, HIDDEN))
+    each(_net_tile, tile_count(rows, units, HIDDEN), (layers, visible, net))
 
 
-@parallel
-def hidden_statistics(layers, phase):
-    """Fill a phase from its visible units: net inputs, means, and sums unless it has none."""
+@linked
+def _statistics_tile(index, layers, phase):
     visible, net, mean, sums = phase.visible, phase.net, phase.mean, phase.sums
     rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        part = tile(index, rows, units, HIDDEN)
-        row, row_stop, unit, unit_stop = part
-        hidden_net(layers, visible, net, part)
-        hidden = part_of(layers, unit, unit_stop)
-        if sums.size == 0:
-            for r in range(row, row_stop):
-                mean_row(net[r, unit:unit_stop], hidden, mean[r, unit:unit_stop])
-        else:
-            # In the layer's own type: mixing widths costs more than the sums of 256 rows lose.
-            total = np.zeros((4, unit_stop - unit), net.dtype)
-            added = Statistics(total[0], total[1], total[2], total[3])
-            for r in range(row, row_stop):
-                statistics_row(net[r, unit:unit_stop], hidden, mean[r, unit:unit_stop], added)
-            sums[row // ROWS, :, unit:unit_stop] = total
+    part = tile(index, rows, units, HIDDEN)
+    row, row_stop, unit, unit_stop = part
+    hidden_net(layers, visible, net, part)
+    hidden = part_of(layers, unit, unit_stop)
+    if sums.size == 0:
+        for r in range(row, row_stop):
+            mean_row(net[r, unit:unit_stop], hidden, mean[r, unit:unit_stop])
+        return
+    # In the layer's own type: mixing widths costs more than the sums of 256 rows lose.
+    total = np.zeros((4, unit_stop - unit), net.dtype)
+    added = Statistics(total[0], total[1], total[2], total[3])
+    for r in range(row, row_stop):
+        statistics_row(net[r, unit:unit_stop], hidden, mean[r, unit:unit_stop], added)
+    copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
 
 
-@serial
+@kernel
+def hidden_statistics(layers, phase):
+    """Fill a phase from its visible units: net inputs, means, and sums unless it has none."""
+    rows, units = phase.net.shape
+    each(_statistics_tile, tile_count(rows, units, HIDDEN), (layers, phase))
+
+
+@linked
 def draw_hidden_tile(net, layers, address, sample, part):
     """Draw one tile of hidden units from their net inputs."""
     unit, unit_stop = part.unit, part.unit_stop
@@ -175,56 +185,73 @@ def draw_hidden_tile(net, layers, address, sample, part):
         draw_row(net[r, unit:unit_stop], units, uniform, sample[r, unit:unit_stop])
 
 
-@parallel
+@linked
+def _draw_tile(index, layers, net, address, sample):
+    rows, units = net.shape
+    draw_hidden_tile(net, layers, address, sample, tile(index, rows, units, HIDDEN))
+
+
+@kernel
 def draw_hidden(layers, net, address, sample):
     """Draw hidden units from their net inputs, both (rows, hidden)."""
     rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        draw_hidden_tile(net, layers, address, sample, tile(index, rows, units, HIDDEN))
+    each(_draw_tile, tile_count(rows, units, HIDDEN), (layers, net, address, sample))
 
 
-@parallel
+@linked
+def _step_hidden_tile(index, layers, visible, address, net, sample):
+    rows, units = net.shape
+    part = tile(index, rows, units, HIDDEN)
+    hidden_net(layers, visible, net, part)
+    draw_hidden_tile(net, layers, address, sample, part)
+
+
+@kernel
 def step_hidden(layers, visible, address, net, sample):
     """Write net inputs and draws of the hidden layer given the visible one."""
     rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        part = tile(index, rows, units, HIDDEN)
-        hidden_net(layers, visible, net, part)
-        draw_hidden_tile(net, layers, address, sample, part)
+    arguments = (layers, visible, address, net, sample)
+    each(_step_hidden_tile, tile_count(rows, units, HIDDEN), arguments)
 
 
-@parallel
+@linked
+def _step_visible_tile(index, layers, hidden, address, mean, sample):
+    rows, units = mean.shape
+    part = tile(index, rows, units, VISIBLE)
+    row, row_stop, unit, unit_stop = part
+    out = mean[row:row_stop, unit:unit_stop]
+    gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, out)
+    add_bias(mean, layers.visible_bias, part)
+    uniform = np.empty(padded(unit_stop - unit), mean.dtype)
+    precision = layers.visible_precision[unit:unit_stop]
+    for r in range(row, row_stop):
+        if sample.size == 0:
+            mean_visible_row(mean[r, unit:unit_stop], precision)
+            continue
+        chain = address.first_chain + r
+        uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
+        draw_visible_row(mean[r, unit:unit_stop], precision, uniform, sample[r, unit:unit_stop])
+
+
+@kernel
 def step_visible(layers, hidden, address, mean, sample):
     """Write means and draws of the visible layer given the hidden one.
 
     sample : (rows, visible), or nothing: then means are all that is written
     """
     rows, units = mean.shape
-    for index in prange(tile_count(rows, units, VISIBLE)):
-        part = tile(index, rows, units, VISIBLE)
-        row, row_stop, unit, unit_stop = part
-        out = mean[row:row_stop, unit:unit_stop]
-        gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, out)
-        add_bias(mean, layers.visible_bias, part)
-        uniform = np.empty(padded(unit_stop - unit), mean.dtype)
-        precision = layers.visible_precision[unit:unit_stop]
-        for r in range(row, row_stop):
-            if sample.size == 0:
-                mean_visible_row(mean[r, unit:unit_stop], precision)
-                continue
-            chain = address.first_chain + r
-            uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
-            draw_visible_row(mean[r, unit:unit_stop], precision, uniform, sample[r, unit:unit_stop])
+    arguments = (layers, hidden, address, mean, sample)
+    each(_step_visible_tile, tile_count(rows, units, VISIBLE), arguments)
 
 
-@serial
+@linked
 def mean_visible_row(net, precision):
     """Replace net inputs by means: of zeros and ones, or, given precisions, of Gaussians."""
     for i in range(net.size):
         net[i] = sigmoid(net[i]) if precision.size == 0 else net[i] / precision[i]
 
 
-@serial
+@linked
 def draw_visible_row(net, precision, uniform, sample):
     """Replace net inputs by means, and draw."""
     if precision.size == 0:
@@ -238,25 +265,31 @@ def draw_visible_row(net, precision, uniform, sample):
         net[i] = net[i] / precision[i]
 
 
-@parallel
-def moments_from_net(layers, found):
-    """Write all that ``found`` holds beside the net inputs; logs only if they have entries."""
+@linked
+def _moments_tile(index, layers, found):
     net, mean, variance = found.net, found.mean, found.variance
     log_low, log_high = found.log_low, found.log_high
     rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        part = part_of(layers, unit, unit_stop)
-        low, high = np.empty(unit_stop - unit, net.dtype), np.empty(unit_stop - unit, net.dtype)
-        for r in range(row, row_stop):
-            m, v = mean[r, unit:unit_stop], variance[r, unit:unit_stop]
+    row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
+    part = part_of(layers, unit, unit_stop)
+    unused = np.empty((2, unit_stop - unit), net.dtype)
+    for r in range(row, row_stop):
+        m, v = mean[r, unit:unit_stop], variance[r, unit:unit_stop]
+        if log_low.size > 0:
+            low, high = log_low[r, unit:unit_stop], log_high[r, unit:unit_stop]
             moments_row(net[r, unit:unit_stop], part, m, v, low, high)
-            if log_low.size > 0:
-                log_low[r, unit:unit_stop] = low
-                log_high[r, unit:unit_stop] = high
+        else:
+            moments_row(net[r, unit:unit_stop], part, m, v, unused[0], unused[1])
 
 
-@serial
+@kernel
+def moments_from_net(layers, found):
+    """Write all that ``found`` holds beside the net inputs; logs only if they have entries."""
+    rows, units = found.net.shape
+    each(_moments_tile, tile_count(rows, units, HIDDEN), (layers, found))
+
+
+@kernel
 def hidden_moments(layers, visible):
     """Return net inputs, means, variances and log end densities given visible units."""
     shape, dtype = (visible.shape[0], layers.weights.shape[1]), visible.dtype
@@ -272,7 +305,7 @@ def hidden_moments(layers, visible):
     return found
 
 
-@serial
+@kernel
 def run_chains(layers, chains, n_gibbs, seed, first_step):
     """Run sweeps hidden <- visible, visible <- hidden, in place, for sampling."""
     visible, net = chains.phase.visible, chains.phase.net
@@ -282,7 +315,7 @@ def run_chains(layers, chains, n_gibbs, seed, first_step):
         step_visible(layers, chains.hidden, address, chains.visible_mean, visible)
 
 
-@serial
+@kernel
 def sum_chains(layers, chains, total, n_gibbs, seed, first_step):
     """Run the same sweeps and add the means of the visible units of each to ``total``."""
     for k in range(first_step, first_step + n_gibbs):
@@ -293,7 +326,7 @@ def sum_chains(layers, chains, total, n_gibbs, seed, first_step):
                 target[i] += source[i]
 
 
-@serial
+@kernel
 def iterate_means(layers, phase, n_gibbs):
     """Run sweeps in which every unit takes its mean in place of a draw: mean field, in place."""
     visible, address = phase.visible, Address(0, VISIBLE_STREAM, 0, 0)
@@ -302,7 +335,7 @@ def iterate_means(layers, phase, n_gibbs):
         step_visible(layers, phase.mean, address, visible, visible[:0])
 
 
-@serial
+@kernel
 def model_phase(layers, chains, n_gibbs, persistent, seed, first_step):
     """Run sweeps visible <- hidden <- visible, in place, and fill the phase at the last.
 

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.compiling import kernel, linked
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.tiles import STRIPS
 
 from .binary import WORD, add_panel, column_bits, lanes_of, pack, words_for
@@ -21,7 +21,7 @@ class Centring(NamedTuple):
     hidden_difference: np.ndarray  # (hidden,)
 
 
-@serial
+@linked
 def centre_row(gradient, offset, hidden_difference, difference, hidden_offset, shift):
     """Subtract the centred gradient's two outer products from one row; add its share to shift.
 
@@ -33,26 +33,21 @@ def centre_row(gradient, offset, hidden_difference, difference, hidden_offset, s
     return np.dot(gradient, hidden_offset)
 
 
-@parallel
-def pack_means(data_mean, model_mean, panels):
-    """Pack both phases' hidden means, each over its number of rows, the model's negative.
-
-    panels : (words of the data, then of the model; blocks of columns; 64; lanes)
-    """
+@linked
+def _pack_panel(index, data_mean, model_mean, panels):
     ours = words_for(data_mean.shape[0])
-    words, blocks, lanes = panels.shape[0], panels.shape[1], panels.shape[3]
-    for index in prange(words * blocks):
-        word, block = index // blocks, index % blocks
-        start = block * lanes
-        stop = min(start + lanes, data_mean.shape[1])
-        panel = panels[word, block]
-        if word < ours:
-            pack(data_mean, word, start, stop, 1.0 / data_mean.shape[0], panel)
-        else:
-            pack(model_mean, word - ours, start, stop, -1.0 / model_mean.shape[0], panel)
+    blocks, lanes = panels.shape[1], panels.shape[3]
+    word, block = index // blocks, index % blocks
+    start = block * lanes
+    stop = min(start + lanes, data_mean.shape[1])
+    panel = panels[word, block]
+    if word < ours:
+        pack(data_mean, word, start, stop, 1.0 / data_mean.shape[0], panel)
+    else:
+        pack(model_mean, word - ours, start, stop, -1.0 / model_mean.shape[0], panel)
 
 
-@serial
+@linked
 def binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
     """Write rows start..stop of the plain gradient; False if some visible is not 0 or 1."""
     ours, lanes = words_for(data_visible.shape[0]), panels.shape[3]
@@ -75,7 +70,34 @@ def binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
     return True
 
 
-@parallel
+@linked
+def _gradient_strip(index, data, model, centring, panels, gradient, hidden_shift, visible_shift):
+    data_visible, data_mean = data.visible, data.mean
+    model_visible, model_mean = model.visible, model.mean
+    n_visible = gradient.shape[0]
+    start, stop = index * n_visible // STRIPS, (index + 1) * n_visible // STRIPS
+    if start == stop:
+        return
+    if not binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
+        part = gradient[start:stop]
+        share = 1.0 / data_visible.shape[0]
+        gemm(True, False, share, data_visible[:, start:stop], data_mean, 0.0, part)
+        share = -1.0 / model_visible.shape[0]
+        gemm(True, False, share, model_visible[:, start:stop], model_mean, 1.0, part)
+    shift = hidden_shift[index]
+    shift[:] = 0.0
+    for i in range(start, stop):
+        visible_shift[i] = centre_row(
+            gradient[i],
+            centring.visible_offset[i],
+            centring.hidden_difference,
+            centring.visible_difference[i],
+            centring.hidden_offset,
+            shift,
+        )
+
+
+@kernel
 def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift):
     """Write the centred weight gradient and what it takes from the biases' gradients.
 
@@ -84,31 +106,11 @@ def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift
     hidden_shift : (STRIPS, hidden), overwritten; its sum over strips is gradient^T visible_offset
     visible_shift : (visible,), overwritten with gradient hidden_offset
     """
-    n_visible, n_hidden = gradient.shape
-    data_visible, data_mean = data.visible, data.mean
-    model_visible, model_mean = model.visible, model.mean
     lanes = lanes_of(gradient)
-    words = words_for(data_visible.shape[0]) + words_for(model_visible.shape[0])
-    panels = np.empty((words, -(-n_hidden // lanes), WORD, lanes), gradient.dtype)
-    pack_means(data_mean, model_mean, panels)
-    for index in prange(STRIPS):
-        start, stop = index * n_visible // STRIPS, (index + 1) * n_visible // STRIPS
-        if start == stop:
-            continue
-        if not binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
-            part = gradient[start:stop]
-            share = 1.0 / data_visible.shape[0]
-            gemm(True, False, share, data_visible[:, start:stop], data_mean, 0.0, part)
-            share = -1.0 / model_visible.shape[0]
-            gemm(True, False, share, model_visible[:, start:stop], model_mean, 1.0, part)
-        shift = hidden_shift[index]
-        shift[:] = 0.0
-        for i in range(start, stop):
-            visible_shift[i] = centre_row(
-                gradient[i],
-                centring.visible_offset[i],
-                centring.hidden_difference,
-                centring.visible_difference[i],
-                centring.hidden_offset,
-                shift,
-            )
+    words = words_for(data.visible.shape[0]) + words_for(model.visible.shape[0])
+    # Both phases' hidden means, each over its number of rows, the model's negative: words of the
+    # data, then of the model; blocks of columns; rows of a panel; columns of a panel.
+    panels = np.empty((words, -(-gradient.shape[1] // lanes), WORD, lanes), gradient.dtype)
+    each(_pack_panel, panels.shape[0] * panels.shape[1], (data.mean, model.mean, panels))
+    out = (gradient, hidden_shift, visible_shift)
+    each(_gradient_strip, STRIPS, (data, model, centring, panels, *out))

@@ -1,7 +1,7 @@
 """Rows of hidden units: means, statistics, draws and log-normalisers from their net inputs.
 
 A row is a contiguous part of one chain's hidden layer.  TruG units with d > 0 go through one
-vectorised loop; the rare ones with d <= 0 are done again, one by one, by the slow path.  Bernoulli
+vectorised loop; the rare ones with d <= 0 are done again, one by one, by rare kernels.  Bernoulli
 units, of the ordinary RBM, have the same functions.
 """
 
@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import pattern, scalar, serial
+from trug_fast.kernels.compiling import linked, pattern, rare, scalar
 from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.special.elementary import exp, sigmoid, softplus
 from trug_fast.kernels.unit.nonpositive_precision import evaluate_nonpositive, quantile_nonpositive
 from trug_fast.kernels.unit.normalizer import evaluate
 from trug_fast.kernels.unit.quantile import quantile
 
 TRUG, BERNOULLI = 0, 1
+NONPOSITIVE = "units with precision <= 0"  # of models that few have: a seventh of the compilation
 
 
 class HiddenUnits(NamedTuple):
@@ -38,7 +40,15 @@ class Statistics(NamedTuple):
     at_upper: np.ndarray  # (hidden,) of p(h = upper)
 
 
-@serial
+def trug_units(precision, lower, upper):
+    """Return TruG units with these parameters, for kernels; units with d <= 0 have their own."""
+    n_nonpositive = int(np.count_nonzero(precision <= 0))
+    if n_nonpositive > 0:
+        want(NONPOSITIVE)
+    return HiddenUnits(TRUG, precision, lower, upper, n_nonpositive)
+
+
+@scalar
 def part_of(units, start, stop):
     """Return the units start..stop as HiddenUnits of their own."""
     return HiddenUnits(
@@ -51,33 +61,21 @@ def part_of(units, start, stop):
 
 
 @pattern
-def over_units(value_of, nonpositive_value_of, put, net, units, given, out):
-    """Put the value of every TruG unit of a row where it belongs.
+def over_nonpositive(value_of, put, net, units, given, out):
+    """Put the value of every unit with d <= 0 of a row where it belongs.
 
-    value_of, nonpositive_value_of : scalars of (j, given, a, d, lower, upper)
-    put : scalar of (j, value, counts, given, out).  It is called for units with d <= 0 twice, first
-        with a value that is void: then ``counts`` is false.
+    value_of : scalar of (j, given, a, d, lower, upper); put : scalar of (j, value, True, given, out)
     """
     precision, lower, upper = units.precision, units.lower, units.upper
     for j in range(net.size):
-        value = value_of(j, given, net[j], precision[j], lower[j], upper[j])
-        put(j, value, precision[j] > like(net[j], 0.0), given, out)
-    if units.n_nonpositive > 0:
-        for j in range(net.size):
-            if precision[j] <= 0:
-                slow = nonpositive_value_of(j, given, net[j], precision[j], lower[j], upper[j])
-                put(j, slow, True, given, out)
-
-
-@scalar
-def moments_of(j, given, a, d, lower, upper):
-    """Return what ``evaluate`` returns, for ``over_units``."""
-    return evaluate(a, d, lower, upper)
+        if precision[j] <= 0:
+            value = value_of(j, given, net[j], precision[j], lower[j], upper[j])
+            put(j, value, True, given, out)
 
 
 @scalar
 def nonpositive_moments_of(j, given, a, d, lower, upper):
-    """Return the same where d <= 0."""
+    """Return what ``evaluate`` returns, where d <= 0."""
     return evaluate_nonpositive(a, d, lower, upper)
 
 
@@ -86,14 +84,23 @@ def _put_mean(j, value, counts, given, mean):
     mean[j] = value[2]
 
 
-@serial
+@rare(NONPOSITIVE)
+def _nonpositive_means(net, units, mean):
+    over_nonpositive(nonpositive_moments_of, _put_mean, net, units, net, mean)
+
+
+@linked
 def mean_row(net, units, mean):
     """Write E[h | net input]."""
     if units.kind == BERNOULLI:
         for j in range(net.size):
             mean[j] = sigmoid(net[j])
         return
-    over_units(moments_of, nonpositive_moments_of, _put_mean, net, units, net, mean)
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        mean[j] = evaluate(net[j], precision[j], lower[j], upper[j])[2]
+    if units.n_nonpositive > 0:
+        rarely(_nonpositive_means, (net, units, mean))
 
 
 @scalar
@@ -107,7 +114,12 @@ def _put_statistics(j, value, counts, mean, sums):
     sums.at_upper[j] += exp(log_high) if counts else zero
 
 
-@serial
+@rare(NONPOSITIVE)
+def _nonpositive_statistics(net, units, mean, sums):
+    over_nonpositive(nonpositive_moments_of, _put_statistics, net, units, mean, sums)
+
+
+@linked
 def statistics_row(net, units, mean, sums):
     """Write E[h | net] and add to the running sums."""
     if units.kind == BERNOULLI:
@@ -115,7 +127,12 @@ def statistics_row(net, units, mean, sums):
         for j in range(net.size):
             sums.first[j] += mean[j]
         return
-    over_units(moments_of, nonpositive_moments_of, _put_statistics, net, units, mean, sums)
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        value = evaluate(net[j], precision[j], lower[j], upper[j])
+        _put_statistics(j, value, precision[j] > like(net[j], 0.0), mean, sums)
+    if units.n_nonpositive > 0:
+        rarely(_nonpositive_statistics, (net, units, mean, sums))
 
 
 @scalar
@@ -124,7 +141,12 @@ def _put_moments(j, value, counts, given, out):
     mean[j], variance[j], log_low[j], log_high[j] = value[2], value[3], value[5], value[6]
 
 
-@serial
+@rare(NONPOSITIVE)
+def _nonpositive_moments(net, units, out):
+    over_nonpositive(nonpositive_moments_of, _put_moments, net, units, net, out)
+
+
+@linked
 def moments_row(net, units, mean, variance, log_low, log_high):
     """Write E[h], Var[h] and the log densities at the two ends."""
     if units.kind == BERNOULLI:
@@ -134,13 +156,12 @@ def moments_row(net, units, mean, variance, log_low, log_high):
             log_low[j] = -softplus(net[j])
             log_high[j] = -softplus(-net[j])
         return
+    precision, lower, upper = units.precision, units.lower, units.upper
     out = (mean, variance, log_low, log_high)
-    over_units(moments_of, nonpositive_moments_of, _put_moments, net, units, net, out)
-
-
-@scalar
-def _quantile_of(j, uniform, a, d, lower, upper):
-    return quantile(uniform[j], a, d, lower, upper)
+    for j in range(net.size):
+        _put_moments(j, evaluate(net[j], precision[j], lower[j], upper[j]), True, net, out)
+    if units.n_nonpositive > 0:
+        rarely(_nonpositive_moments, (net, units, out))
 
 
 @scalar
@@ -154,7 +175,12 @@ def _put(j, value, counts, given, out):
     out[j] = value
 
 
-@serial
+@rare(NONPOSITIVE)
+def _nonpositive_draws(net, units, uniform, sample):
+    over_nonpositive(_nonpositive_quantile_of, _put, net, units, uniform, sample)
+
+
+@linked
 def draw_row(net, units, uniform, sample):
     """Write one draw of each unit, by inversion of the uniforms."""
     if units.kind == BERNOULLI:
@@ -162,13 +188,11 @@ def draw_row(net, units, uniform, sample):
             one, zero = like(net[j], 1.0), like(net[j], 0.0)
             sample[j] = one if uniform[j] < sigmoid(net[j]) else zero
         return
-    over_units(_quantile_of, _nonpositive_quantile_of, _put, net, units, uniform, sample)
-
-
-@scalar
-def _log_norm_of(j, scales, a, d, lower, upper):
-    a, d = scales[0] * np.float64(a), scales[1] * np.float64(d)
-    return evaluate(a, d, np.float64(lower), np.float64(upper))[0]
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        sample[j] = quantile(uniform[j], net[j], precision[j], lower[j], upper[j])
+    if units.n_nonpositive > 0:
+        rarely(_nonpositive_draws, (net, units, uniform, sample))
 
 
 @scalar
@@ -176,7 +200,12 @@ def _nonpositive_log_norm_of(j, scales, a, d, lower, upper):
     return evaluate_nonpositive(scales[0] * a, scales[1] * np.float64(d), lower, upper)[0]
 
 
-@serial
+@rare(NONPOSITIVE)
+def _nonpositive_log_norms(net, units, scales, values):
+    over_nonpositive(_nonpositive_log_norm_of, _put, net, units, scales, values)
+
+
+@linked
 def log_norm_row(net, units, scale, precision_scale, values):
     """Write L(scale a, precision_scale d, lower, upper) of each unit and return their sum.
 
@@ -187,12 +216,16 @@ def log_norm_row(net, units, scale, precision_scale, values):
         for j in range(net.size):
             values[j] = softplus(scale * np.float64(net[j]))
         return ordered_sum(values, net.size)
-    scales = (scale, precision_scale)
-    over_units(_log_norm_of, _nonpositive_log_norm_of, _put, net, units, scales, values)
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        a, d = scale * np.float64(net[j]), precision_scale * np.float64(precision[j])
+        values[j] = evaluate(a, d, np.float64(lower[j]), np.float64(upper[j]))[0]
+    if units.n_nonpositive > 0:
+        rarely(_nonpositive_log_norms, (net, units, (scale, precision_scale), values))
     return ordered_sum(values, net.size)
 
 
-@serial
+@linked
 def ordered_sum(values, size):
     """Sum in eight interleaved strands: a fixed order, without waiting for each addition."""
     strands = np.zeros(8)

@@ -13,9 +13,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
-from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.compiling import kernel, linked
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import SWAP, block, double_from_words
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
@@ -37,22 +37,7 @@ class ReplicaStates(NamedTuple):
     accepted: np.ndarray  # (temperatures - 1, chains) int64, 1 added where a pair was exchanged
 
 
-@parallel
-def draw_scaled(layers, replicas, address):
-    """Draw hidden units at each row's temperature and store t h, as the visibles need it.
-
-    The net inputs, at t = 1, are overwritten by t net.
-    """
-    t, net, scaled = replicas.t, replicas.net, replicas.scaled
-    rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        part = tile(index, rows, units, HIDDEN)
-        scale_rows(net, t, part)
-        draw_hidden_tile(net, layers, address, scaled, part)
-        scale_rows(scaled, t, part)
-
-
-@serial
+@linked
 def scale_rows(array, t, part):
     """Multiply each row of a tile by its number."""
     for r in range(part.row, part.row_stop):
@@ -61,7 +46,7 @@ def scale_rows(array, t, part):
             row[j] *= t[r]
 
 
-@serial
+@linked
 def log_ratio(layers, replicas, row, at, values):
     """Return log p_s(x) - log p_t(x), unnormalised: x and t of one row, s of the row ``at``."""
     visible, net, tilt = replicas.visible[row], replicas.net[row], replicas.tilt
@@ -76,7 +61,7 @@ def log_ratio(layers, replicas, row, at, values):
     return total
 
 
-@serial
+@linked
 def swap_rows(array, first, second):
     """Exchange two rows."""
     a, b = array[first], array[second]
@@ -86,28 +71,52 @@ def swap_rows(array, first, second):
         b[i] = kept
 
 
-@parallel
+@linked
+def _draw_scaled_tile(index, layers, replicas, address):
+    t, net, scaled = replicas.t, replicas.net, replicas.scaled
+    rows, units = net.shape
+    part = tile(index, rows, units, HIDDEN)
+    scale_rows(net, t, part)
+    draw_hidden_tile(net, layers, address, scaled, part)
+    scale_rows(scaled, t, part)
+
+
+@kernel
+def draw_scaled(layers, replicas, address):
+    """Draw hidden units at each row's temperature and store t h, as the visibles need it.
+
+    The net inputs, at t = 1, are overwritten by t net.
+    """
+    rows, units = replicas.net.shape
+    each(_draw_scaled_tile, tile_count(rows, units, HIDDEN), (layers, replicas, address))
+
+
+@linked
+def _exchange_chain(m, layers, replicas, seed, step):
+    visible, net, accepted = replicas.visible, replicas.net, replicas.accepted
+    pairs, chains = accepted.shape
+    values = np.empty(net.shape[1])
+    for r in range(step % 2, pairs, 2):
+        low, high = r * chains + m, (r + 1) * chains + m
+        gain = log_ratio(layers, replicas, low, high, values)
+        gain += log_ratio(layers, replicas, high, low, values)
+        w0, w1, _, _ = block(seed, SWAP, step, m, r)
+        if math.log(double_from_words(w0, w1)) < gain:
+            swap_rows(visible, low, high)
+            swap_rows(net, low, high)
+            accepted[r, m] += 1
+
+
+@kernel
 def exchange(layers, replicas, seed, step):
     """Let neighbours exchange their states, pairs (0, 1), (2, 3), ... and (1, 2), ... in turns.
 
     Alternating instead of choosing at random carries states along the ladder faster.
     """
-    visible, net, accepted = replicas.visible, replicas.net, replicas.accepted
-    pairs, chains = accepted.shape
-    for m in prange(chains):
-        values = np.empty(net.shape[1])
-        for r in range(step % 2, pairs, 2):
-            low, high = r * chains + m, (r + 1) * chains + m
-            gain = log_ratio(layers, replicas, low, high, values)
-            gain += log_ratio(layers, replicas, high, low, values)
-            w0, w1, _, _ = block(seed, SWAP, step, m, r)
-            if math.log(double_from_words(w0, w1)) < gain:
-                swap_rows(visible, low, high)
-                swap_rows(net, low, high)
-                accepted[r, m] += 1
+    each(_exchange_chain, replicas.accepted.shape[1], (layers, replicas, seed, step))
 
 
-@serial
+@kernel
 def sweeps(layers, replicas, n_gibbs, seed, first_step):
     """Run sweeps visible <- hidden, exchange, hidden <- visible of all replicas, in place.
 

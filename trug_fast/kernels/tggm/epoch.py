@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.optimizer import Rule, apply_rule
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
 
@@ -23,7 +23,7 @@ class EpochPace(NamedTuple):
     steps: int  # taken before this epoch
 
 
-@serial
+@linked
 def end_coordinates(task, trained):
     """Turn the gradient by the two ends into that by lower end and log width."""
     own, theta = parts(task, trained.gradient), parts(task, trained.theta)
@@ -37,7 +37,7 @@ def end_coordinates(task, trained):
         own.low_end[i] = by_low_end if both else 0.0
 
 
-@serial
+@kernel
 def place_ends(task, trained):
     """Set ``lower`` and ``upper`` from theta, which is kept in range."""
     own = parts(task, trained.theta)
@@ -49,7 +49,7 @@ def place_ends(task, trained):
         )
 
 
-@serial
+@linked
 def rule_of(rule, rate, weight_decay, t):
     """Return a rule with this rate and weight decay, and Adam's corrections for step t from 1."""
     return Rule(
@@ -64,7 +64,7 @@ def rule_of(rule, rate, weight_decay, t):
     )
 
 
-@serial
+@linked
 def move(rule, trained, start, stop):
     """Move the parameters from ``start`` to ``stop`` along the gradient."""
     apply_rule(
@@ -76,7 +76,7 @@ def move(rule, trained, start, stop):
     )
 
 
-@serial
+@linked
 def step(task, trained, pace, t):
     """Move all parameters along the gradient, in step t from 1."""
     rule = pace.rule
@@ -95,7 +95,7 @@ def step(task, trained, pace, t):
         place_ends(task, trained)
 
 
-@serial
+@linked
 def gather_rows(source, order, out):
     """Copy rows ``order`` of a matrix."""
     for r in range(order.size):
@@ -103,7 +103,7 @@ def gather_rows(source, order, out):
             out[r, i] = source[order[r], i]
 
 
-@serial
+@kernel
 def train_epoch(task, trained, pace, data, order, batch):
     """Take one step for each batch of rows in ``order``; return the mean objective.
 
@@ -124,7 +124,7 @@ def train_epoch(task, trained, pace, data, order, batch):
     return total / count
 
 
-@serial
+@kernel
 def score(task, trained, inputs, targets):
     """Return the sums of squared errors and of moment-matched log-likelihoods over all rows."""
     block = 256

@@ -15,10 +15,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.compiling import kernel, linked
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.special.elementary import exp
 from trug_fast.kernels.unit.normalizer import evaluate, evaluate_wide, is_wide
@@ -76,7 +76,7 @@ class UnitMoments(NamedTuple):
     at_upper: np.ndarray
 
 
-@serial
+@kernel
 def derive(network):
     """Write ``coupling`` and ``stiffness`` from the other parameters, in place."""
     weights, coupling, stiffness = network.output_weights, network.coupling, network.stiffness
@@ -88,14 +88,14 @@ def derive(network):
             stiffness[j] += coupling[o, j] * weights[o, j]
 
 
-@serial
+@linked
 def new_moments(hidden, rows, kind):
     """Return UnitMoments to be written to, of the float type of the array ``kind``."""
     space = np.empty((6, hidden, rows), kind.dtype)
     return UnitMoments(space[0], space[1], space[2], space[3], space[4], space[5])
 
 
-@serial
+@linked
 def input_net(network, inputs, z):
     """Write z = W0 x + b0 of each row of ``inputs``; z (hidden, rows)."""
     gemm(False, True, 1.0, network.input_weights, inputs, 0.0, z)
@@ -105,7 +105,7 @@ def input_net(network, inputs, z):
             row[r] += bias
 
 
-@serial
+@linked
 def mean_of_unit(a, d, lower, upper, mean):
     """Write the mean of one unit for each row's net input.
 
@@ -119,7 +119,7 @@ def mean_of_unit(a, d, lower, upper, mean):
             mean[r] = evaluate(a[r], d, lower, upper)[2]
 
 
-@serial
+@linked
 def moments_of_unit(out, j, d, lower, upper, log_norm):
     """Write all moments of unit j from ``out.net`` of each row."""
     net, mean, variance, third = out.net[j], out.mean[j], out.variance[j], out.third[j]
@@ -136,7 +136,7 @@ def moments_of_unit(out, j, d, lower, upper, log_norm):
             at_lower[r], at_upper[r] = exp(low), exp(high)
 
 
-@serial
+@linked
 def prior(network, z, out, bound):
     """Write the moments given x alone and subtract the units' L from ``bound`` (rows,)."""
     tau = network.hidden_precision
@@ -150,7 +150,7 @@ def prior(network, z, out, bound):
             bound[r] -= log_norm[r]
 
 
-@serial
+@linked
 def residual_of(network, targets, mean, residual):
     """Write y - b1 - W1 mean; targets (rows, outputs), mean (hidden, rows)."""
     gemm(False, False, -1.0, network.output_weights, mean, 0.0, residual)
@@ -160,7 +160,7 @@ def residual_of(network, targets, mean, residual):
             row[r] += targets[r, o] - bias
 
 
-@serial
+@linked
 def net_given_rest(network, j, z, residual, own, net):
     """Write unit j's net input given y and the other units' means."""
     tau = network.hidden_precision
@@ -173,7 +173,7 @@ def net_given_rest(network, j, z, residual, own, net):
             net[r] += weight * rest[r]
 
 
-@serial
+@linked
 def move_residual(network, j, before, after, residual):
     """Carry a unit's change of means into the residual."""
     for o in range(residual.shape[0]):
@@ -182,7 +182,7 @@ def move_residual(network, j, before, after, residual):
             rest[r] -= weight * (after[r] - before[r])
 
 
-@serial
+@linked
 def move_mean(scale, own, fresh, moves):
     """Overwrite the means and raise ``moves`` to each row's largest scaled move so far."""
     for r in range(own.size):
@@ -191,7 +191,7 @@ def move_mean(scale, own, fresh, moves):
         own[r] = fresh[r]
 
 
-@serial
+@linked
 def infer(network, z, residual, cycles, out, bound):
     """Run coordinate updates to the posterior's mean field, and complete the bound.
 
@@ -229,7 +229,7 @@ def infer(network, z, residual, cycles, out, bound):
             bound[r] -= half * rest[r] * rest[r]
 
 
-@serial
+@linked
 def bound_constant(network):
     """Return the part of the bound that is the same for all rows."""
     total = 0.0
@@ -238,31 +238,35 @@ def bound_constant(network):
     return 0.5 * total
 
 
-@parallel
+@linked
+def _posterior_block(index, network, data, cycles, found):
+    inputs, targets = data.inputs, data.targets
+    net, mean, variance, bound = found.net, found.mean, found.variance, found.bound
+    rows, hidden = mean.shape
+    start, stop = index * ROWS, min(rows, (index + 1) * ROWS)
+    count = stop - start
+    z = np.empty((hidden, count), mean.dtype)
+    residual = np.empty((targets.shape[1], count), mean.dtype)
+    out = new_moments(hidden, count, mean)
+    part = bound[start:stop]
+    part[:] = bound_constant(network)
+    input_net(network, inputs[start:stop], z)
+    prior(network, z, out, part)
+    residual_of(network, targets[start:stop], out.mean, residual)
+    infer(network, z, residual, Cycles(cycles, -1.0), out, part)
+    for r in range(count):
+        for j in range(hidden):
+            net[start + r, j] = out.net[j, r]
+            mean[start + r, j] = out.mean[j, r]
+            variance[start + r, j] = out.variance[j, r]
+
+
+@kernel
 def posterior(network, data, cycles, found):
     """Write the posterior's mean field and the evidence lower bound of each row.
 
     data : Rows; found : Inferred, overwritten.  ``found.net`` is the net input of which mean and
     variance follow with the precision ``network.stiffness``.
     """
-    inputs, targets = data.inputs, data.targets
-    net, mean, variance, bound = found.net, found.mean, found.variance, found.bound
-    rows, hidden = mean.shape
-    constant = bound_constant(network)
-    for index in prange(-(-rows // ROWS)):
-        start, stop = index * ROWS, min(rows, (index + 1) * ROWS)
-        count = stop - start
-        z = np.empty((hidden, count), mean.dtype)
-        residual = np.empty((targets.shape[1], count), mean.dtype)
-        out = new_moments(hidden, count, mean)
-        part = bound[start:stop]
-        part[:] = constant
-        input_net(network, inputs[start:stop], z)
-        prior(network, z, out, part)
-        residual_of(network, targets[start:stop], out.mean, residual)
-        infer(network, z, residual, Cycles(cycles, -1.0), out, part)
-        for r in range(count):
-            for j in range(hidden):
-                net[start + r, j] = out.net[j, r]
-                mean[start + r, j] = out.mean[j, r]
-                variance[start + r, j] = out.variance[j, r]
+    blocks = -(-found.mean.shape[0] // ROWS)
+    each(_posterior_block, blocks, (network, data, cycles, found))

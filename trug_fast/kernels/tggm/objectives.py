@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import scalar, serial
+from trug_fast.kernels.compiling import kernel, linked, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.special.elementary import log
 
@@ -90,7 +90,7 @@ class Parts(NamedTuple):
     log_width: np.ndarray
 
 
-@serial
+@linked
 def parts(task, vector):
     """Return a vector's parts."""
     hidden, outputs = task.hidden, task.outputs
@@ -112,7 +112,7 @@ def parts(task, vector):
     )
 
 
-@serial
+@kernel
 def network_of(task, trained):
     """Return the model of the present parameters."""
     own = parts(task, trained.theta)
@@ -136,7 +136,7 @@ def network_of(task, trained):
     return network
 
 
-@serial
+@linked
 def new_work(task, rows, kind):
     """Return Work for so many rows, of the float type of the array ``kind``."""
     units = np.empty((2, task.hidden, rows), kind.dtype)
@@ -158,7 +158,7 @@ def new_work(task, rows, kind):
     )
 
 
-@serial
+@linked
 def bound_gradient(task, network, work, own):
     """Write the gradient of the bound but for the inputs' weights, as sums over rows."""
     tau = network.hidden_precision
@@ -193,14 +193,14 @@ def bound_gradient(task, network, work, own):
     return 0.5 * tau * excess.sum()
 
 
-@serial
+@linked
 def add_ends(task, gains, losses, out):
     """Add gains less losses (hidden,) to the gradient by each unit's end, or by the common one."""
     for j in range(task.hidden):
         out[j if task.ends != SHARED else 0] += gains[j] - losses[j]
 
 
-@serial
+@linked
 def predictive_rows(task, network, work):
     """Write the slopes of log N(y | mean, variance) by mean and variance; return its sum.
 
@@ -254,7 +254,7 @@ def add_noise_of_unit(network, work, j, lower, upper, excess):
         excess[r] -= work.by_mean[r] * by_mean + work.by_variance[r] * by_variance
 
 
-@serial
+@linked
 def predictive_gradient(task, network, work, own):
     """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as sums over rows."""
     predictive_rows(task, network, work)
@@ -290,7 +290,7 @@ def predictive_gradient(task, network, work, own):
     return tau * excess.sum()
 
 
-@serial
+@linked
 def batch_gradient(task, trained, work):
     """Write the gradient of the mean objective over the rows in ``work``; return the objective.
 
@@ -316,7 +316,7 @@ def batch_gradient(task, trained, work):
     return work.bound.sum() / rows
 
 
-@serial
+@kernel
 def gradient_of(task, trained, inputs, targets):
     """Write the gradient of the mean objective over all rows, and return the objective."""
     work = new_work(task, inputs.shape[0], trained.theta)

@@ -12,12 +12,12 @@ sequences of 100 frames with 400 units took 8.7 ms on one thread and 22 on two.
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
-from trug_fast.kernels.compiling import parallel, serial
+from trug_fast.kernels.compiling import kernel, linked
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.rbm.gibbs import draw_hidden_tile
 from trug_fast.kernels.rbm.hidden import mean_row, part_of
-from trug_fast.kernels.tiles import Tile
+from trug_fast.kernels.tiles import Tile, copy_rows
 
 GROUP = 2  # sequences that go through time together
 
@@ -30,7 +30,7 @@ class Frames(NamedTuple):
     state: np.ndarray  # means or draws given them
 
 
-@serial
+@linked
 def add_rows_product(a, b, out):
     """Add a @ b to ``out``, both of a few rows.
 
@@ -53,33 +53,56 @@ def add_rows_product(a, b, out):
                 target[j] += factor * last[j]
 
 
-@parallel
+@linked
+def _filter_group(group, layers, starts, draw, address, frames):
+    drive, net, state = frames.drive, frames.net, frames.state
+    units = net.shape[1]
+    part = part_of(layers, 0, units)
+    for t in range(starts.size - 1):
+        a = starts[t] + group * GROUP
+        b = min(a + GROUP, starts[t + 1])
+        if b <= a:
+            break
+        copy_rows(drive[a:b], net[a:b])
+        if t > 0:
+            before = starts[t - 1] + group * GROUP
+            add_rows_product(state[before : before + b - a], layers.weights, net[a:b])
+        if draw:
+            draw_hidden_tile(net, layers, address, state, Tile(a, b, 0, units))
+        else:
+            for r in range(a, b):
+                mean_row(net[r], part, state[r])
+
+
+@kernel
 def run_filter(layers, starts, draw, address, frames):
     """Write net inputs and states, draws or means, of the hidden layers of all frames.
 
     layers : with W4, from the past to the present, for weights
     """
-    drive, net, state = frames.drive, frames.net, frames.state
-    units = net.shape[1]
-    for group in prange(-(-(starts[1] - starts[0]) // GROUP)):
-        part = part_of(layers, 0, units)
-        for t in range(starts.size - 1):
-            a = starts[t] + group * GROUP
-            b = min(a + GROUP, starts[t + 1])
-            if b <= a:
-                break
-            net[a:b] = drive[a:b]
-            if t > 0:
-                before = starts[t - 1] + group * GROUP
-                add_rows_product(state[before : before + b - a], layers.weights, net[a:b])
-            if draw:
-                draw_hidden_tile(net, layers, address, state, Tile(a, b, 0, units))
-            else:
-                for r in range(a, b):
-                    mean_row(net[r], part, state[r])
+    groups = -(-(starts[1] - starts[0]) // GROUP)
+    each(_filter_group, groups, (layers, starts, draw, address, frames))
 
 
-@parallel
+@linked
+def _backward_group(group, transition, starts, difference, variance, delta, error):
+    units = delta.shape[1]
+    pull = np.empty((GROUP, units), delta.dtype)
+    for t in range(starts.size - 2, -1, -1):
+        a = starts[t] + group * GROUP
+        b = min(a + GROUP, starts[t + 1])
+        if b <= a:
+            continue
+        for r in range(a, b):
+            for j in range(units):
+                error[r, j] = variance[r, j] * delta[r, j]
+                pull[r - a, j] = difference[r, j] + error[r, j]
+        if t > 0:
+            before = starts[t - 1] + group * GROUP
+            add_rows_product(pull[: b - a], transition, delta[before : before + b - a])
+
+
+@kernel
 def run_backward(transition, starts, difference, variance, delta, error):
     """Write the derivatives of the objective by the filter's means and by its net inputs.
 
@@ -89,19 +112,6 @@ def run_backward(transition, starts, difference, variance, delta, error):
     delta, error : (rows, hidden), overwritten: the derivative by the mean of each frame through
         later frames, and the same by its net input
     """
-    units = delta.shape[1]
     delta[:, :] = 0.0
-    for group in prange(-(-(starts[1] - starts[0]) // GROUP)):
-        pull = np.empty((GROUP, units), delta.dtype)
-        for t in range(starts.size - 2, -1, -1):
-            a = starts[t] + group * GROUP
-            b = min(a + GROUP, starts[t + 1])
-            if b <= a:
-                continue
-            for r in range(a, b):
-                for j in range(units):
-                    error[r, j] = variance[r, j] * delta[r, j]
-                    pull[r - a, j] = difference[r, j] + error[r, j]
-            if t > 0:
-                before = starts[t - 1] + group * GROUP
-                add_rows_product(pull[: b - a], transition, delta[before : before + b - a])
+    groups = -(-(starts[1] - starts[0]) // GROUP)
+    each(_backward_group, groups, (transition, starts, difference, variance, delta, error))

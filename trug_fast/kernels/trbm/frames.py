@@ -6,14 +6,21 @@ Rows are frames.  Formulas: mathematics 4.
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import parallel, scalar, serial
+from trug_fast.kernels.compiling import kernel, linked, rare, scalar
 from trug_fast.kernels.intrinsics import like
-from trug_fast.kernels.rbm.hidden import moments_of, nonpositive_moments_of, over_units, part_of
+from trug_fast.kernels.linking import rarely
+from trug_fast.kernels.loops import each
+from trug_fast.kernels.rbm.hidden import (
+    NONPOSITIVE,
+    nonpositive_moments_of,
+    over_nonpositive,
+    part_of,
+)
 from trug_fast.kernels.special.elementary import exp
-from trug_fast.kernels.tiles import HIDDEN, ROWS, tile, tile_count
+from trug_fast.kernels.tiles import HIDDEN, ROWS, copy_rows, tile, tile_count
+from trug_fast.kernels.unit.normalizer import evaluate
 
 
 class Slopes(NamedTuple):
@@ -27,22 +34,22 @@ class Slopes(NamedTuple):
     by_upper: np.ndarray  # (hidden,) the same by upper
 
 
-@parallel
+@linked
+def _product_tile(index, transpose, a, b, scale, out):
+    rows, columns = out.shape
+    row, row_stop, first, last = tile(index, rows, columns, HIDDEN)
+    part = out[row:row_stop, first:last]
+    if transpose:
+        gemm(True, False, scale, a[:, row:row_stop], b[:, first:last], 1.0, part)
+    else:
+        gemm(False, False, scale, a[row:row_stop], b[:, first:last], 1.0, part)
+
+
+@kernel
 def add_product(transpose, a, b, scale, out):
     """Add scale op(a) b to ``out`` in all threads; op transposes if so flagged."""
     rows, columns = out.shape
-    for index in prange(tile_count(rows, columns, HIDDEN)):
-        row, row_stop, first, last = tile(index, rows, columns, HIDDEN)
-        part = out[row:row_stop, first:last]
-        if transpose:
-            gemm(True, False, scale, a[:, row:row_stop], b[:, first:last], 1.0, part)
-        else:
-            gemm(False, False, scale, a[row:row_stop], b[:, first:last], 1.0, part)
-
-
-@scalar
-def _slopes_of(j, given, a, d, lower, upper):
-    return moments_of(j, given, a, d, lower, upper), lower, upper
+    each(_product_tile, tile_count(rows, columns, HIDDEN), (transpose, a, b, scale, out))
 
 
 @scalar
@@ -65,13 +72,35 @@ def _put_slopes(j, value, counts, delta, sums):
     sums.by_upper[j] += delta[j] * by_upper if counts else zero
 
 
-@serial
+@rare(NONPOSITIVE)
+def _nonpositive_slopes(net, units, delta, sums):
+    over_nonpositive(_nonpositive_slopes_of, _put_slopes, net, units, delta, sums)
+
+
+@linked
 def slopes_row(net, units, delta, sums):
     """Add one row's share to the running sums of TruG units."""
-    over_units(_slopes_of, _nonpositive_slopes_of, _put_slopes, net, units, delta, sums)
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        value = evaluate(net[j], precision[j], lower[j], upper[j]), lower[j], upper[j]
+        _put_slopes(j, value, precision[j] > like(net[j], 0.0), delta, sums)
+    if units.n_nonpositive > 0:
+        rarely(_nonpositive_slopes, (net, units, delta, sums))
 
 
-@parallel
+@linked
+def _slopes_tile(index, layers, net, delta, sums):
+    rows, units = net.shape
+    row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
+    part = part_of(layers, unit, unit_stop)
+    total = np.zeros((6, unit_stop - unit), net.dtype)
+    added = Slopes(total[0], total[1], total[2], total[3], total[4], total[5])
+    for r in range(row, row_stop):
+        slopes_row(net[r, unit:unit_stop], part, delta[r, unit:unit_stop], added)
+    copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
+
+
+@kernel
 def slope_sums(layers, net, delta, sums):
     """Write sums over rows that the gradients by d, lower and upper are made of (mathematics 4.2).
 
@@ -79,11 +108,4 @@ def slope_sums(layers, net, delta, sums):
     sums : (row tiles, 6, hidden) float64, overwritten with the sums of Slopes
     """
     rows, units = net.shape
-    for index in prange(tile_count(rows, units, HIDDEN)):
-        row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-        part = part_of(layers, unit, unit_stop)
-        total = np.zeros((6, unit_stop - unit), net.dtype)
-        added = Slopes(total[0], total[1], total[2], total[3], total[4], total[5])
-        for r in range(row, row_stop):
-            slopes_row(net[r, unit:unit_stop], part, delta[r, unit:unit_stop], added)
-        sums[row // ROWS, :, unit:unit_stop] = total
+    each(_slopes_tile, tile_count(rows, units, HIDDEN), (layers, net, delta, sums))
