@@ -2,7 +2,7 @@
 
 from importlib import import_module
 from importlib.metadata import version
-from types import ModuleType
+from typing import Any
 
 from . import datasets, kernels
 from ._common.checkpoints import Checkpoint
@@ -73,11 +73,14 @@ __all__ = [
     "train_tggm",
     "train_trbm",
     "truncnorm",
+    "warm",
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import the parts with dependencies of their own when they are first used."""
+def __getattr__(name: str) -> Any:
+    """Import what few need, or what has dependencies of its own, when it is first used."""
+    if name == "warm":
+        return import_module(".warming", __name__).warm
     if name in ("estimators", "plots"):
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -40,7 +41,7 @@ class Burst:
     """
 
     def __init__(self, call: str | None = None, *, silent: bool = False) -> None:
-        self._call, self._silent = call, silent
+        self.call, self._silent = call, silent
         self._compiled: list[Kernel] = []
         self._seconds, self._changed = 0.0, 0.0  # of compiling, up to when that began or stopped
         self._running = False
@@ -48,6 +49,10 @@ class Burst:
         self._said = False
         self._line: Any = None  # one that is updated in place
         self._drawn = 0.0  # when
+
+    def name(self, call: str) -> None:
+        """Note the kernel that is called, where no public function has given its name."""
+        self.call, self._left = call, None
 
     def begin(self) -> None:
         """Note that compiling begins."""
@@ -95,10 +100,13 @@ class Burst:
 
     def _say(self) -> None:
         if self._left is None:
-            self._left = Left(self._call, self._compiled, self._spent())
+            self._left = Left(self.call, self._compiled, self._spent())
         if _in_place():
             if self._line is None:
-                self._line = tqdm(bar_format="{desc}", leave=False, dynamic_ncols=True)
+                size = shutil.get_terminal_size()  # tqdm shows nothing on one that tells none
+                self._line = tqdm(
+                    bar_format="{desc}", leave=False, ncols=size.columns - 1, nrows=size.lines
+                )
             self._line.set_description_str(self._words())
         elif not self._said:
             _print(self._words())
@@ -167,21 +175,42 @@ class _Kernels(events.Listener):  # type: ignore[misc]
     """Hears of each kernel of ours that is compiled."""
 
     def on_start(self, event: Any) -> None:
-        if not _is_ours(event):
+        if not is_ours(event):
             return
         _here.depth += 1
         if _here.depth == 1:
-            if not _here.named and _here.burst.over():
-                _here.burst = Burst()
+            if not _here.named:
+                if _here.burst.over():
+                    _here.burst = Burst()
+                _here.burst.name(kernel_of(event.data["dispatcher"], event.data["args"]).name)
             _here.burst.begin()
 
     def on_end(self, event: Any) -> None:
-        if not _is_ours(event):
+        if not is_ours(event):
             return
         _here.depth -= 1
         _here.burst.count(kernel_of(event.data["dispatcher"], event.data["args"]))
         if _here.depth == 0:
             _here.burst.pause()
+
+
+class _Hearer(events.Listener):  # type: ignore[misc]
+    """Passes on what kernels are compiled."""
+
+    def __init__(self, told: Callable[[Kernel], object]) -> None:
+        self._told = told
+
+    def on_start(self, event: Any) -> None:
+        pass
+
+    def on_end(self, event: Any) -> None:
+        if is_ours(event):
+            self._told(kernel_of(event.data["dispatcher"], event.data["args"]))
+
+
+def hear(told: Callable[[Kernel], object]) -> None:
+    """Have a function called with each kernel that is compiled from now on."""
+    _register("numba:compile", _Hearer(told))
 
 
 class _Steps(events.Listener):  # type: ignore[misc]
@@ -194,10 +223,17 @@ class _Steps(events.Listener):  # type: ignore[misc]
     on_end = on_start
 
 
-def _is_ours(event: Any) -> bool:
+def current_call() -> str | None:
+    """Return the call for which kernels are being compiled."""
+    return _here.burst.call
+
+
+def is_ours(event: Any) -> bool:
+    """Tell whether what is compiled is a kernel of this package."""
     return isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache)
 
 
-events.register("numba:compile", _Kernels())
-events.register("numba:run_pass", _Steps())
-events.register("numba:llvm_lock", _Steps())
+_register: Callable[[str, events.Listener], None] = events.register
+_register("numba:compile", _Kernels())
+_register("numba:run_pass", _Steps())
+_register("numba:llvm_lock", _Steps())

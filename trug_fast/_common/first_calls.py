@@ -39,15 +39,27 @@ def _single(arguments: Sequence[Any]) -> bool:
 
 def needs(call: str | None) -> dict[Kernel, tuple[int, float]]:
     """Return how many of each kernel a call needs, and the seconds for one, where measured."""
-    from .first_call_kernels import TABLE
+    from .first_call_kernels import CALLS, KERNELS
 
-    found = {}
-    for line in TABLE.strip().splitlines():
+    found: dict[Kernel, tuple[int, float]] = {}
+    if call not in CALLS:
+        return found
+    number = str(CALLS.index(call))
+    for line in KERNELS.strip().splitlines():
         name, bits, seconds, *calls = line.split()
-        counts = dict(word.split(":") for word in calls)
-        if call in counts:
-            found[Kernel(name, bits == "32")] = int(counts[call]), float(seconds)
+        counts = dict(word.split(":") if ":" in word else (word, "1") for word in calls)
+        if number in counts:
+            found[Kernel(name, bits == "32")] = int(counts[number]), float(seconds)
     return found
+
+
+def missing(calls: Sequence[str]) -> int:
+    """Return about how many kernels calls have still to compile between them."""
+    wanted: dict[Kernel, int] = {}
+    for call in calls:
+        for kernel, (count, _) in needs(call).items():
+            wanted[kernel] = max(count, wanted.get(kernel, 0))
+    return sum(max(0, count - known(kernel)) for kernel, count in wanted.items())
 
 
 def known(kernel: Kernel) -> int:
@@ -91,7 +103,7 @@ class Left:
         self._judge(spent)
 
     def words(self, done: int, spent: float) -> str | None:
-        """Return how many of how many are compiled, and what time the others take; None: unknown."""
+        """Return how many of how many are compiled, and the time that the others take, if known."""
         if not self._needs:
             return None
         seconds = max(1.0, self._end - spent)

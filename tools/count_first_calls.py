@@ -1,0 +1,138 @@
+"""Write what first calls compile: ``trug_fast/_common/first_call_kernels.py``.
+
+    python -m tools.count_first_calls
+
+By that table a notice of compiling says what is left, and ``trug-fast warm`` how far it is.  Each
+call runs in a process of its own, whose folder of compiled kernels is empty: minutes in all.  To be
+repeated when kernels have come or gone; older figures only make the notice less exact.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from numba.core import event as events
+
+from trug_fast import warming
+from trug_fast._common import announcing, first_calls
+
+TARGET = Path(first_calls.__file__).with_name("first_call_kernels.py")
+CALLS = warming.CALLS | {name: partial(warming.truncated, name) for name in warming.FUNCTIONS}
+HEAD = '''"""Kernels that first calls compile; written by ``tools/count_first_calls.py``.
+
+Tested in tests/_common/test_announcing.py.
+"""
+
+# Public functions; kernels that are called outside of these; the calls of ``trug_fast/warming.py``.
+CALLS = (
+{calls}
+)
+# For each kernel: its name; 32 if float32 is among the types of its arguments; seconds to compile
+# it, without those that it calls ({processor}); and which of the calls need it, with how many
+# choices of types, if it is not one.
+KERNELS = """
+{kernels}
+"""
+'''
+
+
+class Kernels(events.Listener):
+    """Notes kernels, the seconds of each alone, and the call that they belong to."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str, bool, float]] = []
+        self._stack: list[list[float]] = []  # when each began, and the seconds of those within
+
+    def on_start(self, event: Any) -> None:
+        """Note when."""
+        if announcing.is_ours(event):
+            self._stack.append([time.process_time(), 0.0])
+
+    def on_end(self, event: Any) -> None:
+        """Note what."""
+        if not announcing.is_ours(event):
+            return
+        begun, within = self._stack.pop()
+        seconds = time.process_time() - begun
+        if self._stack:
+            self._stack[-1][1] += seconds
+        kernel = first_calls.kernel_of(event.data["dispatcher"], event.data["args"])
+        self.rows.append((announcing.current_call(), *kernel, seconds - within))
+
+
+def count(name: str) -> None:
+    """Make one call, and print what it compiles."""
+    kernels = Kernels()
+    events.register("numba:compile", kernels)
+    CALLS[name]()
+    print(json.dumps(kernels.rows))
+
+
+def counted(name: str) -> list[tuple[str, str, bool, float]]:
+    """Return what a call compiles in a new process: rows of call, kernel, kind, seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"NUMBA_CACHE_DIR": folder, announcing.QUIET: "1"}
+        command = [sys.executable, "-W", "ignore", "-m", "tools.count_first_calls", name]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    rows = json.loads(done.stdout)
+    # Of several calls the others find there what the largest has compiled: of them we know less.
+    largest, _ = Counter(row[0] for row in rows).most_common(1)[0]
+    found = [row for row in rows if row[0] == largest]
+    if name in warming.CALLS:
+        found += [[warming.WHOLE + name, *row[1:]] for row in rows]
+    return found
+
+
+def table(rows: list[tuple[str, str, bool, float]]) -> str:
+    """Return the module."""
+    calls = sorted({row[0] for row in rows})
+    seconds, counts = defaultdict(list), defaultdict(lambda: defaultdict(int))
+    for call, name, single, each in rows:
+        kernel = f"{name} {32 if single else 64}"
+        seconds[kernel].append(each)
+        counts[kernel][calls.index(call)] += 1
+    lines = []
+    for kernel in sorted(counts):
+        words = (f"{c}:{n}" if n > 1 else str(c) for c, n in sorted(counts[kernel].items()))
+        mean = sum(seconds[kernel]) / len(seconds[kernel])
+        lines.append(f"{kernel} {mean:.2f} {' '.join(words)}")
+    quoted = "\n".join(f'    "{call}",' for call in calls)
+    return HEAD.format(calls=quoted, kernels="\n".join(lines), processor=processor())
+
+
+def processor() -> str:
+    """Return the name of the processor."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return "a processor without a name"
+    return next(line for line in text.splitlines() if "model name" in line).split(": ")[1].strip()
+
+
+def main() -> None:
+    """Count, and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("call", nargs="?", choices=sorted(CALLS), help="only print what it needs")
+    name = parser.parse_args().call
+    if name is not None:
+        count(name)
+        return
+    rows = []
+    for name in CALLS:
+        rows += counted(name)
+        print(f"{name}: {len(rows)}", flush=True)
+    TARGET.write_text(table(rows), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
