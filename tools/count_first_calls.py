@@ -37,9 +37,8 @@ Tested in tests/_common/test_announcing.py.
 CALLS = (
 {calls}
 )
-# For each kernel: its name; 32 if float32 is among the types of its arguments; seconds to compile
-# it, without those that it calls ({processor}); and which of the calls need it, with how many
-# choices of types, if it is not one.
+# For each kernel: its name; seconds to compile it, without those that it calls ({processor}); and
+# for each choice of types their digest and the calls that need it.
 KERNELS = """
 {kernels}
 """
@@ -50,7 +49,7 @@ class Kernels(events.Listener):
     """Notes kernels, the seconds of each alone, and the call that they belong to."""
 
     def __init__(self) -> None:
-        self.rows: list[tuple[str, str, bool, float]] = []
+        self.rows: list[tuple[str, str, str, float]] = []
         self._stack: list[list[float]] = []  # when each began, and the seconds of those within
 
     def on_start(self, event: Any) -> None:
@@ -78,8 +77,8 @@ def count(name: str) -> None:
     print(json.dumps(kernels.rows))
 
 
-def counted(name: str) -> list[tuple[str, str, bool, float]]:
-    """Return what a call compiles in a new process: rows of call, kernel, kind, seconds."""
+def counted(name: str) -> list[tuple[str, str, str, float]]:
+    """Return what a call compiles in a new process: rows of call, kernel, types, seconds."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"NUMBA_CACHE_DIR": folder, announcing.QUIET: "1"}
         command = [sys.executable, "-W", "ignore", "-m", "tools.count_first_calls", name]
@@ -93,19 +92,18 @@ def counted(name: str) -> list[tuple[str, str, bool, float]]:
     return found
 
 
-def table(rows: list[tuple[str, str, bool, float]]) -> str:
+def table(rows: list[tuple[str, str, str, float]]) -> str:
     """Return the module."""
     calls = sorted({row[0] for row in rows})
-    seconds, counts = defaultdict(list), defaultdict(lambda: defaultdict(int))
-    for call, name, single, each in rows:
-        kernel = f"{name} {32 if single else 64}"
-        seconds[kernel].append(each)
-        counts[kernel][calls.index(call)] += 1
+    seconds, needed = defaultdict(list), defaultdict(lambda: defaultdict(set))
+    for call, name, types, each in rows:
+        seconds[name].append(each)
+        needed[name][types].add(calls.index(call))
     lines = []
-    for kernel in sorted(counts):
-        words = (f"{c}:{n}" if n > 1 else str(c) for c, n in sorted(counts[kernel].items()))
-        mean = sum(seconds[kernel]) / len(seconds[kernel])
-        lines.append(f"{kernel} {mean:.2f} {' '.join(words)}")
+    for name in sorted(needed):
+        words = (f"{t}:{','.join(map(str, sorted(c)))}" for t, c in sorted(needed[name].items()))
+        mean = sum(seconds[name]) / len(seconds[name])
+        lines.append(f"{name} {mean:.2f} {' '.join(words)}")
     quoted = "\n".join(f'    "{call}",' for call in calls)
     return HEAD.format(calls=quoted, kernels="\n".join(lines), processor=processor())
 

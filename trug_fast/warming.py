@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._common import announcing
-from ._common.first_calls import missing
+from ._common.first_calls import missing, needs
 from ._common.progress import Progress, require_progress
 from ._common.threads import available
 from .distributions import truncnorm
@@ -170,8 +170,8 @@ def warm(
     wanted = models or MODELS
     chains = [[call.__name__ for model, call in chain if model in wanted] for chain in CHAINS]
     chains = [chain for chain in chains if chain]
-    expected = missing([WHOLE + name for chain in chains for name in chain])
-    with Progress(expected, "compiling", progress) as bar:
+    needed = [one for chain in chains for name in chain for one in needs(WHOLE + name)]
+    with Progress(len(missing(needed)), "compiling", progress) as bar:
         compiled = _Processes(bar).run(chains)
     return Warmed(compiled, time.perf_counter() - begun, caching.HOME)
 

@@ -41,12 +41,12 @@ class Burst:
     """
 
     def __init__(self, call: str | None = None, *, silent: bool = False) -> None:
-        self.call, self._silent = call, silent
+        self.call, self.silent = call, silent
         self._compiled: list[Kernel] = []
         self._seconds, self._changed = 0.0, 0.0  # of compiling, up to when that began or stopped
         self._running = False
         self._left: Left | None = None  # known once something is said
-        self._said = False
+        self.said = False
         self._line: Any = None  # one that is updated in place
         self._drawn = 0.0  # when
 
@@ -78,7 +78,7 @@ class Burst:
     def tick(self) -> None:
         """Say how far it is, if it is time to."""
         now = time.perf_counter()
-        if self._silent or self._spent() < PATIENCE or now < self._drawn + REFRESH:
+        if self.silent or self._spent() < PATIENCE or now < self._drawn + REFRESH:
             return
         if os.environ.get(QUIET):
             return
@@ -88,10 +88,10 @@ class Burst:
 
     def end(self) -> None:
         """Say that all is compiled, where lines stay."""
-        if self._said and not _in_place():
-            kept = "" if HOME is None else f", kept in {HOME}"
-            words = f"compiled {len(self._compiled)} kernels in {self._seconds:.0f} s{kept}"
-            with suppress(OSError, ValueError):
+        kept = "" if HOME is None else f", kept in {HOME}"
+        words = f"compiled {len(self._compiled)} kernels in {self._seconds:.0f} s{kept}"
+        with suppress(OSError, ValueError):
+            if self.said and not _in_place():
                 _print(f"trug_fast: {words}")
 
     def _spent(self) -> float:
@@ -108,9 +108,9 @@ class Burst:
                     bar_format="{desc}", leave=False, ncols=size.columns - 1, nrows=size.lines
                 )
             self._line.set_description_str(self._words())
-        elif not self._said:
+        elif not self.said:
             _print(self._words())
-        self._said = True
+        self.said = True
 
     def _words(self) -> str:
         assert self._left is not None
@@ -171,7 +171,15 @@ def announced(call: str, show: bool | None) -> Iterator[None]:
         burst.end()
 
 
-class _Kernels(events.Listener):  # type: ignore[misc]
+def settle() -> None:
+    """End a burst that seems to be over; for work that goes on long after it."""
+    burst = _here.burst
+    if burst.said and burst.over():
+        burst.end()
+        _here.burst = Burst(burst.call, silent=burst.silent)
+
+
+class _Kernels(events.Listener):
     """Hears of each kernel of ours that is compiled."""
 
     def on_start(self, event: Any) -> None:
@@ -194,7 +202,7 @@ class _Kernels(events.Listener):  # type: ignore[misc]
             _here.burst.pause()
 
 
-class _Hearer(events.Listener):  # type: ignore[misc]
+class _Hearer(events.Listener):
     """Passes on what kernels are compiled."""
 
     def __init__(self, told: Callable[[Kernel], object]) -> None:
@@ -213,7 +221,7 @@ def hear(told: Callable[[Kernel], object]) -> None:
     _register("numba:compile", _Hearer(told))
 
 
-class _Steps(events.Listener):  # type: ignore[misc]
+class _Steps(events.Listener):
     """Hears of the steps of each compilation, of which hardly one takes a second."""
 
     def on_start(self, event: Any) -> None:

@@ -9,8 +9,10 @@ Tested in tests/_common/test_announcing.py.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -20,51 +22,54 @@ ROOM = f"{kernels.__name__}."
 
 
 class Kernel(NamedTuple):
-    """A kernel for one kind of arguments, as far as the table tells them apart."""
+    """A kernel for one choice of types."""
 
     name: str  # with its module's, from trug_fast.kernels on
-    single: bool  # whether float32 is among the types of its arguments
+    types: str  # a digest
 
 
 def kernel_of(dispatcher: Any, arguments: Sequence[Any]) -> Kernel:
     """Return what a function is, compiled for these types."""
     function = dispatcher.py_func
     name = f"{function.__module__}.{function.__qualname__}".removeprefix(ROOM)
-    return Kernel(name, _single(arguments))
+    return Kernel(name, _digest(arguments))
 
 
-def _single(arguments: Sequence[Any]) -> bool:
-    return "float32" in repr(arguments)
+def _digest(arguments: Sequence[Any]) -> str:
+    words = re.sub("0x[0-9a-f]+", "", repr(tuple(arguments)))  # functions' addresses
+    return hashlib.sha256(words.encode()).hexdigest()[:4]
 
 
-def needs(call: str | None) -> dict[Kernel, tuple[int, float]]:
-    """Return how many of each kernel a call needs, and the seconds for one, where measured."""
+def needs(call: str | None) -> dict[Kernel, float]:
+    """Return the kernels that a call needs, with the seconds to compile each, where measured."""
     from .first_call_kernels import CALLS, KERNELS
 
-    found: dict[Kernel, tuple[int, float]] = {}
+    found: dict[Kernel, float] = {}
     if call not in CALLS:
         return found
     number = str(CALLS.index(call))
     for line in KERNELS.strip().splitlines():
-        name, bits, seconds, *calls = line.split()
-        counts = dict(word.split(":") if ":" in word else (word, "1") for word in calls)
-        if number in counts:
-            found[Kernel(name, bits == "32")] = int(counts[number]), float(seconds)
+        name, seconds, *choices = line.split()
+        for choice in choices:
+            types, _, calls = choice.partition(":")
+            if number in calls.split(","):
+                found[Kernel(name, types)] = float(seconds)
     return found
 
 
-def missing(calls: Sequence[str]) -> int:
-    """Return about how many kernels calls have still to compile between them."""
-    wanted: dict[Kernel, int] = {}
-    for call in calls:
-        for kernel, (count, _) in needs(call).items():
-            wanted[kernel] = max(count, wanted.get(kernel, 0))
-    return sum(max(0, count - known(kernel)) for kernel, count in wanted.items())
+def missing(kernels: Iterable[Kernel]) -> set[Kernel]:
+    """Return those kernels that are compiled neither in this process nor on disk."""
+    wanted = set(kernels)
+    return {
+        Kernel(name, types)
+        for name in {kernel.name for kernel in wanted}
+        for types in {kernel.types for kernel in wanted if kernel.name == name} - _known(name)
+    }
 
 
-def known(kernel: Kernel) -> int:
-    """Return for how many choices of types a kernel is compiled, in this process or on disk."""
-    place, _, name = kernel.name.rpartition(".")
+def _known(kernel: str) -> set[str]:
+    """Return for which types a kernel is compiled."""
+    place, _, name = kernel.rpartition(".")
     with suppress(ImportError, AttributeError):  # a table older than the kernels
         dispatcher = getattr(importlib.import_module(ROOM + place), name)
         types = {tuple(arguments) for arguments in dispatcher.overloads}
@@ -73,8 +78,8 @@ def known(kernel: Kernel) -> int:
             with suppress(Exception):  # damaged: as good as none
                 keys = [key for key in file._load_index() if key[1] == processor]
                 types |= {tuple(getattr(key[0], "args", key[0])) for key in keys}
-        return sum(_single(arguments) == kernel.single for arguments in types)
-    return 0
+        return set(map(_digest, types))
+    return set()
 
 
 class Left:
@@ -91,14 +96,15 @@ class Left:
 
     def __init__(self, call: str | None, compiled: Sequence[Kernel], spent: float) -> None:
         self._needs = needs(call)
-        self._left = {k: max(0, n - known(k)) for k, (n, _) in self._needs.items()}
+        self._left = missing(self._needs)
         self._done = sum(self._seconds(kernel) for kernel in compiled)
         self._judge(spent)
 
     def take(self, kernel: Kernel, spent: float) -> None:
         """Note that a kernel has been compiled."""
-        if self._left.get(kernel, 0):
-            self._left[kernel] -= 1
+        if kernel not in self._left:  # perhaps another version of Numba writes types otherwise
+            kernel = next((one for one in self._left if one.name == kernel.name), kernel)
+        self._left.discard(kernel)
         self._done += self._seconds(kernel)
         self._judge(spent)
 
@@ -107,12 +113,12 @@ class Left:
         if not self._needs:
             return None
         seconds = max(1.0, self._end - spent)
-        return f"{done} of about {done + sum(self._left.values())}, about {seconds:.0f} s left"
+        return f"{done} of about {done + len(self._left)}, about {seconds:.0f} s left"
 
     def _judge(self, spent: float) -> None:
         """Set the end: at the speed so far."""
-        left = sum(count * self._seconds(kernel) for kernel, count in self._left.items())
+        left = sum(map(self._seconds, self._left))
         self._end = spent + left * (spent / self._done if self._done else 1.0)
 
     def _seconds(self, kernel: Kernel) -> float:
-        return self._needs.get(kernel, (0, 0.0))[1]
+        return self._needs.get(kernel, 0.0)

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from trug_fast._common.announcing import announced
 from trug_fast._common.checkpoints import CheckpointLike, as_checkpoint, seed_of
 from trug_fast._common.interrupts import Interrupts, Terminated
 from trug_fast._common.progress import Progress
@@ -48,7 +47,6 @@ class Job(Protocol):
 class Begun(NamedTuple):
     """What a training begins with."""
 
-    purpose: str  # name of the public function
     seed: int
     file: TrainingFile | None
 
@@ -81,16 +79,16 @@ def begin(
     seed = seed_of(file, rng, purpose)
     if file is not None:
         file.belong_to(identity(), seed)
-    return Begun(purpose, seed, file)
+    return Begun(seed, file)
 
 
-def run_training(job: Job, begun: Begun, progress: bool | None) -> bool:
+def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> bool:
     """Train to the end, from where the file has it; return whether Ctrl-C ended it before.
 
     To be called by the public function itself, at whose caller its warnings point.
     """
-    interrupted, file = False, begun.file
-    with announced(begun.purpose, progress), Progress(job.total, "training", progress) as bar:
+    interrupted = False
+    with Progress(job.total, "training", progress) as bar:
         if file is not None:
             _go_on(job, file)
         if not job.finished:

@@ -19,6 +19,7 @@ from trug_fast.kernels.random.philox import ORDER
 
 from .checkpoints import State, TrainingFile, copy_into
 from .diagnosis import QUIET
+from .gathering import in_reach
 from .options import Monitor
 
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
@@ -209,9 +210,9 @@ class Loop:
         while not self.finished and self.epoch < self.plan.epochs:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
             batches = self.learner.batches(data.shape[0], self.epoch)
-            for rows in islice(batches, self.batch, None):
+            for source, rows in in_reach(data, islice(batches, self.batch, None)):
                 with interrupts.held():
-                    self._update(data, rows)
+                    self._update(source, rows)
                 bar.advance(1)
                 due = file is not None and file.due()
                 if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.announcing import announced
 from trug_fast._common.checkpoints import CheckpointLike
-from trug_fast._common.numerics import rows_together
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -19,6 +19,7 @@ from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.driver import begin, run_training
+from trug_fast.training.gathering import rows_together
 from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     CD,
@@ -216,12 +217,13 @@ def train_rbm(
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
-    learner = RBMLearner(data, settings, begun.seed)
-    watch = RBMWatch(
-        learner, judged(source), held_out, watched, rates.learning, from_model=settings.from_model
-    )
-    loop = Loop(source, learner, watch, plan, functions)
-    interrupted = run_training(loop, begun, progress)
+    with announced("train_rbm", progress):
+        learner = RBMLearner(data, settings, begun.seed)
+        watch = RBMWatch(
+            learner, judged(source), held_out, watched, rates.learning, from_model=settings.from_model
+        )
+        loop = Loop(source, learner, watch, plan, functions)
+        interrupted = run_training(loop, begun.file, progress)
     return RBMFit(loop.model(), loop.history(), interrupted)
 
 
