@@ -3,7 +3,8 @@
 =========  ====================================  =============================================
 decorator  callers                               for
 =========  ====================================  =============================================
-scalar     kernels copy it into their loops      functions of numbers
+scalar     kernels copy it into their loops      functions of numbers, inlined
+inner      compiled code copies it               longer ones, not inlined
 serial     compiled code copies it; Python       what users may embed in code of their own
 linked     kernels call it                       loops over rows and tiles
 kernel     kernels call it; Python               what the package calls
@@ -13,7 +14,7 @@ pattern    copied where it is named              loops that are given the scalar
 =========  ====================================  =============================================
 
 Code for Python to call a function is compiled only where Python does: it takes as long as a small
-function.  Tests may call the others too, through an ``entry`` that is compiled for them.
+function.  Tests may call the others too, which are compiled for them once more.
 """
 
 from collections.abc import Callable
@@ -48,9 +49,13 @@ def _make(kind: Any, compiler: Any, function: F, options: dict[str, Any], **more
     options = _OPTIONS | {"nopython": True, "nogil": True} | options
     dispatcher = kind(function, targetoptions=options, pipeline_class=compiler, **more)
     dispatcher._cache = KernelCache(function)
-    if isinstance(dispatcher, Inner):
-        dispatcher.entry = njit(**_OPTIONS, nogil=True)(function)
-        dispatcher.entry._cache = KernelCache(function, "entry")
+    dispatcher.wrapped = _entry
+    return dispatcher
+
+
+def _entry(function: Any) -> Any:
+    dispatcher = njit(**_OPTIONS, nogil=True)(function)
+    dispatcher._cache = KernelCache(function, "entry")
     return dispatcher
 
 
@@ -60,6 +65,11 @@ def scalar(function: F) -> F:
     Without ``forceinline`` a loop over such a function does not vectorise (55 against 14 ns).
     """
     return _make(Inner, ScalarCompiler, function, _UNWRAPPED | {"forceinline": True})
+
+
+def inner(function: F) -> F:
+    """Compile a function of numbers that is copied into what calls it, to be called there."""
+    return _make(Inner, ScalarCompiler, function, _UNWRAPPED)
 
 
 def serial(function: F) -> F:

@@ -2,10 +2,11 @@
 
 Numba makes a library of each function that it compiles.  Here are two libraries, and compilers that
 fill them.
+
+Tested in tests/kernels/test_compiling.py.
 """
 
 from llvmlite.binding import parse_bitcode
-from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, register_pass
@@ -29,22 +30,14 @@ class _Machineless:
 
 
 class ScalarLibrary(JITCodeLibrary):
-    """A function that is copied into its callers and optimised there.
+    """A function that is copied into its callers: making machine code of it would be in vain.
 
-    Optimising it alone, and making machine code of it, would be in vain.
+    Optimised it is, since loops over functions with branches left in them do not vectorise.
     """
 
     @property
     def codegen(self):
         return _Machineless(self._codegen)
-
-    def _optimize_final_module(self):
-        level = config.OPT
-        config.OPT = type(level)(0)
-        try:
-            super()._optimize_final_module()
-        finally:
-            config.OPT = level
 
     def _finalize_final_module(self):
         self._finalize_dynamic_globals()
@@ -71,7 +64,7 @@ class WideLibrary(JITCodeLibrary):
     def add_ir_module(self, ir_module):
         for function in ir_module.functions:
             if function.blocks:
-                set.add(function.attributes, WIDE)  # llvmlite's own method refuses what it does not know
+                set.add(function.attributes, WIDE)  # llvmlite's own method takes known names only
         super().add_ir_module(ir_module)
 
 

@@ -9,6 +9,8 @@ as ever (``compiling.serial``).
 
 A rare kernel is not even compiled until :func:`want` is told that it will be needed: its callers
 read its address from a slot.
+
+Tested in tests/kernels/test_compiling.py.
 """
 
 import copy
@@ -60,12 +62,18 @@ def links_of(library: Any) -> list[Link]:
 
 
 class Inner(CPUDispatcher):
-    """A function for compiled code, without what Python needs to call it."""
+    """A function for compiled code, without what Python needs to call it.
 
-    entry: Any = None  # another of the same function, for calls from Python all the same
+    Called from Python all the same, it is compiled again by ``wrapped``, with that.
+    """
+
+    wrapped: Any = None
+    _entry: Any = None
 
     def __call__(self, *arguments):
-        return self.entry(*arguments)
+        if self._entry is None:
+            self._entry = self.wrapped(self.py_func)
+        return self._entry(*arguments)
 
 
 class Linked(CPUDispatcher):
