@@ -146,9 +146,7 @@ def warm(
     TypeError, ValueError
         If there is no such model; if ``progress`` is of another kind.
     OSError
-        If compiled kernels cannot be kept.
-    RuntimeError
-        If a process failed, with what it said.
+        If compiled kernels cannot be kept; if a process failed, with what it said.
 
     Examples
     --------
@@ -243,4 +241,4 @@ class _Processes:
         if CANNOT_KEEP in said:
             raise OSError(said.strip())
         if process.returncode:
-            raise RuntimeError(f"a process that compiled kernels failed:\n{said.strip()}")
+            raise ChildProcessError(f"a process that compiled kernels failed:\n{said.strip()}")

@@ -166,42 +166,43 @@ def test_nobody_need_listen(stream, talkative, monkeypatch):
     burst.end()
 
 
-def kernels_of(*results):
-    """Make kernels that no earlier run has left on disk."""
-    for result in results:
+def fresh(result):
+    """Make a kernel that no earlier run has left on disk, nor this one will."""
 
-        @serial
-        def kernel(x):
-            return x + result
+    @serial
+    def kernel(x):
+        return x + result
 
-        kernel._cache = type(kernel._cache)(kernel.py_func, f"-{os.getpid()}-{result}")
-        kernel._cache._files.clear()
-        kernel._cache._save_overload = lambda sig, data: None
-        yield kernel
+    kernel._cache._files.clear()
+    kernel._cache._save_overload = lambda sig, data: None
+    return kernel
+
+
+NAME = f"{__name__}.fresh.<locals>.kernel"
 
 
 def test_kernels_are_heard_of_while_they_are_compiled(talkative):
-    outer, inner = kernels_of(1.0, 2.0)
+    one, another = fresh(1.0), fresh(2.0)
     here, names = announcing._here, []
     announcing.hear(lambda kernel: names.append((kernel.name, here.depth)))
-    outer.compile((types.float64,))
-    assert names == [(f"{__name__}.kernels_of.<locals>.kernel", 0)]
-    assert here.burst.call == names[0][0]
+    one.compile((types.float64,))
+    assert names == [(NAME, 0)]
+    assert here.burst.call == NAME
     assert len(here.burst._compiled) == 1
-    inner.compile((types.float32,))
+    another.compile((types.float32,))
     double, single = here.burst._compiled
     assert double.types != single.types
 
 
 def test_what_fails_to_compile_ends_too():
-    (kernel,) = kernels_of(1.0)
+    kernel = fresh(1.0)
     with pytest.raises(TypingError):
         kernel.compile((types.unicode_type,))
     assert announcing._here.depth == 0
 
 
 def test_threads_have_bursts_of_their_own():
-    first, second = kernels_of(1.0, 2.0)
+    first, second = fresh(1.0), fresh(2.0)
     here, calls = announcing._here, []
 
     def other():
@@ -214,7 +215,7 @@ def test_threads_have_bursts_of_their_own():
         thread.join()
         first.compile((types.float64,))
         calls.append(here.burst.call)
-    assert calls == [f"{__name__}.kernels_of.<locals>.kernel", "call"]
+    assert calls == [NAME, "call"]
 
 
 def test_functions_of_others_are_not_announced():
@@ -237,11 +238,11 @@ def test_the_table_names_kernels_that_there_are():
 
 SCRIPT = """
 import sys
-from trug_fast import kernels
 from trug_fast._common import announcing, first_calls
+from trug_fast.kernels import tiles
 announcing.PATIENCE = 0.0
-print(len(first_calls._known("unit.scalars.log_normalizer")))
-kernels.log_normalizer(0.5, 1.0, 0.0, 1.0)
+print(len(first_calls._known("tiles.tile_count")))
+tiles.tile_count(10, 10, 4)
 """
 
 

@@ -71,15 +71,21 @@ def _known(kernel: str) -> set[str]:
     """Return for which types a kernel is compiled."""
     place, _, name = kernel.rpartition(".")
     with suppress(ImportError, AttributeError):  # a table older than the kernels
-        dispatcher = getattr(importlib.import_module(ROOM + place), name)
-        types = {tuple(arguments) for arguments in dispatcher.overloads}
-        processor = dispatcher.targetctx.codegen().magic_tuple()
-        for file in dispatcher._cache._files:
-            with suppress(Exception):  # damaged: as good as none
-                keys = [key for key in file._load_index() if key[1] == processor]
-                types |= {tuple(getattr(key[0], "args", key[0])) for key in keys}
-        return set(map(_digest, types))
+        found = getattr(importlib.import_module(ROOM + place), name)
+        entry = getattr(found, "entry", None)  # the same, for calls from Python
+        return set(map(_digest, _types(found) | (_types(entry) if entry else set())))
     return set()
+
+
+def _types(dispatcher: Any) -> set[tuple[Any, ...]]:
+    """Return for which types a function is compiled, in this process or on disk."""
+    types = {tuple(arguments) for arguments in dispatcher.overloads}
+    processor = dispatcher.targetctx.codegen().magic_tuple()
+    for file in dispatcher._cache._files:
+        with suppress(Exception):  # damaged: as good as none
+            keys = [key for key in file._load_index() if key[1] == processor]
+            types |= {tuple(getattr(key[0], "args", key[0])) for key in keys}
+    return types
 
 
 class Left:

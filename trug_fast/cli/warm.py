@@ -42,5 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
     models = () if ALL in arguments.models else arguments.models
     warmed = warming.warm(*models, progress=options.progress(arguments))
     if not arguments.quiet:
-        done = f"compiled {warmed.compiled} kernels" if warmed.compiled else "all kernels are there"
-        print(f"{done} ({warmed.seconds:.1f} s); they are kept in {warmed.folder}")
+        seconds = f"{warmed.seconds:.1f} s"
+        done = f"compiled {warmed.compiled} kernels in {seconds}"
+        if not warmed.compiled:
+            done = f"all kernels were there ({seconds})"
+        print(f"{done}, kept in {warmed.folder}")

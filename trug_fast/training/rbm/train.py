@@ -220,7 +220,12 @@ def train_rbm(
     with announced("train_rbm", progress):
         learner = RBMLearner(data, settings, begun.seed)
         watch = RBMWatch(
-            learner, judged(source), held_out, watched, rates.learning, from_model=settings.from_model
+            learner,
+            judged(source),
+            held_out,
+            watched,
+            rates.learning,
+            from_model=settings.from_model,
         )
         loop = Loop(source, learner, watch, plan, functions)
         interrupted = run_training(loop, begun.file, progress)
