@@ -14,8 +14,8 @@ ONE = """
 import sys
 sys.path.append(sys.argv[1])
 from trug_fast import warming
-from trug_fast.kernels import tiles
-warming.CALLS["tggm"] = lambda: tiles.tile_count(10, 10, 4)
+from trug_fast.kernels.random import stream
+warming.CALLS["tggm"] = lambda: stream._stream(0, 0, 0, 0)
 warming.make(sys.argv[2:])
 """
 

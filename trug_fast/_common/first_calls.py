@@ -71,9 +71,8 @@ def _known(kernel: str) -> set[str]:
     """Return for which types a kernel is compiled."""
     place, _, name = kernel.rpartition(".")
     with suppress(ImportError, AttributeError):  # a table older than the kernels
-        found = getattr(importlib.import_module(ROOM + place), name)
-        entry = getattr(found, "entry", None)  # the same, for calls from Python
-        return set(map(_digest, _types(found) | (_types(entry) if entry else set())))
+        dispatcher = getattr(importlib.import_module(ROOM + place), name)
+        return set(map(_digest, _types(dispatcher)))
     return set()
 
 
