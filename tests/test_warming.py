@@ -26,6 +26,7 @@ def said(monkeypatch):
 
     def set_script(text):
         monkeypatch.setattr(warming, "SCRIPT", text)
+        monkeypatch.setattr(warming, "_is_done", lambda name: False)
 
     return set_script
 
@@ -61,6 +62,31 @@ def test_a_model_needs_its_own_calls(models, made, said, tmp_path):
     said(f"import sys; open(r'{tmp_path}/' + '-'.join(sys.argv[2:]), 'x')")
     tf.warm(*models)
     assert {path.name for path in tmp_path.iterdir()} == made
+
+
+def test_calls_that_were_made_need_no_process(monkeypatch, tmp_path):
+    monkeypatch.setattr(caching, "HOME", tmp_path)
+    monkeypatch.setattr(caching, "READ", [tmp_path])
+    monkeypatch.setattr(warming, "SCRIPT", "raise OSError('I was asked')")
+    monkeypatch.setattr(warming, "needs", lambda call: {})
+    monkeypatch.setattr(warming.announcing, "hear", lambda told: None)
+    monkeypatch.setitem(warming.CALLS, "tggm", lambda: None)
+    with pytest.raises(OSError, match="I was asked"):
+        tf.warm("tggm")
+    warming.make(["tggm"])
+    assert tf.warm("tggm") == (0, pytest.approx(0, abs=5), tmp_path)
+    monkeypatch.setattr(caching, "STAMP", b"of edited kernels")
+    with pytest.raises(OSError, match="I was asked"):
+        tf.warm("tggm")
+
+
+def test_marks_count_only_where_the_kernels_are(monkeypatch, tmp_path):
+    monkeypatch.setattr(caching, "READ", [tmp_path])
+    warming._mark(tmp_path, "tggm").touch()
+    monkeypatch.setattr(warming, "missing", lambda kernels: {"one"})
+    assert not warming._is_done("tggm")
+    monkeypatch.setattr(warming, "missing", lambda kernels: set())
+    assert warming._is_done("tggm") and not warming._is_done("rbm")
 
 
 def test_processes_tell_of_kernels(said):

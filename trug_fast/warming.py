@@ -6,6 +6,7 @@ nor on sizes: one small call of each sort will do.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -17,7 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import numba
 import numpy as np
+from numba.core.registry import cpu_target
 from numpy.typing import NDArray
 
 from ._common import announcing
@@ -166,8 +169,9 @@ def warm(
         )
     begun = time.perf_counter()
     wanted = models or MODELS
-    chains = [[call.__name__ for model, call in chain if model in wanted] for chain in CHAINS]
-    chains = [chain for chain in chains if chain]
+    named = [[call.__name__ for model, call in chain if model in wanted] for chain in CHAINS]
+    open_ones = [[name for name in chain if not _is_done(name)] for chain in named]
+    chains = [chain for chain in open_ones if chain]
     needed = [one for chain in chains for name in chain for one in needs(WHOLE + name)]
     with Progress(len(missing(needed)), "compiling", progress) as bar:
         compiled = _Processes(bar).run(chains)
@@ -192,6 +196,21 @@ def make(names: Sequence[str]) -> None:
     warnings.filterwarnings("always", message=CANNOT_KEEP)
     for name in names:
         CALLS[name]()
+        if caching.HOME is not None:
+            _mark(caching.HOME, name).touch()
+
+
+def _mark(folder: Path, name: str) -> Path:
+    """Return the file that says that all kernels of a call lie in a folder."""
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    kind = caching.STAMP + repr((processor, numba.__version__)).encode()
+    return folder / f"warm-{name}-{hashlib.sha256(kind).hexdigest()[:16]}"
+
+
+def _is_done(name: str) -> bool:
+    """Tell whether all that a call needs is there, as far as can be seen without making it."""
+    marked = any(_mark(folder, name).exists() for folder in caching.READ)
+    return marked and not missing(needs(WHOLE + name))
 
 
 CANNOT_KEEP = "trug_fast cannot keep its compiled kernels"
