@@ -37,6 +37,7 @@ class ScalarLibrary(JITCodeLibrary):
 
     @property
     def codegen(self):
+        """The code generator, which Numba would have set environments of machine code."""
         return _Machineless(self._codegen)
 
     def _finalize_final_module(self):
@@ -44,9 +45,11 @@ class ScalarLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name):
+        """Return none."""
         return 0
 
     def serialize_using_object_code(self):
+        """Return what is kept on disk."""
         return self.name, "scalar", self._get_module_for_linking().as_bitcode()
 
     @classmethod
@@ -62,6 +65,7 @@ class WideLibrary(JITCodeLibrary):
     """Functions that take the widest registers there are."""
 
     def add_ir_module(self, ir_module):
+        """Take in what Numba has made of a function."""
         for function in ir_module.functions:
             if function.blocks:
                 set.add(function.attributes, WIDE)  # llvmlite's own method takes known names only

@@ -70,7 +70,7 @@ class Inner(CPUDispatcher):
     wrapped: Any = None
     _entry: Any = None
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments):  # noqa: D102
         if self._entry is None:
             self._entry = self.wrapped(self.py_func)
         return self._entry(*arguments)
@@ -81,10 +81,11 @@ class Linked(CPUDispatcher):
 
     def __init__(self, function, **options):
         super().__init__(function, **options)
-        self.described: dict[tuple[Any, ...], Any] = {}  # as callers declare it
-        self.address: dict[tuple[Any, ...], int] = {}
+        self.described = {}  # by types of arguments: as callers declare it
+        self.address = {}
 
     def add_overload(self, cres):
+        """Take in what was compiled or loaded for some types."""
         super().add_overload(cres)
         arguments = tuple(cres.signature.args)
         link = Link(self.py_func.__module__, self.py_func.__name__, arguments, False)
@@ -109,7 +110,7 @@ class Rare(InnerLinked):
     def __init__(self, function, subject="", **options):
         super().__init__(function, **options)
         self.subject = subject
-        self.slots: dict[tuple[Any, ...], Any] = {}
+        self.slots = {}  # by types of arguments
         _rare.append(self)
 
     def offer(self, arguments: tuple[Any, ...]) -> Link:
@@ -133,7 +134,7 @@ _rare: list[Rare] = []
 
 
 def want(subject: str) -> None:
-    """Have the rare kernels of a subject compiled from now on, and those that are called already."""
+    """Have a subject's rare kernels compiled, those called so far and those called later."""
     if subject in _wanted:
         return
     _wanted.add(subject)

@@ -27,7 +27,7 @@ from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid, softplus
-from trug_fast.kernels.tiles import HIDDEN, VISIBLE, tile, tile_count
+from trug_fast.kernels.tiles import HIDDEN, VISIBLE, count_tiles, tile, tile_count
 
 from .gibbs import Layers, draw_visible_row, hidden_net
 from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
@@ -71,8 +71,8 @@ class AnnealingChains(NamedTuple):
             visible_net=np.zeros(visible, dtype),
             hidden=np.zeros(hidden, dtype),
             hidden_net=np.zeros(hidden, dtype),
-            hidden_part=np.zeros((chains, tile_count(1, hidden[1], HIDDEN))),
-            visible_part=np.zeros((chains, tile_count(1, visible[1], VISIBLE))),
+            hidden_part=np.zeros((chains, count_tiles(1, hidden[1], HIDDEN))),
+            visible_part=np.zeros((chains, count_tiles(1, visible[1], VISIBLE))),
             log_weight=np.zeros(chains),
         )
 
@@ -248,7 +248,7 @@ def _hidden_tile(index, layers, chains, path, k, run):
             hidden_part[r, unit // HIDDEN] = 0.0
 
 
-@kernel
+@linked
 def hidden_half_step(layers, chains, path, k, run):
     """Draw the hidden units at p_k; before, write each tile's share of the weight if x has it."""
     rows, units = chains.hidden.shape
@@ -279,7 +279,7 @@ def _visible_tile(index, layers, chains, path, k, run):
             visible_part[r, unit // VISIBLE] = inner(state, change)
 
 
-@kernel
+@linked
 def visible_half_step(layers, chains, path, k, run):
     """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
     rows, units = chains.visible.shape

@@ -18,7 +18,7 @@ from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
 from trug_fast.kernels.random.philox import padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid
-from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, copy_rows, tile, tile_count
+from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, copy_rows, count_tiles, tile, tile_count
 from trug_fast.kernels.unit.quantile import quantile
 
 from .binary import multiply
@@ -66,7 +66,7 @@ class Phase(NamedTuple):
     def new(cls, visible: Any, n_hidden: int, *, statistics: bool = True) -> Phase:
         """Make the arrays for these rows of visible units."""
         rows, dtype = visible.shape[0], visible.dtype
-        tiles = tile_count(rows, 1, 1) if statistics else 0
+        tiles = count_tiles(rows, 1, 1) if statistics else 0
         net, mean = np.zeros((rows, n_hidden), dtype), np.zeros((rows, n_hidden), dtype)
         return cls(visible, net, mean, np.zeros((tiles, 4, n_hidden)))
 
@@ -74,7 +74,7 @@ class Phase(NamedTuple):
         """Return the first rows alone, sharing memory."""
         if rows == self.visible.shape[0]:
             return self
-        sums = self.sums[: tile_count(rows, 1, 1)]
+        sums = self.sums[: count_tiles(rows, 1, 1)]
         return Phase(self.visible[:rows], self.net[:rows], self.mean[:rows], sums)
 
     def means(self) -> Any:
@@ -139,7 +139,7 @@ def _net_tile(index, layers, visible, net):
     hidden_net(layers, visible, net, tile(index, rows, units, HIDDEN))
 
 
-@kernel
+@linked
 def net_inputs(layers, visible, net):
     """Write the net inputs of the hidden units given visible ones."""
     rows, units = net.shape

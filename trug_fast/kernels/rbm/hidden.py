@@ -64,7 +64,8 @@ def part_of(units, start, stop):
 def over_nonpositive(value_of, put, net, units, given, out):
     """Put the value of every unit with d <= 0 of a row where it belongs.
 
-    value_of : scalar of (j, given, a, d, lower, upper); put : scalar of (j, value, True, given, out)
+    value_of : scalar of (j, given, a, d, lower, upper)
+    put : scalar of (j, value, True, given, out)
     """
     precision, lower, upper = units.precision, units.lower, units.upper
     for j in range(net.size):

@@ -126,6 +126,11 @@ def parts(task, vector):
     )
 
 
+def views(task, vector):
+    """Return a vector's parts, to Python, which makes views without a kernel."""
+    return parts.py_func(task, vector)
+
+
 @kernel
 def network_of(task, trained):
     """Return the model of the present parameters."""
