@@ -165,7 +165,7 @@ def test_the_command_says_what_went_wrong(monkeypatch, said, capsys):
 CHECK = """
 import numba
 from trug_fast import warming
-from trug_fast._common import announcing
+from trug_fast.kernels import announcing
 announcing.hear(lambda kernel: print(kernel.name))
 for call in warming.CALLS.values():
     call()

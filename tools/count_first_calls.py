@@ -1,4 +1,4 @@
-"""Write what first calls compile: ``trug_fast/_common/first_call_kernels.py``.
+"""Write what first calls compile: ``trug_fast/kernels/first_calls.txt``.
 
     python -m tools.count_first_calls
 
@@ -24,25 +24,17 @@ from typing import Any
 from numba.core import event as events
 
 from trug_fast import warming
-from trug_fast._common import announcing, first_calls
+from trug_fast.kernels import announcing, first_calls
 
-TARGET = Path(first_calls.__file__).with_name("first_call_kernels.py")
+TARGET = Path(first_calls.__file__).with_name("first_calls.txt")
 CALLS = warming.CALLS | {name: partial(warming.truncated, name) for name in warming.FUNCTIONS}
-HEAD = '''"""Kernels that first calls compile; written by ``tools/count_first_calls.py``.
-
-Tested in tests/_common/test_announcing.py.
-"""
-
-# Public functions; kernels that are called outside of these; the calls of ``trug_fast/warming.py``.
-CALLS = (
+HEAD = """# Kernels that first calls compile; written by tools/count_first_calls.py.
+# First line: public functions; kernels called outside of these; calls of trug_fast/warming.py.
+# Other lines: a kernel; seconds to compile it, without those that it calls ({processor}); for each
+# choice of types their digest, and the calls that need it, by their places in the first line.
 {calls}
-)
-# For each kernel: its name; seconds to compile it, without those that it calls ({processor}); and
-# for each choice of types their digest and the calls that need it.
-KERNELS = """
 {kernels}
 """
-'''
 
 
 class Kernels(events.Listener):
@@ -93,7 +85,7 @@ def counted(name: str) -> list[tuple[str, str, str, float]]:
 
 
 def table(rows: list[tuple[str, str, str, float]]) -> str:
-    """Return the module."""
+    """Return the text of the table."""
     calls = sorted({row[0] for row in rows})
     seconds, needed = defaultdict(list), defaultdict(lambda: defaultdict(set))
     for call, name, types, each in rows:
@@ -104,8 +96,7 @@ def table(rows: list[tuple[str, str, str, float]]) -> str:
         words = (f"{t}:{','.join(map(str, sorted(c)))}" for t, c in sorted(needed[name].items()))
         mean = sum(seconds[name]) / len(seconds[name])
         lines.append(f"{name} {mean:.2f} {' '.join(words)}")
-    quoted = "\n".join(f'    "{call}",' for call in calls)
-    return HEAD.format(calls=quoted, kernels="\n".join(lines), processor=processor())
+    return HEAD.format(calls=" ".join(calls), kernels="\n".join(lines), processor=processor())
 
 
 def processor() -> str:

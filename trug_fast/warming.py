@@ -23,15 +23,14 @@ import numpy as np
 from numba.core.registry import cpu_target
 from numpy.typing import NDArray
 
-from ._common import announcing
-from ._common.first_calls import missing, needs
 from ._common.progress import Progress, require_progress
 from ._common.threads import available
 from .distributions import truncnorm
 from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
 from .evaluation.partition import log_partition
 from .evaluation.prediction import prediction_error
-from .kernels import caching
+from .kernels import announcing, caching
+from .kernels.first_calls import missing, needs
 from .models.rbm import TruGRBM
 from .training.rbm.train import train_rbm
 from .training.tggm.train import train_tggm

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from tqdm import tqdm
 
-from .announcing import settle
+from trug_fast.kernels.announcing import settle
 
 
 def require_progress(show: object) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numba
 
 from trug_fast import __version__
-from trug_fast._common.announcing import announced
+from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
 from . import evaluate, options, plot, reproduce, sample, train, warm

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from trug_fast import __version__
 from trug_fast._common import files
-from trug_fast._common.announcing import announced
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.stored import load_model
 from trug_fast.training.choices import HIDDEN, arguments_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trug_fast._common.announcing import announced
+from trug_fast.kernels.announcing import announced
 
 from . import results
 from .protocol import Cell, Sections, read, select

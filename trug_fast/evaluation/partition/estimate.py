@@ -9,10 +9,10 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
-from trug_fast._common.announcing import announced
 from trug_fast._common.checkpoints import CheckpointLike, RunFile, as_checkpoint, seed_of
 from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
 from . import mean_field

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-from trug_fast._common.announcing import announced
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of

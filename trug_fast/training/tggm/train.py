@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
-from trug_fast._common.announcing import announced
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
 from trug_fast.training.driver import begin, run_training

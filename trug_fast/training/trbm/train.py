@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from trug_fast._common import checks
-from trug_fast._common.announcing import announced
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike

@@ -1,10 +1,10 @@
 """How much a public function compiles at its first call, and how long that may take.
 
-What the functions need stands in ``first_call_kernels.py``, measured by
+What the functions need stands in ``first_calls.txt``, measured by
 ``tools/count_first_calls.py``; here it is held against what lies on this computer's disk, and
 against its speed.
 
-Tested in tests/_common/test_announcing.py.
+Tested in tests/kernels/test_announcing.py.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import importlib
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from trug_fast import kernels
-
-ROOM = f"{kernels.__name__}."
+ROOM = f"{__package__}."
+TABLE = Path(__file__).with_name("first_calls.txt")  # no source: kernels do not depend on it
 
 
 class Kernel(NamedTuple):
@@ -40,16 +41,25 @@ def _digest(arguments: Sequence[Any]) -> str:
     return hashlib.sha256(words.encode()).hexdigest()[:4]
 
 
+@cache
+def table() -> list[list[str]]:
+    """Return the words of the lines of the table."""
+    try:
+        lines = TABLE.read_text("utf-8").splitlines()
+    except OSError:  # only the notice knows less then
+        lines = [""]
+    return [line.split() for line in lines if not line.startswith("#")]
+
+
 def needs(call: str | None) -> dict[Kernel, float]:
     """Return the kernels that a call needs, with the seconds to compile each, where measured."""
-    from .first_call_kernels import CALLS, KERNELS
-
+    calls_of, *kernels = table()
     found: dict[Kernel, float] = {}
-    if call not in CALLS:
+    if call not in calls_of:
         return found
-    number = str(CALLS.index(call))
-    for line in KERNELS.strip().splitlines():
-        name, seconds, *choices = line.split()
+    number = str(calls_of.index(call))
+    for line in kernels:
+        name, seconds, *choices = line
         for choice in choices:
             types, _, calls = choice.partition(":")
             if number in calls.split(","):

@@ -18,10 +18,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core import event as events
-from tqdm import tqdm
 
-from trug_fast.kernels.caching import HOME, KernelCache
-
+from .caching import HOME, KernelCache
 from .first_calls import Kernel, Left, kernel_of
 
 QUIET = "TRUG_FAST_QUIET"  # the environment variable that silences, looked up each time
@@ -103,6 +101,8 @@ class Burst:
             self._left = Left(self.call, self._compiled, self._spent())
         if _in_place():
             if self._line is None:
+                from tqdm import tqdm  # takes as long as all of truncnorm's modules
+
                 size = shutil.get_terminal_size()  # tqdm shows nothing on one that tells none
                 self._line = tqdm(
                     bar_format="{desc}", leave=False, ncols=size.columns - 1, nrows=size.lines
