@@ -16,7 +16,7 @@ from trug_fast.kernels import announcing, first_calls
 from trug_fast.kernels.compiling import serial
 from trug_fast.kernels.first_calls import Kernel
 
-HEAD = "trug_fast: compiling kernels, once on this computer: "
+HEAD = "trug_fast: compiling, once on this computer: "
 A, B, C = (Kernel(f"some.kernel_{letter}", "f8") for letter in "abc")
 D = Kernel(C.name, "f4")
 NEEDS = {A: 1.0, B: 2.0, C: 3.0, D: 3.0}

@@ -117,7 +117,7 @@ class Burst:
         where = "for this process" if HOME is None else "once on this computer"
         done, spent = len(self._compiled), self._spent()
         figures = self._left.words(done, spent) or f"{done} so far, in {spent:.0f} s"
-        return f"trug_fast: compiling kernels, {where}: {figures}"
+        return f"trug_fast: compiling, {where}: {figures}"
 
     def _take_line_away(self) -> None:
         line, self._line = self._line, None
