@@ -86,6 +86,11 @@ def _known(kernel: str) -> set[str]:
     return set()
 
 
+def is_known(kernel: str, types: str) -> bool:
+    """Tell whether a kernel is compiled for these types."""
+    return types in _known(kernel)
+
+
 def _types(dispatcher: Any) -> set[tuple[Any, ...]]:
     """Return for which types a function is compiled, in this process or on disk."""
     types = {tuple(arguments) for arguments in dispatcher.overloads}
