@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm
     from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
+    from .warming import warm
 
 __all__ = [
     "Adam",
@@ -85,6 +86,7 @@ __all__ = [
     "train_tggm",
     "train_trbm",
     "truncnorm",
+    "warm",
 ]
 
 _HOMES = {
@@ -132,6 +134,7 @@ _HOMES = {
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",
     "truncnorm": "distributions",
+    "warm": "warming",
 }
 
 

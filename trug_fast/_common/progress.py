@@ -10,6 +10,8 @@ from types import TracebackType
 
 from tqdm import tqdm
 
+from trug_fast.kernels.announcing import settle
+
 
 def require_progress(show: object) -> None:
     """Refuse what does not say whether to show a bar."""
@@ -40,6 +42,7 @@ class Progress:
 
     def advance(self, steps: int, **figures: float) -> None:
         """Move on, showing current figures beside the rate."""
+        settle()
         if figures:
             self._bar.set_postfix({k: f"{v:.4g}" for k, v in figures.items()}, refresh=False)
         self._bar.update(steps)

@@ -1,4 +1,4 @@
-"""The command line: ``trug-fast train``, ``evaluate``, ``sample``, ``plot`` and ``reproduce``.
+"""The command line: ``trug-fast train``, ``evaluate``, ``sample``, ``plot`` and others.
 
 Each subcommand has a file of its own; here is what they share: the parser's frame and how errors
 reach the user.
@@ -11,15 +11,16 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numba
 
 from trug_fast import __version__
+from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
-from . import evaluate, options, plot, reproduce, sample, train
+from . import evaluate, options, plot, reproduce, sample, train, warm
 from .output import patient
 
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
@@ -39,7 +40,8 @@ def _run(words: list[str]) -> int:
     arguments = _parser().parse_args(words)
     try:
         options.check(arguments)
-        with warnings.catch_warnings(), _threads(arguments.threads):
+        silence = announced("", False) if arguments.quiet else nullcontext()
+        with warnings.catch_warnings(), _threads(arguments.threads), silence:
             warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
             warnings.simplefilter("always", TrainingWarning)  # but for what training itself says
             warnings.showwarning = _say
@@ -90,6 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (train, evaluate, sample, plot, reproduce):
+    for command in (train, evaluate, sample, plot, reproduce, warm):
         command.add(commands)
     return parser

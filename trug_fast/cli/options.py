@@ -57,10 +57,15 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add what every command takes."""
+    """Add what every command takes that draws."""
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    add_running(parser)
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """Add what every command takes."""
     parser.add_argument("--threads", type=int, default=None, help="threads (default all cores)")
-    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    parser.add_argument("--quiet", action="store_true", help="no bars, no notices")
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 
 from trug_fast import __version__
 from trug_fast._common import files
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.stored import load_model
 from trug_fast.training.choices import HIDDEN, arguments_of
 
@@ -181,14 +181,11 @@ class TrainCommand(ABC):
 
     def _rehearse(self, arguments: argparse.Namespace, data: Any, settings: Choices) -> None:
         """Run everything once on a little data: compiles kernels, finds what is wrong."""
-        if not arguments.quiet:
-            print("compiling (up to a minute, once on each computer) ...", end=" ", flush=True)
-        begun = time.perf_counter()
-        with warnings.catch_warnings(), _passing(FloatingPointError):  # the training will tell
+        progress = options.progress(arguments)
+        with announced(self.train.__name__, progress), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.fit(self.few(data), **settings | {"epochs": 1}, progress=False, rng=0)
-        if not arguments.quiet:
-            print(f"{time.perf_counter() - begun:.1f} s", flush=True)
+            with _passing(FloatingPointError):  # the training will tell
+                self.fit(self.few(data), **settings | {"epochs": 1}, progress=False, rng=0)
 
     def _fit(
         self,

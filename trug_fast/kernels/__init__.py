@@ -4,6 +4,7 @@
 if __name__ == "kernels":
     raise ImportError("import trug_fast.kernels")
 
+from . import announcing  # noqa: F401  (it listens from now on)
 from .random.draws import draw, draw_chopin, draw_robert
 from .random.stream import stream, uniform
 from .unit.probability import cdf, entropy, isf, logcdf, logpdf, logsf, ppf, sf

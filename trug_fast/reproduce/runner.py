@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trug_fast.kernels.announcing import announced
+
 from . import results
 from .protocol import Cell, Sections, read, select
 from .results import Line
@@ -104,15 +106,10 @@ def run(
     source = results.source()  # before anybody changes the files that are running
     open_cells = [cell for cell in cells if _finished(table, cell, session) is None]
     if open_cells:
-        session.say("compiling, and trying the options of each cell ...")
-        for cell in open_cells:
-            try:
-                table.rehearse(cell, session)
-            except FloatingPointError:
-                pass  # the training will tell
-            except (TypeError, ValueError) as error:
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{cell.name}: {error}") from error
+        session.say("trying the options of each cell ...")
+        with announced(table.name, session.progress):
+            for cell in open_cells:
+                _rehearse(table, cell, session)
     session.out.mkdir(parents=True, exist_ok=True)
     lines, failures = [], []
     for cell in cells:
@@ -148,6 +145,16 @@ def show(table: Table, lines: Sequence[Line]) -> str:
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"results of {table.name} are damaged: {error!r}") from error
     return "\n\n".join(filter(None, (results.markdown(table.header, rows), table.note, views)))
+
+
+def _rehearse(table: Table, cell: Cell, session: Session) -> None:
+    try:
+        table.rehearse(cell, session)
+    except FloatingPointError:
+        pass  # the training will tell
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{cell.name}: {error}") from error
 
 
 def _compute(table: Table, cell: Cell, session: Session, source: str) -> Line:

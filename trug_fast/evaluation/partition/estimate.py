@@ -12,6 +12,7 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike, RunFile, as_checkpoint, seed_of
 from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
 from . import mean_field
@@ -151,21 +152,22 @@ def log_partition(
     seed = seed_of(file, rng, "log_partition")
     if file is not None:
         file.belong_to(plan.identity(), seed)
-    with AnnealingFile(file) as kept:
-        annealer = Annealer(plan, seed, kept, executor, progress)
-        forward = annealer.forward() if direction != "reverse" else None
-        reverse = annealer.reverse() if direction != "forward" else None
-        starts = annealer.effective_starts()
-    points = mean_field.starting_points(model, plan.base, seed_from(seed, "mean field"))
-    estimate = judge(
-        forward,
-        reverse,
-        path=plan.path,
-        temperatures=annealer.temperatures,
-        mean_field=mean_field.bound(model, points),
-        fingerprint=fingerprint(model),
-        starts=starts,
-    )
+    with announced("log_partition", progress):
+        with AnnealingFile(file) as kept:
+            annealer = Annealer(plan, seed, kept, executor, progress)
+            forward = annealer.forward() if direction != "reverse" else None
+            reverse = annealer.reverse() if direction != "forward" else None
+            starts = annealer.effective_starts()
+        points = mean_field.starting_points(model, plan.base, seed_from(seed, "mean field"))
+        estimate = judge(
+            forward,
+            reverse,
+            path=plan.path,
+            temperatures=annealer.temperatures,
+            mean_field=mean_field.bound(model, points),
+            fingerprint=fingerprint(model),
+            starts=starts,
+        )
     for reason in estimate.warnings:
         warnings.warn(reason, PartitionWarning, stacklevel=2)
     return estimate

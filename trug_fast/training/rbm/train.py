@@ -13,6 +13,7 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
@@ -216,12 +217,18 @@ def train_rbm(
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
-    learner = RBMLearner(data, settings, begun.seed)
-    watch = RBMWatch(
-        learner, judged(source), held_out, watched, rates.learning, from_model=settings.from_model
-    )
-    loop = Loop(source, learner, watch, plan, functions)
-    interrupted = run_training(loop, begun.file, progress)
+    with announced("train_rbm", progress):
+        learner = RBMLearner(data, settings, begun.seed)
+        watch = RBMWatch(
+            learner,
+            judged(source),
+            held_out,
+            watched,
+            rates.learning,
+            from_model=settings.from_model,
+        )
+        loop = Loop(source, learner, watch, plan, functions)
+        interrupted = run_training(loop, begun.file, progress)
     return RBMFit(loop.model(), loop.history(), interrupted)
 
 

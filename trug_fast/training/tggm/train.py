@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
 from trug_fast.training.driver import begin, run_training
@@ -194,10 +195,11 @@ def train_tggm(
         return {"training": "regression"} | data.identity() | settings.identity() | plan.identity()
 
     begun = begin("train_tggm", identity, checkpoint, rng)
-    scales = Scales.of(data.X, data.y)
-    sets = data.sets(scales, settings.dtype, begun.seed)
-    job = RegressionJob(sets, scales, settings, plan, functions, begun.seed)
-    interrupted = run_training(job, begun.file, progress)
+    with announced("train_tggm", progress):
+        scales = Scales.of(data.X, data.y)
+        sets = data.sets(scales, settings.dtype, begun.seed)
+        job = RegressionJob(sets, scales, settings, plan, functions, begun.seed)
+        interrupted = run_training(job, begun.file, progress)
     best = job.best()
     rate, history = rates[best.number][1], best.loop.history()
     return TGGMFit(job.model(), history, interrupted, rate, best.loop.best_epoch())

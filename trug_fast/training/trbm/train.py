@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
+from trug_fast.kernels.announcing import announced
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
@@ -173,12 +174,13 @@ def train_trbm(
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
-    learner = TRBMLearner(data, settings, begun.seed)
-    watch = TRBMWatch(
-        learner, judged(data), held_out, watched, rates.learning, from_model=settings.from_model
-    )
-    loop = Loop(data, learner, watch, plan, functions)
-    interrupted = run_training(loop, begun.file, progress)
+    with announced("train_trbm", progress):
+        learner = TRBMLearner(data, settings, begun.seed)
+        watch = TRBMWatch(
+            learner, judged(data), held_out, watched, rates.learning, from_model=settings.from_model
+        )
+        loop = Loop(data, learner, watch, plan, functions)
+        interrupted = run_training(loop, begun.file, progress)
     return TRBMFit(loop.model(), loop.history(), interrupted)
 
 
