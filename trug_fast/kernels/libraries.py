@@ -20,7 +20,7 @@ from numba.core.typed_passes import AnnotateTypes
 WIDE = '"prefer-vector-width"="512"'
 
 
-APART: set = set()  # functions whose arrays that are written to overlap no others
+APART: set[object] = set()  # functions whose arrays that are written to overlap no others
 
 
 class _Machineless:
@@ -135,15 +135,10 @@ def _holds_array(kind):
     return not isinstance(kind, _WITHOUT)
 
 
-_WITHOUT = (
-    types.Number,
-    types.Boolean,
-    types.NoneType,
-    types.SliceType,
-    types.Callable,
-    types.Module,
+_WITHOUT: tuple[type, ...] = (
+    *(types.Number, types.Boolean, types.NoneType, types.Literal, types.SliceType, types.Dummy),
+    *(types.Callable, types.Module, types.DType, types.RangeType, types.RangeIteratorType),
 )
-_WITHOUT += (types.RangeType, types.RangeIteratorType, types.Literal, types.DType, types.Dummy)
 
 
 def _compiler(library_class):
