@@ -48,6 +48,8 @@ class KernelLibrary(JITCodeLibrary):
     def add_ir_module(self, ir_module):
         """Take in what Numba has made of a function."""
         for function in ir_module.functions:
+            if function.name.startswith(_WRAPPER):
+                continue
             if function.blocks:
                 set.add(function.attributes, WIDE)  # llvmlite's own method takes known names only
             for argument in function.args if self.apart else ():
@@ -56,6 +58,9 @@ class KernelLibrary(JITCodeLibrary):
             for block in function.blocks if self.borrows else ():
                 block.instructions[:] = [i for i in block.instructions if not _counts(i)]
         super().add_ir_module(ir_module)
+
+
+_WRAPPER = "_ZN7cpython"  # what Python calls: it makes the arrays, and lets go of them
 
 
 def _is_data(argument):
@@ -154,7 +159,8 @@ def _compiler(library_class):
         def run_pass(self, state):
             state.library = library_class(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
-            state.library.borrows = _borrows(state)
+            # A parallel loop makes arrays that are not in the types yet: its sums.
+            state.library.borrows = not state.flags.auto_parallel.enabled and _borrows(state)
             state.library.apart = state.func_id.func in APART
             return False
 
