@@ -6,6 +6,7 @@ decorator  callers                               for
 scalar     kernels copy it into their loops      functions of numbers
 serial     compiled code copies it; Python       what users may embed in code of their own
 linked     kernels call it                       loops over rows and tiles
+rounded    kernels call it                       the same, rounding as NumPy does
 kernel     kernels call it; Python               what the package calls
 rare       kernels call it with ``rarely``       what few models need, compiled when wanted
 parallel   kernels call it                       the loop over all threads (loops.py)
@@ -13,7 +14,7 @@ pattern    copied where it is named              loops that are given the scalar
 =========  ====================================  =============================================
 
 Code for Python to call a function is compiled only where Python does: it takes as long as a small
-function.  Tests may call the others too, through an ``entry`` that is compiled for them.
+function.  Python may call the others too, through an ``entry`` that is compiled when it does.
 """
 
 from collections.abc import Callable
@@ -49,7 +50,8 @@ def _make(kind: Any, compiler: Any, function: F, options: dict[str, Any], **more
     dispatcher = kind(function, targetoptions=options, pipeline_class=compiler, **more)
     dispatcher._cache = KernelCache(function)
     if isinstance(dispatcher, Inner):
-        dispatcher.entry = njit(**_OPTIONS, nogil=True)(function)
+        own = {name: options[name] for name in _OPTIONS}
+        dispatcher.entry = njit(**own, nogil=True)(function)
         dispatcher.entry._cache = KernelCache(function, "entry")
     return dispatcher
 
@@ -70,6 +72,11 @@ def serial(function: F) -> F:
 def linked(function: F) -> F:
     """Compile a function of arrays once, for kernels to call."""
     return _make(InnerLinked, WideCompiler, function, _UNWRAPPED)
+
+
+def rounded(function: F) -> F:
+    """Compile such a function without fusing products and sums: each is rounded, as by NumPy."""
+    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED | {"fastmath": False})
 
 
 def kernel(function: F) -> F:

@@ -1,17 +1,19 @@
-"""The optimizers' steps, in place.
+"""The optimizers' steps, in place, and averages of what they move.
 
-Everything here ascends an objective: parameters move along its gradient.
+Everything here ascends an objective: parameters move along its gradient.  Where a kernel takes many
+steps, a parameter lies in one array with its gradient and the optimizer's two memories.
 """
 
 import math
 from typing import NamedTuple
 
-from .compiling import kernel, linked
+from .compiling import linked, rounded
 from .intrinsics import like
 from .loops import each
 from .tiles import STRIPS
 
 SGD, RMSPROP, ADAM = 0, 1, 2
+VALUES, GRADIENT, FIRST, SECOND = 0, 1, 2, 3  # of a parameter that is stacked
 
 
 class Rule(NamedTuple):
@@ -27,7 +29,7 @@ class Rule(NamedTuple):
     second_correction: float  # Adam: 1 / (1 - decay**t)
 
 
-@kernel
+@linked
 def apply_rule(rule, parameter, gradient, first, second):
     """Move a contiguous vector along its gradient, updating the optimizer's two memories.
 
@@ -65,7 +67,58 @@ def _update_strip(index, rule, weights, gradient, first, second):
         apply_rule(rule, weights[i], gradient[i], first[i], second[i])
 
 
-@kernel
+@linked
 def update_weights(rule, weights, gradient, first, second):
     """Take one optimizer step with all weights."""
     each(_update_strip, STRIPS, (rule, weights, gradient, first, second))
+
+
+@linked
+def rule_at(rule, rate, weight_decay):
+    """Return the same rule with this rate and this weight decay."""
+    return Rule(
+        rule.kind,
+        rate,
+        rule.momentum,
+        rule.decay,
+        rule.epsilon,
+        weight_decay,
+        rule.first_correction,
+        rule.second_correction,
+    )
+
+
+@linked
+def step(rule, parameter):
+    """Take one step with a stacked vector."""
+    apply_rule(
+        rule, parameter[VALUES], parameter[GRADIENT], parameter[FIRST], parameter[SECOND]
+    )
+
+
+@linked
+def step_weights(rule, parameter):
+    """Take one step with a stacked matrix."""
+    update_weights(
+        rule, parameter[VALUES], parameter[GRADIENT], parameter[FIRST], parameter[SECOND]
+    )
+
+
+@rounded
+def approach(average, values, share):
+    """Move a running average by a share of the way to the values."""
+    for i in range(average.size):
+        average[i] += like(average[0], share) * (values[i] - average[i])
+
+
+@linked
+def _approach_strip(index, averages, values, share):
+    rows = averages.shape[0]
+    for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
+        approach(averages[i], values[i], share)
+
+
+@linked
+def approach_weights(averages, values, share):
+    """Do so with a matrix."""
+    each(_approach_strip, STRIPS, (averages, values, share))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast.kernels.optimizer import approach
+
 from .checkpoints import State
 
 STRIDE = 10  # updates between two that enter the average: costs 2 % of an update instead of 20
@@ -32,12 +34,23 @@ class Averages:
         # In float64, since steps towards a parameter become smaller than float32's grid.
         self._averages = {k: v.astype(np.float64) for k, v in self._parameters.items() if share}
 
+    def share(self, updates: int) -> float:
+        """Return the parameters' share in their averages after so many updates: 0 out of turn."""
+        if not self._share or updates % STRIDE:
+            return 0.0
+        return 1.0 / max(1.0, self._share * updates / STRIDE)
+
     def follow(self, updates: int) -> None:
         """Take the parameters in, if it is their turn after so many updates."""
-        if updates % STRIDE == 0:
-            share = 1.0 / max(1.0, self._share * updates / STRIDE)
+        share = self.share(updates)
+        if share:
             for name, average in self._averages.items():
-                average += share * (self._parameters[name] - average)
+                approach(average.reshape(-1), self._parameters[name].reshape(-1), share)
+
+    def of(self, name: str, dimensions: int = 1) -> NDArray[np.float64]:
+        """Return the average of a parameter, sharing memory, or an array without entries."""
+        found = self._averages.get(name)
+        return np.empty((0,) * dimensions) if found is None else found
 
     def parameters(self, updates: int) -> State:
         """Return the parameters averaged, as of their own types, once there are averages."""

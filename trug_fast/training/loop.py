@@ -1,4 +1,8 @@
-"""The loop over epochs and batches, whose every point between two updates can be saved."""
+"""The loop over epochs and batches, whose every point between two updates can be saved.
+
+Updates are taken in stretches, one call of the learner each: for a small model that call would
+take longer than one update.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +27,7 @@ from .options import Monitor
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
 CHOOSES = "validation_score"  # the entry of the history whose highest is of the best model
 LOOK = 100  # updates between two looks at whether the parameters are still sound
+STRETCH = 0.1  # seconds of updates in one call of the learner: so long Ctrl-C may have to wait
 
 Rows = NDArray[np.int64]
 History = dict[str, NDArray[np.float64]]
@@ -52,8 +56,8 @@ class Learner(Protocol):
     def batches(self, rows: int, epoch: int) -> Iterator[Rows]:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
 
-    def update(self, data: Any, rows: Rows, pace: Any) -> None:
-        """Take one step from a batch of rows of the data, as far as ``Plan.pace`` says."""
+    def update(self, data: Any, batches: Sequence[Rows], paces: Sequence[Any]) -> None:
+        """Take a step from each of these batches of rows, as far as ``Plan.pace`` says."""
 
     def brief(self, pace: Any) -> dict[str, float]:
         """Return the entries of the history that a learner knows itself."""
@@ -126,6 +130,7 @@ class Loop:
         self.whole = True  # no update is under way
         self.n_batches = learner.n_batches(data.shape[0])  # in an epoch
         self._earlier, self._begun = 0.0, time.perf_counter()
+        self._each = math.inf  # seconds an update, as of the last stretch
 
     @property
     def total(self) -> int:
@@ -208,11 +213,12 @@ class Loop:
         # Interrupted in a callback after the last epoch, a run is not finished, but has none left.
         while not self.finished and self.epoch < self.plan.epochs:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
-            batches = self.learner.batches(data.shape[0], self.epoch)
-            for rows in islice(batches, self.batch, None):
+            batches = list(self.learner.batches(data.shape[0], self.epoch))
+            while self.batch < len(batches):
+                stretch = batches[self.batch : self._border(file)]
                 with interrupts.held():
-                    self._update(data, rows)
-                bar.advance(1)
+                    self._update(data, stretch)
+                bar.advance(len(stretch))
                 due = file is not None and file.due()
                 if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
                     self.watch.require_sound(self.epoch + 1)
@@ -220,12 +226,20 @@ class Loop:
                     file.keep()
             self._end_epoch(data, bar)
 
+    def _border(self, file: TrainingFile | None) -> int:
+        """Return the batch before which the next stretch ends: no later than the next look."""
+        seconds = STRETCH if file is None else min(STRETCH, file.wait())
+        look = self.batch - self.batch % LOOK + LOOK
+        return min(look, self.batch + max(1, int(seconds / self._each)))
+
     @QUIET
-    def _update(self, data: Any, rows: Rows) -> None:
-        pace = self._pace(self.batch)
-        self.whole = False
-        self.learner.update(data, rows, pace)
-        self.batch += 1
+    def _update(self, data: Any, batches: Sequence[Rows]) -> None:
+        numbers = range(self.batch, self.batch + len(batches))
+        paces = [self._pace(number) for number in numbers]
+        self.whole, begun = False, time.perf_counter()
+        self.learner.update(data, batches, paces)
+        self._each = max(time.perf_counter() - begun, 1e-9) / len(batches)
+        self.batch += len(batches)
         self.whole = True
 
     def _pace(self, batch: int) -> Any:

@@ -1,11 +1,11 @@
-"""One update of an RBM: parameters, chains and optimizer, and how a batch moves them.
+"""Updates of an RBM: parameters, chains and optimizer, and how batches move them.
 
-Tested in tests/training/rbm/test_train.py.
+Tested in tests/training/rbm/test_learner.py and test_train.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.optimizer import VALUES
+from trug_fast.kernels.random.philox import HIDDEN
+from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
-from trug_fast.kernels.tiles import gather
+from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, Averaged, Course
+from trug_fast.kernels.tiles import STRIPS, gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
@@ -28,11 +31,8 @@ from trug_fast.training.optimizers import Steps
 from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import UnitParameters
 
-from .gradients import Gradient, start_chains
 from .settings import RBMSettings
 from .tempering import Replicas
-
-MEMORY = 0.99  # of the running mean of the hidden units, per update
 
 
 class RBMLearner:
@@ -43,29 +43,41 @@ class RBMLearner:
         self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
-        self.weights = settings.weights(seed)
         self.visible_precision = settings.visible_precision()
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
-        self.units.keep_normalizable(self.weights, self.visible_precision)
-        self.visible_bias, self.hidden_bias = np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype)
         self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
         self.hidden_offset = np.zeros(n_hidden, dtype)
+        self.trained = updates.Trained(
+            self.steps.stack(settings.weights(seed), "weights"),
+            self.steps.stack(np.zeros(n_visible, dtype), "visible_bias"),
+            self.steps.stack(np.zeros(n_hidden, dtype), "hidden_bias"),
+            self.visible_offset,
+            self.hidden_offset,
+            self.units.moved,
+        )
+        self.weights, self.visible_bias, self.hidden_bias = (p[VALUES] for p in self.trained[:3])
+        self._rescales = self.units.loose(self.visible_precision)
+        self.units.keep_normalizable(self.weights, self.visible_precision)
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
-        chains = settings.n_chains
-        self.chains = Chains.new(np.zeros((chains, n_visible), dtype), n_hidden)
+        self._rows = self._batch.visible  # of a course
         base = units_of(self.visible_precision).bias(self.visible_offset)
-        self.replicas = Replicas(settings.betas, chains, base, n_hidden) if settings.betas else None
-        self.gradient = Gradient(n_visible, n_hidden, dtype)
-        own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
-        for name, parameter in own.items():
-            self.steps.remember(name, parameter)
+        self.replicas: Replicas | None = None
+        if settings.betas:
+            self.replicas = Replicas(settings.betas, settings.n_chains, base, n_hidden)
+            self.chains = self.replicas.chains
+        else:
+            self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
+        self._working = updates.Work.new(n_visible, n_hidden, STRIPS, dtype)
         self._start(data, base)
+        own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
         self.averages = Averages(self.learned, settings.average)
+        of = self.averages.of
+        self._averaged = Averaged(of("weights", 2), *(of(name) for name in Averaged._fields[1:]))
 
     def _start(self, data: NDArray[Any], base: FloatArray) -> None:
         """Start offsets and chains at data; set biases such that visible means are those of it."""
-        rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
+        rows = np.arange(self.settings.n_chains) % data.shape[0]
         visible = np.zeros((rows.size, data.shape[1]), self.weights.dtype)
         phase = Phase.new(visible, self.weights.shape[1])
         biases = self.settings.biases()
@@ -78,7 +90,8 @@ class RBMLearner:
             if not biases:
                 self.visible_bias[:] = base - self.weights @ self.hidden_offset
             if self.replicas is None:
-                start_chains(self.layers(), phase, self.chains, self.seed, 0)
+                first = gibbs.Address(self.seed, HIDDEN, 0, 0)
+                gibbs.draw_hidden(self.layers(), phase.net, first, self.chains.hidden)
             else:
                 self.replicas.start(self.layers(), phase.net, self.seed, 0)
         if not self.settings.sampler.centred:
@@ -150,57 +163,68 @@ class RBMLearner:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
         return shuffled(self.seed, rows, self.settings.batch_size, epoch)
 
-    def update(self, data: NDArray[Any], rows: NDArray[np.int64], pace: Pace) -> None:
-        """Take one step from a batch of rows of ``data``."""
-        with computing(self._work(rows.size)):
-            batch = self._batch.first(rows.size)
-            gather(data, rows, batch.visible)
-            self._estimate_and_step(batch, pace)
-        self.updates += 1
-        self.averages.follow(self.updates)
+    def update(
+        self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+    ) -> None:
+        """Take a step from each of these batches of rows of ``data``, each at its pace."""
+        size = 1 if self._alone else len(batches)
+        for i in range(0, len(batches), size):
+            self._take(data, batches[i : i + size], paces[i : i + size])
+
+    @property
+    def _alone(self) -> bool:
+        """Whether there is something to do in Python before or after each update."""
+        return self.replicas is not None or self._rescales
+
+    def _take(
+        self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+    ) -> None:
+        """Do so in one call of the kernel, or in more where units become binary."""
+        order, sizes = np.concatenate(batches), [batch.size for batch in batches]
+        if order.size > len(self._rows):
+            self._rows = np.empty((order.size, data.shape[1]), self._rows.dtype)
+        course = self._course(self._rows[: order.size], sizes, paces)
+        with computing(self._work(max(sizes))):
+            gather(data, order, course.visible)
+            done = 0
+            while done < len(batches):
+                layers = self.layers()
+                if self.replicas is not None:
+                    self.replicas.sweep(layers, paces[0].n_gibbs, self.seed, course.step)
+                done = updates.run_updates(
+                    layers, self.trained, self._averaged, self._batch, self.chains, self._working,
+                    course, done,
+                )  # fmt: skip
+        self.updates += len(batches)
+        self.steps.taken += len(batches)
+        self.sweeps += sum(pace.n_gibbs for pace in paces)
+        if self._rescales:
+            self.units.keep_normalizable(self.weights, self.visible_precision)
+            self.averages.follow(self.updates)
+
+    def _course(self, visible: FloatArray, sizes: Sequence[int], paces: Sequence[Pace]) -> Course:
+        """Return batches and rates as the kernel takes them."""
+        rates = np.zeros((len(paces), updates.RATES))
+        for i, (pace, row) in enumerate(zip(paces, rates, strict=True), 1):
+            share = 0.0 if self._rescales else self.averages.share(self.updates + i)
+            row[:] = *pace[:3], *self.steps.corrections(self.steps.taken + i), share
+        sampler = PERSISTENT if self.settings.persistent else FROM_DATA
+        return Course(
+            self.steps.rule(0.0, decays=True),
+            visible,
+            np.cumsum([0, *sizes]),
+            rates,
+            np.array([pace.n_gibbs for pace in paces]),
+            sampler if self.replicas is None else GIVEN,
+            self.settings.sampler.centred,
+            self.seed,
+            self.updates,
+            1 + self.sweeps,  # step 0 started the chains
+        )
 
     def _work(self, rows: int) -> float:
         """Return what a half step of a batch of so many rows, or of the chains, costs."""
-        chains = self.chains.hidden if self.replicas is None else self.replicas.scaled
-        return work(max(rows, len(chains)), *self.weights.shape)
-
-    def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
-        layers = self.layers()
-        gibbs.hidden_statistics(layers, batch)
-        model = self._model_phase(layers, batch, pace.n_gibbs)
-        self.sweeps += pace.n_gibbs
-        slope = self.gradient.estimate(batch, model, self.visible_offset, self.hidden_offset)
-        self._step(slope, pace)
-        if self.settings.sampler.centred:
-            fresh = batch.means()[0].astype(self.hidden_offset.dtype)
-            self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
-
-    def _model_phase(self, layers: gibbs.Layers, batch: Phase, n_gibbs: int) -> Phase:
-        """Run so many sweeps of the chains and return what the last one found."""
-        first_step = 1 + self.sweeps  # step 0 started the chains
-        if self.replicas is not None:
-            return self.replicas.sweep(layers, n_gibbs, self.seed, first_step)
-        chains, persistent = self.chains, self.settings.persistent
-        if not persistent:
-            chains = self.chains.first(batch.visible.shape[0])
-            # Its own half of the step numbers keeps these draws apart from the sweeps'.
-            start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
-        gibbs.model_phase(layers, chains, n_gibbs, persistent, self.seed, first_step)
-        return chains.phase
-
-    def _step(self, slope: dict[str, Any], pace: Pace) -> None:
-        steps, rate = self.steps, pace.learning_rate
-        steps.taken += 1
-        steps.move_weights("weights", self.weights, slope["weights"], rate)
-        steps.move("visible_bias", self.visible_bias, slope["visible_bias"], rate)
-        steps.move("hidden_bias", self.hidden_bias, slope["hidden_bias"], rate)
-        shift = self.units.move_precision(
-            slope["precision"], slope["hidden_mean"], self.hidden_offset, pace.precision_rate
-        )
-        if shift is not None:
-            self.hidden_bias += shift
-        self.units.move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self.units.keep_normalizable(self.weights, self.visible_precision)
+        return work(max(rows, len(self.chains.hidden)), *self.weights.shape)
 
     def brief(self, pace: Pace) -> dict[str, float]:
         """Return what an update did last and the learned shapes of the units in brief."""
