@@ -105,6 +105,21 @@ def step_weights(rule, parameter):
 
 
 @rounded
+def add(total, values, factor, keep):
+    """Add a multiple of a vector to another, or to zero if not to ``keep`` that one's values."""
+    for i in range(total.size):
+        former = total[i] if keep != 0 else like(total[0], 0.0)
+        total[i] = former + like(values[0], factor) * values[i]
+
+
+@rounded
+def divide(values, by):
+    """Divide a vector by a number."""
+    for i in range(values.size):
+        values[i] /= like(values[0], by)
+
+
+@rounded
 def approach(average, values, share):
     """Move a running average by a share of the way to the values."""
     for i in range(average.size):

@@ -148,15 +148,13 @@ class UnitParameters:
         return Ranges(width, zeros.clip(self.lower, self.upper) if mean is None else mean)
 
     def move_ends(self, by_lower: Any, by_upper: Any, rate: float) -> None:
-        """Move the truncation points along their gradients, if they are learned."""
-        unused = np.zeros_like(self.precision)
-        slopes = unit_steps.Slopes(by_lower, by_lower, by_upper, unused, unused)
-        unit_steps.move_ends(self._steps.rule(rate), self.moved, slopes, rate)
+        """Move the truncation points along their gradients."""
+        unit_steps.move_ends(self._steps.rule(rate), self.moved, by_lower, by_upper, rate)
 
     def move_precision(
         self, by_precision: Any, by_mean: Any, mean: FloatArray, rate: float
     ) -> FloatArray:
-        """Move the precisions along their gradient, if they are learned.
+        """Move the precisions along their gradient.
 
         Parameters
         ----------
@@ -171,8 +169,9 @@ class UnitParameters:
             What is to be added to the hidden biases.
         """
         shift = np.empty_like(self.precision)
-        slopes = unit_steps.Slopes(by_precision, by_precision, by_precision, by_mean, mean)
-        unit_steps.move_precision(self._steps.rule(rate), self.moved, slopes, rate, shift)
+        unit_steps.move_precision(
+            self._steps.rule(rate), self.moved, by_precision, by_mean, mean, rate, shift
+        )
         return shift
 
     def loose(self, visible_precision: FloatArray) -> bool:

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import rounded
+from trug_fast.kernels.compiling import rounded, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.optimizer import GRADIENT, VALUES, rule_at, step
 from trug_fast.kernels.special.elementary import exp
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
 
 FIXED, SHARED, PER_UNIT = 0, 1, 2
+BENDING = "learned precisions"  # subject of rare kernels
 CURVATURES = 1e3  # d (upper - lower)^2: beyond -1e3 units are binary, beyond 1e3 Gaussian
 
 
@@ -36,16 +37,6 @@ class Units(NamedTuple):
     curvature: np.ndarray  # (4, hidden)
 
 
-class Slopes(NamedTuple):
-    """The plain gradient by the units' own parameters, and what goes with them."""
-
-    precision: np.ndarray  # (hidden,) float64
-    lower: np.ndarray  # (hidden,) float64
-    upper: np.ndarray  # (hidden,) float64
-    bias: np.ndarray  # (hidden,) by the hidden biases
-    mean: np.ndarray  # (hidden,) about the means of the units
-
-
 @rounded
 def _clip(values, limit):
     """Bring values into -limit ... limit; NaN stays, to be found by those who look for it."""
@@ -57,73 +48,65 @@ def _clip(values, limit):
 
 
 @rounded
-def move_precision(rule, units, slopes, rate, shift):
-    """Move the precisions along their gradient, if they are learned.
+def move_precision(rule, units, by_precision, by_mean, mean, rate, shift):
+    """Move the precisions along their gradient.
 
     The energy d (h - m)^2 / 2, with m amid the interval (or at the mean, where there is no
     middle), is d h^2 / 2 with another hidden bias; held at that, a step of d bends the unit
     without pushing it to one side.
 
-    shift : (hidden,), overwritten with what is to be added to the hidden biases
+    by_precision, by_mean : plain gradients by the precisions (float64) and by the hidden biases
+    mean : about the means of the units
+    shift : overwritten with what is to be added to the hidden biases
     """
     precision, curvature = units.precision, units.curvature[VALUES]
     gradient = units.curvature[GRADIENT]
-    if not units.learn_precision:
-        for j in range(shift.size):
-            shift[j] = 0.0
-        return
-    for j in range(shift.size):
-        middle = slopes.mean[j]
-        if units.bounded:
-            middle = (units.lower[j] + units.upper[j]) * like(middle, 0.5)
-        slope = slopes.precision[j] + middle * slopes.bias[j]
+    for j in range(precision.size):
+        slope = by_precision[j] + _middle(units, mean, j) * by_mean[j]
         gradient[j] = slope / units.area[j] if units.bounded else slope * precision[j]
-        shift[j] = middle
     step(rule_at(rule, rate, 0.0), units.curvature)
     _clip(curvature, CURVATURES if units.bounded else LOG_WIDTH)
-    for j in range(shift.size):
+    for j in range(precision.size):
         former = precision[j]
         if units.bounded:
             precision[j] = curvature[j] / like(former, units.area[j])
         else:
             precision[j] = exp(curvature[j])
-        shift[j] *= precision[j] - former
+        shift[j] = _middle(units, mean, j) * (precision[j] - former)
+
+
+@scalar
+def _middle(units, mean, j):
+    middle = (units.lower[j] + units.upper[j]) * like(mean[j], 0.5)
+    return middle if units.bounded else mean[j]
 
 
 @rounded
-def _end_gradients(units, slopes):
-    """Write the gradients by ``log_width`` and ``low_end``."""
-    count = units.log_width.shape[1]
-    for i in range(count):
-        moves, by_width = 0.0, 0.0
-        for j in range(i, slopes.lower.size, count):  # all units, or one
-            one = scalar_slopes(slopes.lower[j], slopes.upper[j], units.learn_upper)
-            moves += one[0]
-            by_width += one[1]
-        if units.ends == SHARED:  # the mean, so that rates do not depend on the number of units
-            moves, by_width = moves / slopes.lower.size, by_width / slopes.lower.size
-        units.log_width[GRADIENT, i] = exp(units.log_width[VALUES, i]) * by_width
-        units.low_end[GRADIENT, i] = moves
-
-
-@rounded
-def move_ends(rule, units, slopes, rate):
-    """Move the truncation points along their gradients, if they are learned.
+def move_ends(rule, units, by_lower, by_upper, rate):
+    """Move the truncation points along their gradients (float64).
 
     With both ends learned the coordinates are the lower end, at constant width, and the log
     width, at constant lower end; with one learned, the log width at the other end.
     """
-    if units.ends == FIXED:
-        return
-    _end_gradients(units, slopes)
-    rule = rule_at(rule, rate, 0.0)
-    step(rule, units.log_width)
-    _clip(units.log_width[VALUES], LOG_WIDTH)
+    rule, log_width, low_end = rule_at(rule, rate, 0.0), units.log_width, units.low_end
+    hidden, count = units.lower.size, units.log_width.shape[1]
+    for i in range(count):
+        moves, by_width = 0.0, 0.0
+        for j in range(i, hidden, count):  # the unit's own, or all
+            one = scalar_slopes(by_lower[j], by_upper[j], units.learn_upper)
+            moves += one[0]
+            by_width += one[1]
+        if units.ends == SHARED:  # the mean, so that rates do not depend on the number of units
+            moves, by_width = moves / hidden, by_width / hidden
+        log_width[GRADIENT, i] = exp(log_width[VALUES, i]) * by_width
+        low_end[GRADIENT, i] = moves
+    step(rule, log_width)
+    _clip(log_width[VALUES], LOG_WIDTH)
     if units.learn_lower and units.learn_upper:
-        step(rule, units.low_end)
-    for j in range(units.lower.size):
-        i = 0 if units.ends == SHARED else j
-        width = exp(units.log_width[VALUES, i])
-        low_end = units.low_end[VALUES, i]
-        ends = scalar_ends(low_end, width, units.upper[j], units.learn_upper)
+        step(rule, low_end)
+    for j in range(hidden):
+        i = j % count
+        ends = scalar_ends(
+            low_end[VALUES, i], exp(log_width[VALUES, i]), units.upper[j], units.learn_upper
+        )
         units.lower[j], units.upper[j] = ends

@@ -4,28 +4,32 @@ Only the rates differ from update to update; the arrays are the learner's own.  
 for every kernel took as long as a small model's update itself: 0.1 ms of 0.2 for 20x64x100.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import kernel, linked, rounded
-from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.compiling import kernel, linked, rare
+from trug_fast.kernels.linking import rarely
 from trug_fast.kernels.optimizer import (
     GRADIENT,
     VALUES,
     Rule,
+    add,
     approach,
     approach_weights,
+    divide,
     rule_at,
     step,
     step_weights,
 )
 from trug_fast.kernels.random.philox import HIDDEN
-from trug_fast.kernels.tiles import tile_count
+from trug_fast.kernels.tiles import STRIPS, tile_count
 
 from .gibbs import Address, Chains, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
-from .unit_steps import Slopes, Units, move_ends, move_precision
+from .unit_steps import BENDING, FIXED, Units, move_ends, move_precision
 
 PERSISTENT, FROM_DATA, GIVEN = 0, 1, 2  # the model's chains go on, begin anew, or are run by others
 STARTS = 1 << 40  # its own half of the step numbers keeps draws of starts apart from the sweeps'
@@ -57,18 +61,19 @@ class Averaged(NamedTuple):
 class Work(NamedTuple):
     """Working arrays."""
 
-    visible: np.ndarray  # (3, visible): means of the data, of the model; shift (gradients.py)
-    hidden: np.ndarray  # (3, hidden): means of the data; their difference; anything
-    means: np.ndarray  # (2, 4, hidden) float64: Statistics of the data, of the model
-    slopes: np.ndarray  # (3, hidden) float64: gradients by precision, lower and upper end
+    visible: np.ndarray  # (visible,)
+    hidden: np.ndarray  # (hidden,)
+    mean: np.ndarray  # (hidden,) of the data's hidden units
+    difference: np.ndarray  # (4, hidden) float64, of the phases' mean Statistics
+    model: np.ndarray  # (4, hidden) float64: the model's mean Statistics
     strips: np.ndarray  # (STRIPS, hidden), of gradients.py; zeros at first
 
     @classmethod
-    def new(cls, n_visible, n_hidden, strips, dtype):
+    def new(cls, n_visible: int, n_hidden: int, dtype: Any) -> Work:
         """Make the arrays."""
-        visible, hidden = np.zeros((3, n_visible), dtype), np.zeros((3, n_hidden), dtype)
-        means, slopes = np.zeros((2, 4, n_hidden)), np.zeros((3, n_hidden))
-        return cls(visible, hidden, means, slopes, np.zeros((strips, n_hidden), dtype))
+        visible, hidden, mean = (np.zeros(n, dtype) for n in (n_visible, n_hidden, n_hidden))
+        statistics = np.zeros((2, 4, n_hidden))
+        return cls(visible, hidden, mean, *statistics, np.zeros((STRIPS, n_hidden), dtype))
 
 
 # What is told to each update: columns of Course.rates.
@@ -101,82 +106,50 @@ def _first_rows(phase, rows):
 @linked
 def _model_side(layers, batch, chains, course, update, n_gibbs, step):
     """Run the chains of an update and return the phase that they make."""
-    if course.chains == PERSISTENT:
-        model_phase(layers, chains, n_gibbs, True, course.seed, step)
-    elif course.chains == FROM_DATA:
+    if course.chains == GIVEN:
+        return chains.phase
+    persistent = course.chains == PERSISTENT
+    if not persistent:
         rows = batch.net.shape[0]
         phase = _first_rows(chains.phase, rows)
         chains = Chains(chains.hidden[:rows], chains.visible_mean[:rows], phase)
-        draw_hidden(
-            layers, batch.net, Address(course.seed, HIDDEN, STARTS + update, 0), chains.hidden
-        )
-        model_phase(layers, chains, n_gibbs, False, course.seed, step)
+        address = Address(course.seed, HIDDEN, STARTS + update, 0)
+        draw_hidden(layers, batch.net, address, chains.hidden)
+    model_phase(layers, chains, n_gibbs, persistent, course.seed, step)
     return chains.phase
 
 
-@rounded
-def mean_of_rows(matrix, out):
-    """Write the mean of the rows."""
-    for i in range(out.size):
-        out[i] = matrix[0, i]
-    for r in range(1, matrix.shape[0]):
-        row = matrix[r]
-        for i in range(out.size):
-            out[i] += row[i]
-    for i in range(out.size):
-        out[i] /= like(out[0], matrix.shape[0])
+@linked
+def sum_rows(matrix, out):
+    """Write the sum of the rows, one after the other."""
+    for r in range(matrix.shape[0]):
+        add(out, matrix[r], 1.0, int(r > 0))
 
 
-@rounded
+@linked
 def _mean_statistics(phase, out):
     """Write the mean over rows of the phase's Statistics."""
-    rows = phase.visible.shape[0]
     for k in range(out.shape[0]):
-        mean = out[k]
-        for j in range(mean.size):
-            mean[j] = phase.sums[0, k, j]
-        for t in range(1, phase.sums.shape[0]):
-            for j in range(mean.size):
-                mean[j] += phase.sums[t, k, j]
-        for j in range(mean.size):
-            mean[j] /= rows
+        for t in range(phase.sums.shape[0]):
+            add(out[k], phase.sums[t, k], 1.0, int(t > 0))
+        divide(out[k], phase.visible.shape[0])
 
 
-@rounded
-def _compare(data, model, work):
-    """Write means of both phases, and what they say of the units' own parameters."""
-    mean_of_rows(data.visible, work.visible[0])
-    mean_of_rows(model.visible, work.visible[1])
-    visible, theirs = work.visible[0], work.visible[1]
-    for i in range(visible.size):
-        visible[i] -= theirs[i]
-    _mean_statistics(data, work.means[0])
-    _mean_statistics(model, work.means[1])
-    ours, others = work.means[0], work.means[1]
-    for j in range(ours.shape[1]):
-        work.hidden[0, j] = ours[0, j]
-        work.hidden[1, j] = ours[0, j] - others[0, j]
-        work.slopes[0, j] = -0.5 * (ours[1, j] - others[1, j])
-        work.slopes[1, j] = -(ours[2, j] - others[2, j])
-        work.slopes[2, j] = ours[3, j] - others[3, j]
-
-
-@rounded
-def _bias_gradients(trained, work):
-    """Write the biases' gradients: differences of means less what the weights' gradient takes."""
+@linked
+def _compare(data, model, trained, work):
+    """Write means of both phases, and their differences as gradients of the biases."""
     by_visible, by_hidden = trained.visible_bias[GRADIENT], trained.hidden_bias[GRADIENT]
-    difference, shift = work.visible[0], work.visible[2]
-    for i in range(by_visible.size):
-        by_visible[i] = difference[i] - shift[i]
-    difference, shift = work.hidden[1], work.hidden[2]
-    for j in range(by_hidden.size):
-        shift[j] = work.strips[0, j]
-    for s in range(1, work.strips.shape[0]):
-        strip = work.strips[s]
-        for j in range(by_hidden.size):
-            shift[j] += strip[j]
-    for j in range(by_hidden.size):
-        by_hidden[j] = difference[j] - shift[j]
+    sum_rows(data.visible, by_visible)
+    divide(by_visible, data.visible.shape[0])
+    sum_rows(model.visible, work.visible)
+    divide(work.visible, model.visible.shape[0])
+    add(by_visible, work.visible, -1.0, 1)
+    _mean_statistics(data, work.difference)
+    _mean_statistics(model, work.model)
+    add(work.mean, work.difference[0], 1.0, 0)
+    for k in range(work.model.shape[0]):
+        add(work.difference[k], work.model[k], -1.0, 1)
+    add(by_hidden, work.difference[0], 1.0, 0)
 
 
 @linked
@@ -184,22 +157,22 @@ def write_gradient(trained, data, model, work):
     """Write the contrastive estimate of the likelihood's gradient (mathematics 2.2 and 2.5).
 
     Offsets of zero give the plain gradient.  That of weights and biases goes to where they are
-    stacked; work.slopes has those by the units' own parameters, work.hidden[1] that by the hidden
-    biases before centring.
+    stacked; ``work`` gets the mean of the data's hidden units and the difference of the phases'.
     """
-    _compare(data, model, work)
-    centring = Centring(
-        trained.visible_offset, trained.hidden_offset, work.visible[0], work.hidden[1]
-    )
-    gradient, shift = trained.weights[GRADIENT], work.visible[2]
-    weight_gradient(data, model, centring, gradient, work.strips, shift)
-    _bias_gradients(trained, work)
+    _compare(data, model, trained, work)
+    by_visible, by_hidden = trained.visible_bias[GRADIENT], trained.hidden_bias[GRADIENT]
+    centring = Centring(trained.visible_offset, trained.hidden_offset, by_visible, by_hidden)
+    shift = work.visible
+    weight_gradient(data, model, centring, trained.weights[GRADIENT], work.strips, shift)
+    add(by_visible, shift, -1.0, 1)
+    sum_rows(work.strips, work.hidden)
+    add(by_hidden, work.hidden, -1.0, 1)
 
 
-@rounded
-def _take_steps(rule, trained, rates, work):
-    """Move all parameters along their gradients."""
-    rule = Rule(
+@linked
+def _rule_of(rule, rates):
+    """Return the rule of an update's steps."""
+    return Rule(
         rule.kind,
         rates[LEARNING],
         rule.momentum,
@@ -209,17 +182,33 @@ def _take_steps(rule, trained, rates, work):
         rates[FIRST_CORRECTION],
         rates[SECOND_CORRECTION],
     )
+
+
+@linked
+def _take_steps(rule, trained, rates, work):
+    """Move all parameters along their gradients."""
+    units = trained.units
     step_weights(rule, trained.weights)
     plain = rule_at(rule, rates[LEARNING], 0.0)
     step(plain, trained.visible_bias)
     step(plain, trained.hidden_bias)
-    by_precision, by_lower, by_upper = work.slopes[0], work.slopes[1], work.slopes[2]
-    slopes = Slopes(by_precision, by_lower, by_upper, work.hidden[1], trained.hidden_offset)
-    shift, hidden_bias = work.hidden[2], trained.hidden_bias[VALUES]
-    move_precision(plain, trained.units, slopes, rates[PRECISION], shift)
-    for j in range(shift.size):
-        hidden_bias[j] += shift[j]
-    move_ends(plain, trained.units, slopes, rates[TRUNCATION])
+    if units.learn_precision:
+        rarely(bend_units, (plain, rates[PRECISION], trained, work))
+    if units.ends != FIXED:
+        by_lower, by_upper = work.difference[2], work.difference[3]
+        divide(by_lower, -1.0)
+        move_ends(plain, units, by_lower, by_upper, rates[TRUNCATION])
+
+
+@rare(BENDING)
+def bend_units(rule, rate, trained, work):
+    """Move the precisions, and the hidden biases with them."""
+    by_precision, by_mean = work.difference[1], work.hidden
+    divide(by_precision, -2.0)
+    add(by_mean, work.difference[0], 1.0, 0)
+    shift = trained.units.curvature[GRADIENT]
+    move_precision(rule, trained.units, by_precision, by_mean, trained.hidden_offset, rate, shift)
+    add(trained.hidden_bias[VALUES], shift, 1.0, 1)
 
 
 @linked
@@ -264,10 +253,10 @@ def run_updates(layers, trained, averaged, batch, chains, work, course, begin):
         model = _model_side(layers, data, chains, course, update, n_gibbs, sweeps)
         sweeps += n_gibbs
         write_gradient(trained, data, model, work)
-        _take_steps(course.rule, trained, rates, work)
+        _take_steps(_rule_of(course.rule, rates), trained, rates, work)
         if course.centred:
-            approach(trained.hidden_offset, work.hidden[0], 1 - MEMORY)
-        if rates[SHARE] > 0:
+            approach(trained.hidden_offset, work.mean, 1 - MEMORY)
+        if rates[SHARE] > 0.0:
             _average(averaged, trained, rates[SHARE])
         if trained.units.learn_precision and _bends_otherwise(layers):
             return i + 1

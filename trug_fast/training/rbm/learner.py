@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
+from trug_fast.kernels.linking import want
 from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
 from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, Averaged, Course
-from trug_fast.kernels.tiles import STRIPS, gather
+from trug_fast.kernels.rbm.unit_steps import BENDING
+from trug_fast.kernels.tiles import gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
@@ -45,6 +47,8 @@ class RBMLearner:
         self.steps = Steps(settings.optimizer)
         self.visible_precision = settings.visible_precision()
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
+        if self.units.start.learn_precision:
+            want(BENDING)
         self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
         self.hidden_offset = np.zeros(n_hidden, dtype)
         self.trained = updates.Trained(
@@ -67,7 +71,7 @@ class RBMLearner:
             self.chains = self.replicas.chains
         else:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
-        self._working = updates.Work.new(n_visible, n_hidden, STRIPS, dtype)
+        self._working = updates.Work.new(n_visible, n_hidden, dtype)
         self._start(data, base)
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
