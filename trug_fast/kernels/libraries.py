@@ -71,7 +71,9 @@ class WideLibrary(JITCodeLibrary):
     def add_ir_module(self, ir_module):
         for function in ir_module.functions:
             if function.blocks:
-                set.add(function.attributes, WIDE)  # llvmlite's own method refuses what it does not know
+                set.add(
+                    function.attributes, WIDE
+                )  # llvmlite's own method refuses what it does not know
         super().add_ir_module(ir_module)
 
 

@@ -91,9 +91,7 @@ def rule_at(rule, rate, weight_decay):
 @linked
 def step(rule, parameter):
     """Take one step with a stacked vector."""
-    apply_rule(
-        rule, parameter[VALUES], parameter[GRADIENT], parameter[FIRST], parameter[SECOND]
-    )
+    apply_rule(rule, parameter[VALUES], parameter[GRADIENT], parameter[FIRST], parameter[SECOND])
 
 
 @linked

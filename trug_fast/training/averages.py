@@ -27,12 +27,19 @@ class Averages:
         What is averaged, which an update changes in place.
     share : float
         0 keeps no averages.
+    places : mapping of arrays
+        Where averages are to lie.  They are in float64, since steps towards a parameter become
+        smaller than float32's grid.
     """
 
-    def __init__(self, parameters: Mapping[str, NDArray[Any]], share: float) -> None:
+    def __init__(
+        self, parameters: Mapping[str, NDArray[Any]], share: float, places: State | None = None
+    ) -> None:
         self._parameters, self._share = dict(parameters), share
-        # In float64, since steps towards a parameter become smaller than float32's grid.
-        self._averages = {k: v.astype(np.float64) for k, v in self._parameters.items() if share}
+        self._averages: State = {}
+        for name, values in parameters.items() if share else ():
+            self._averages[name] = (places or {}).get(name, np.empty(values.shape))
+            self._averages[name][...] = values
 
     def share(self, updates: int) -> float:
         """Return the parameters' share in their averages after so many updates: 0 out of turn."""
@@ -46,11 +53,6 @@ class Averages:
         if share:
             for name, average in self._averages.items():
                 approach(average.reshape(-1), self._parameters[name].reshape(-1), share)
-
-    def of(self, name: str, dimensions: int = 1) -> NDArray[np.float64]:
-        """Return the average of a parameter, sharing memory, or an array without entries."""
-        found = self._averages.get(name)
-        return np.empty((0,) * dimensions) if found is None else found
 
     def parameters(self, updates: int) -> State:
         """Return the parameters averaged, as of their own types, once there are averages."""

@@ -34,12 +34,12 @@ class Steps:
             self.memory[name] = (np.zeros_like(parameter), np.zeros_like(parameter))
         return self.memory[name]
 
-    def stack(self, values: FloatArray, name: str | None = None) -> FloatArray:
+    def stack(self, values: FloatArray, name: str | None = None, rows: int = 4) -> FloatArray:
         """Return a parameter with its gradient and memories as one array, the former first.
 
         Without a name it is no parameter that is learned, and its memories are not kept.
         """
-        stacked = np.zeros((4, *values.shape), values.dtype)
+        stacked = np.zeros((rows, *values.shape), values.dtype)
         stacked[kernels.VALUES] = values
         if name is not None:
             self.memory[name] = stacked[kernels.FIRST], stacked[kernels.SECOND]

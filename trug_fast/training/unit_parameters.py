@@ -73,33 +73,34 @@ class UnitParameters:
         self.start, self._steps = start, steps
         ends, width = start.truncation or Truncation(), start.upper - start.lower
         self.bounded = bool(np.isfinite(width).all())
-        precision, lower, upper = (values.astype(dtype) for values in start[:3])
-        learned = slice(0, 1) if ends.learn == "shared" else slice(None)
+        own = np.array(start[:3]).astype(dtype)
         both = start.learns_ends and ends.learn_lower and ends.learn_upper
         area = width**2
         with np.errstate(all="ignore"):  # of a precision that is not learned no log is taken
             curvature = start.precision * area if self.bounded else np.log(start.precision)
+        low_end, log_width, curvature = (
+            steps.stack(values.astype(dtype), name if learned else None)
+            for name, values, learned in (
+                ("low_end", start.lower, both),
+                ("log_width", np.log(width.astype(dtype)), start.learns_ends),
+                ("curvature", curvature, start.learn_precision),
+            )
+        )
         self.moved = unit_steps.Units(
             ENDS[ends.learn],
             ends.learn_lower,
             ends.learn_upper,
             start.learn_precision,
             self.bounded,
-            precision,
-            lower,
-            upper,
+            own,
             area,
-            steps.stack(start.lower[learned].astype(dtype), "low_end" if both else None),
-            steps.stack(
-                np.log(width[learned].astype(dtype)), "log_width" if start.learns_ends else None
-            ),
-            steps.stack(curvature.astype(dtype), "curvature" if start.learn_precision else None),
+            low_end,
+            log_width,
+            curvature,
         )
-        self.precision, self.lower, self.upper = precision, lower, upper
-        self.low_end, self.log_width, self.curvature = (
-            stacked[VALUES]
-            for stacked in (self.moved.low_end, self.moved.log_width, self.moved.curvature)
-        )
+        self.precision, self.lower, self.upper = own
+        self.low_end, self.log_width = low_end[VALUES], log_width[VALUES]
+        self.curvature = curvature[VALUES]
 
     @property
     def bernoulli(self) -> bool:

@@ -16,6 +16,7 @@ from trug_fast.kernels.special.elementary import exp
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
 
 FIXED, SHARED, PER_UNIT = 0, 1, 2
+PRECISION, LOWER, UPPER = 0, 1, 2  # rows of Units.own
 BENDING = "learned precisions"  # subject of rare kernels
 CURVATURES = 1e3  # d (upper - lower)^2: beyond -1e3 units are binary, beyond 1e3 Gaussian
 
@@ -28,12 +29,10 @@ class Units(NamedTuple):
     learn_upper: bool
     learn_precision: bool
     bounded: bool  # no end is infinite
-    precision: np.ndarray  # (hidden,)
-    lower: np.ndarray  # (hidden,)
-    upper: np.ndarray  # (hidden,)
+    own: np.ndarray  # (3, hidden): precision, lower and upper end of each
     area: np.ndarray  # (hidden,) float64, squared width at the start
-    low_end: np.ndarray  # (4, 1 or hidden), stacked as optimizer.py does
-    log_width: np.ndarray  # (4, 1 or hidden)
+    low_end: np.ndarray  # (4, hidden), stacked as optimizer.py does; if shared, all alike
+    log_width: np.ndarray  # (4, hidden)
     curvature: np.ndarray  # (4, hidden)
 
 
@@ -59,8 +58,11 @@ def move_precision(rule, units, by_precision, by_mean, mean, rate, shift):
     mean : about the means of the units
     shift : overwritten with what is to be added to the hidden biases
     """
-    precision, curvature = units.precision, units.curvature[VALUES]
-    gradient = units.curvature[GRADIENT]
+    precision, curvature, gradient = (
+        units.own[PRECISION],
+        units.curvature[VALUES],
+        units.curvature[GRADIENT],
+    )
     for j in range(precision.size):
         slope = by_precision[j] + _middle(units, mean, j) * by_mean[j]
         gradient[j] = slope / units.area[j] if units.bounded else slope * precision[j]
@@ -77,7 +79,7 @@ def move_precision(rule, units, by_precision, by_mean, mean, rate, shift):
 
 @scalar
 def _middle(units, mean, j):
-    middle = (units.lower[j] + units.upper[j]) * like(mean[j], 0.5)
+    middle = (units.own[LOWER, j] + units.own[UPPER, j]) * like(mean[j], 0.5)
     return middle if units.bounded else mean[j]
 
 
@@ -88,25 +90,28 @@ def move_ends(rule, units, by_lower, by_upper, rate):
     With both ends learned the coordinates are the lower end, at constant width, and the log
     width, at constant lower end; with one learned, the log width at the other end.
     """
-    rule, log_width, low_end = rule_at(rule, rate, 0.0), units.log_width, units.low_end
-    hidden, count = units.lower.size, units.log_width.shape[1]
-    for i in range(count):
-        moves, by_width = 0.0, 0.0
-        for j in range(i, hidden, count):  # the unit's own, or all
-            one = scalar_slopes(by_lower[j], by_upper[j], units.learn_upper)
-            moves += one[0]
-            by_width += one[1]
-        if units.ends == SHARED:  # the mean, so that rates do not depend on the number of units
-            moves, by_width = moves / hidden, by_width / hidden
-        log_width[GRADIENT, i] = exp(log_width[VALUES, i]) * by_width
-        low_end[GRADIENT, i] = moves
+    own, rule, log_width, low_end = (
+        units.own,
+        rule_at(rule, rate, 0.0),
+        units.log_width,
+        units.low_end,
+    )
+    count = own.shape[1]
+    total_moves, total_by_width = 0.0, 0.0
+    for j in range(count):
+        moves, by_width = scalar_slopes(by_lower[j], by_upper[j], units.learn_upper)
+        total_moves, total_by_width = total_moves + moves, total_by_width + by_width
+        low_end[GRADIENT, j] = moves
+        log_width[GRADIENT, j] = exp(log_width[VALUES, j]) * by_width
+    if units.ends == SHARED:  # the mean, so that rates do not depend on the number of units
+        for j in range(count):
+            low_end[GRADIENT, j] = total_moves / count
+            log_width[GRADIENT, j] = exp(log_width[VALUES, j]) * (total_by_width / count)
     step(rule, log_width)
     _clip(log_width[VALUES], LOG_WIDTH)
     if units.learn_lower and units.learn_upper:
         step(rule, low_end)
-    for j in range(hidden):
-        i = j % count
-        ends = scalar_ends(
-            low_end[VALUES, i], exp(log_width[VALUES, i]), units.upper[j], units.learn_upper
-        )
-        units.lower[j], units.upper[j] = ends
+    for j in range(count):
+        width = exp(log_width[VALUES, j])
+        ends = scalar_ends(low_end[VALUES, j], width, own[UPPER, j], units.learn_upper)
+        own[LOWER, j], own[UPPER, j] = ends

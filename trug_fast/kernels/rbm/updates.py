@@ -2,11 +2,14 @@
 
 Only the rates differ from update to update; the arrays are the learner's own.  A call of its own
 for every kernel took as long as a small model's update itself: 0.1 ms of 0.2 for 20x64x100.
+
+Vectors lie together in few matrices, since the code that takes an array from Python, or hands it
+on, takes 15 ms to compile.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,68 +30,47 @@ from trug_fast.kernels.optimizer import (
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.tiles import STRIPS, tile_count
 
-from .gibbs import Address, Chains, Phase, draw_hidden, hidden_statistics, model_phase
+from .gibbs import Address, Chains, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
-from .unit_steps import BENDING, FIXED, Units, move_ends, move_precision
+from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
 
 PERSISTENT, FROM_DATA, GIVEN = 0, 1, 2  # the model's chains go on, begin anew, or are run by others
 STARTS = 1 << 40  # its own half of the step numbers keeps draws of starts apart from the sweeps'
 MEMORY = 0.99  # of the running mean of the hidden units, per update
 
+# Rows of vectors behind a stacked bias (optimizer.py): its units' offset, and working space; of the
+# hidden units also the data's mean, and the strips of gradients.py, which are zeros at first.
+OFFSET, SPACE, MEAN, FIRST_STRIP = 4, 5, 6, 7
+VISIBLE_ROWS, HIDDEN_ROWS = 6, FIRST_STRIP + STRIPS
+
 
 class Trained(NamedTuple):
-    """What updates move; parameters are stacked as optimizer.py does."""
+    """What updates move, and their working space."""
 
-    weights: np.ndarray  # (4, visible, hidden)
-    visible_bias: np.ndarray  # (4, visible)
-    hidden_bias: np.ndarray  # (4, hidden)
-    visible_offset: np.ndarray  # (visible,)
-    hidden_offset: np.ndarray  # (hidden,)
-    units: Units
+    weights: np.ndarray  # (4, visible, hidden), stacked
+    visible: np.ndarray  # (VISIBLE_ROWS, visible)
+    hidden: np.ndarray  # (HIDDEN_ROWS, hidden)
+    statistics: np.ndarray  # (8, hidden) float64: difference of the phases' means, model's means
 
 
 class Averaged(NamedTuple):
-    """Running averages of parameters in float64, without entries of those that have none."""
+    """Running averages of parameters in float64."""
 
     weights: np.ndarray  # (visible, hidden)
     visible_bias: np.ndarray  # (visible,)
-    hidden_bias: np.ndarray  # (hidden,)
-    precision: np.ndarray  # (hidden,)
-    lower: np.ndarray  # (hidden,)
-    upper: np.ndarray  # (hidden,)
+    hidden: np.ndarray  # (4, hidden): those of Units.own, then the bias
 
 
-class Work(NamedTuple):
-    """Working arrays."""
-
-    visible: np.ndarray  # (visible,)
-    hidden: np.ndarray  # (hidden,)
-    mean: np.ndarray  # (hidden,) of the data's hidden units
-    difference: np.ndarray  # (4, hidden) float64, of the phases' mean Statistics
-    model: np.ndarray  # (4, hidden) float64: the model's mean Statistics
-    strips: np.ndarray  # (STRIPS, hidden), of gradients.py; zeros at first
-
-    @classmethod
-    def new(cls, n_visible: int, n_hidden: int, dtype: Any) -> Work:
-        """Make the arrays."""
-        visible, hidden, mean = (np.zeros(n, dtype) for n in (n_visible, n_hidden, n_hidden))
-        statistics = np.zeros((2, 4, n_hidden))
-        return cls(visible, hidden, mean, *statistics, np.zeros((STRIPS, n_hidden), dtype))
-
-
-# What is told to each update: columns of Course.rates.
-LEARNING, TRUNCATION, PRECISION, FIRST_CORRECTION, SECOND_CORRECTION, SHARE = range(6)
-RATES = 6  # so many
+# What is told to each update: columns of Course.paces.
+RATE, END_RATE, PRECISION_RATE, N_GIBBS, ROWS, FIRST_CORRECTION, SECOND_CORRECTION, SHARE = range(8)
+PACES = 8  # so many
 
 
 class Course(NamedTuple):
-    """A run of updates: which rows each takes, and how far it goes."""
+    """A run of updates: how many rows each takes, how far it goes, and its random numbers."""
 
+    paces: np.ndarray  # (updates, PACES) float64; SHARE is that of the parameters in their averages
     rule: Rule  # with the weights' decay; rates and corrections are each update's own
-    visible: np.ndarray  # (rows, visible), batch after batch
-    starts: np.ndarray  # (updates + 1,) int64: rows starts[i] to starts[i + 1] are batch i
-    rates: np.ndarray  # (updates, 6) float64; SHARE is that of the parameters in their averages
-    n_gibbs: np.ndarray  # (updates,) int64
     chains: int  # PERSISTENT, FROM_DATA or GIVEN
     centred: bool
     seed: int
@@ -97,10 +79,11 @@ class Course(NamedTuple):
 
 
 @linked
-def _first_rows(phase, rows):
-    """Return the first rows of a phase, sharing memory."""
+def _part(phase, start, rows):
+    """Return a phase of these visible units, sharing memory: of the rest the first rows do."""
     sums = phase.sums[: tile_count(rows, 1, 1)]
-    return Phase(phase.visible[:rows], phase.net[:rows], phase.mean[:rows], sums)
+    visible = phase.visible[start : start + rows]
+    return Phase(visible, phase.net[:rows], phase.mean[:rows], sums)
 
 
 @linked
@@ -111,7 +94,7 @@ def _model_side(layers, batch, chains, course, update, n_gibbs, step):
     persistent = course.chains == PERSISTENT
     if not persistent:
         rows = batch.net.shape[0]
-        phase = _first_rows(chains.phase, rows)
+        phase = _part(chains.phase, 0, rows)
         chains = Chains(chains.hidden[:rows], chains.visible_mean[:rows], phase)
         address = Address(course.seed, HIDDEN, STARTS + update, 0)
         draw_hidden(layers, batch.net, address, chains.hidden)
@@ -127,137 +110,157 @@ def sum_rows(matrix, out):
 
 
 @linked
-def _mean_statistics(phase, out):
-    """Write the mean over rows of the phase's Statistics."""
+def _mean_statistics(sums, rows, out):
+    """Write the mean over so many rows of Statistics."""
     for k in range(out.shape[0]):
-        for t in range(phase.sums.shape[0]):
-            add(out[k], phase.sums[t, k], 1.0, int(t > 0))
-        divide(out[k], phase.visible.shape[0])
+        for t in range(sums.shape[0]):
+            add(out[k], sums[t, k], 1.0, int(t > 0))
+        divide(out[k], rows)
 
 
 @linked
-def _compare(data, model, trained, work):
+def _compare(data, model, trained):
     """Write means of both phases, and their differences as gradients of the biases."""
-    by_visible, by_hidden = trained.visible_bias[GRADIENT], trained.hidden_bias[GRADIENT]
-    sum_rows(data.visible, by_visible)
-    divide(by_visible, data.visible.shape[0])
-    sum_rows(model.visible, work.visible)
-    divide(work.visible, model.visible.shape[0])
-    add(by_visible, work.visible, -1.0, 1)
-    _mean_statistics(data, work.difference)
-    _mean_statistics(model, work.model)
-    add(work.mean, work.difference[0], 1.0, 0)
-    for k in range(work.model.shape[0]):
-        add(work.difference[k], work.model[k], -1.0, 1)
-    add(by_hidden, work.difference[0], 1.0, 0)
+    visible, hidden, statistics = trained.visible, trained.hidden, trained.statistics
+    ours, theirs = data.visible.shape[0], model.visible.shape[0]
+    sum_rows(data.visible, visible[GRADIENT])
+    divide(visible[GRADIENT], ours)
+    sum_rows(model.visible, visible[SPACE])
+    divide(visible[SPACE], theirs)
+    add(visible[GRADIENT], visible[SPACE], -1.0, 1)
+    _mean_statistics(data.sums, ours, statistics[:4])
+    _mean_statistics(model.sums, theirs, statistics[4:])
+    add(hidden[MEAN], statistics[0], 1.0, 0)
+    for k in range(4):
+        add(statistics[k], statistics[4 + k], -1.0, 1)
+    add(hidden[GRADIENT], statistics[0], 1.0, 0)
 
 
 @linked
-def write_gradient(trained, data, model, work):
+def write_gradient(trained, data, model):
     """Write the contrastive estimate of the likelihood's gradient (mathematics 2.2 and 2.5).
 
     Offsets of zero give the plain gradient.  That of weights and biases goes to where they are
-    stacked; ``work`` gets the mean of the data's hidden units and the difference of the phases'.
+    stacked; what the units' own parameters need are the first rows of ``trained.statistics``.
     """
-    _compare(data, model, trained, work)
-    by_visible, by_hidden = trained.visible_bias[GRADIENT], trained.hidden_bias[GRADIENT]
-    centring = Centring(trained.visible_offset, trained.hidden_offset, by_visible, by_hidden)
-    shift = work.visible
-    weight_gradient(data, model, centring, trained.weights[GRADIENT], work.strips, shift)
-    add(by_visible, shift, -1.0, 1)
-    sum_rows(work.strips, work.hidden)
-    add(by_hidden, work.hidden, -1.0, 1)
+    _compare(data, model, trained)
+    visible, hidden, strips = trained.visible, trained.hidden, trained.hidden[FIRST_STRIP:]
+    by_visible, by_hidden = visible[GRADIENT], hidden[GRADIENT]
+    centring = Centring(visible[OFFSET], hidden[OFFSET], by_visible, by_hidden)
+    weight_gradient(data, model, centring, trained.weights[GRADIENT], strips, visible[SPACE])
+    add(by_visible, visible[SPACE], -1.0, 1)
+    sum_rows(strips, hidden[SPACE])
+    add(by_hidden, hidden[SPACE], -1.0, 1)
 
 
 @linked
-def _rule_of(rule, rates):
-    """Return the rule of an update's steps."""
-    return Rule(
+def _take_steps(rule, trained, units, pace):
+    """Move all parameters along their gradients."""
+    rule = Rule(
         rule.kind,
-        rates[LEARNING],
+        pace[RATE],
         rule.momentum,
         rule.decay,
         rule.epsilon,
         rule.weight_decay,
-        rates[FIRST_CORRECTION],
-        rates[SECOND_CORRECTION],
+        pace[FIRST_CORRECTION],
+        pace[SECOND_CORRECTION],
     )
-
-
-@linked
-def _take_steps(rule, trained, rates, work):
-    """Move all parameters along their gradients."""
-    units = trained.units
     step_weights(rule, trained.weights)
-    plain = rule_at(rule, rates[LEARNING], 0.0)
-    step(plain, trained.visible_bias)
-    step(plain, trained.hidden_bias)
+    plain = rule_at(rule, pace[RATE], 0.0)
+    step(plain, trained.visible)
+    step(plain, trained.hidden)
     if units.learn_precision:
-        rarely(bend_units, (plain, rates[PRECISION], trained, work))
+        rarely(_bend, (plain, trained.hidden, trained.statistics, units, pace[PRECISION_RATE]))
     if units.ends != FIXED:
-        by_lower, by_upper = work.difference[2], work.difference[3]
+        by_lower, by_upper = trained.statistics[2], trained.statistics[3]
         divide(by_lower, -1.0)
-        move_ends(plain, units, by_lower, by_upper, rates[TRUNCATION])
+        move_ends(plain, units, by_lower, by_upper, pace[END_RATE])
 
 
 @rare(BENDING)
-def bend_units(rule, rate, trained, work):
+def _bend(rule, hidden, statistics, units, rate):
     """Move the precisions, and the hidden biases with them."""
-    by_precision, by_mean = work.difference[1], work.hidden
+    by_precision, by_mean, shift = statistics[1], hidden[SPACE], hidden[GRADIENT]
     divide(by_precision, -2.0)
-    add(by_mean, work.difference[0], 1.0, 0)
-    shift = trained.units.curvature[GRADIENT]
-    move_precision(rule, trained.units, by_precision, by_mean, trained.hidden_offset, rate, shift)
-    add(trained.hidden_bias[VALUES], shift, 1.0, 1)
+    add(by_mean, statistics[0], 1.0, 0)
+    move_precision(rule, units, by_precision, by_mean, hidden[OFFSET], rate, shift)
+    add(hidden[VALUES], shift, 1.0, 1)
 
 
 @linked
-def _average(averaged, trained, share):
+def _average(averaged, trained, units, share):
     """Take the parameters into their averages."""
     approach_weights(averaged.weights, trained.weights[VALUES], share)
-    approach(averaged.visible_bias, trained.visible_bias[VALUES], share)
-    approach(averaged.hidden_bias, trained.hidden_bias[VALUES], share)
-    approach(averaged.precision, trained.units.precision, share)
-    approach(averaged.lower, trained.units.lower, share)
-    approach(averaged.upper, trained.units.upper, share)
+    approach(averaged.visible_bias, trained.visible[VALUES], share)
+    approach(averaged.hidden[3], trained.hidden[VALUES], share)
+    for k in range(3):
+        approach(averaged.hidden[k], units.own[k], share)
 
 
 @linked
-def _bends_otherwise(layers):
-    """Tell whether there are units with precision <= 0 now and were none before, or were some."""
-    found = 0
-    for j in range(layers.precision.size):
-        found += int(layers.precision[j] <= 0)
-    return (found > 0) != (layers.n_nonpositive > 0)
+def _some_nonpositive(precision):
+    for j in range(precision.size):
+        if precision[j] <= 0:
+            return True
+    return False
+
+
+@linked
+def _layers(given, trained, units):
+    """Return the layers, sharing memory with what moves."""
+    own, visible_bias, hidden_bias = units.own, trained.visible[:1], trained.hidden[:1]
+    return Layers(
+        given.weights,
+        visible_bias,
+        hidden_bias,
+        given.kind,
+        own[PRECISION],
+        own[LOWER],
+        own[UPPER],
+        given.n_nonpositive,
+        given.visible_precision,
+    )
+
+
+class Given(NamedTuple):
+    """What the layers have beside what moves."""
+
+    weights: np.ndarray  # (visible, hidden), those of Trained, read-only
+    visible_precision: np.ndarray  # (visible,) or none
+    kind: int  # of hidden units
+    n_nonpositive: int
 
 
 @kernel
-def run_updates(layers, trained, averaged, batch, chains, work, course, begin):
+def run_updates(given, trained, units, averaged, batches, chains, course, begin):
     """Take the updates of a course from number ``begin`` on, in place; return where they end.
 
-    They end before their time where units with precision <= 0 come up or are no more: ``layers``
-    have to say so, and to have the kernels compiled that such units need.
+    They end before their time where units with precision <= 0 come up or are no more: ``given``
+    has to say so, and to have the kernels compiled that such units need.
 
-    batch : Phase whose visible units are not used
+    batches : Phase of the visible units of all batches; of the rest for the rows of one
     chains : Chains; where they are given, it is their phase that counts, of one update
     """
-    sweeps = course.step
-    for i in range(begin):
-        sweeps += course.n_gibbs[i]
-    for i in range(begin, course.n_gibbs.size):
-        start, stop, rates = course.starts[i], course.starts[i + 1], course.rates[i]
-        rest = _first_rows(batch, stop - start)
-        data = Phase(course.visible[start:stop], rest.net, rest.mean, rest.sums)
-        hidden_statistics(layers, data)
-        update, n_gibbs = course.update + i, course.n_gibbs[i]
-        model = _model_side(layers, data, chains, course, update, n_gibbs, sweeps)
+    layers = _layers(given, trained, units)
+    start, sweeps = 0, course.step
+    for i in range(course.paces.shape[0]):
+        pace = course.paces[i]
+        rows, n_gibbs, update = int(pace[ROWS]), int(pace[N_GIBBS]), course.update + i
+        if i >= begin:
+            data = _part(batches, start, rows)
+            hidden_statistics(layers, data)
+            model = _model_side(layers, data, chains, course, update, n_gibbs, sweeps)
+            write_gradient(trained, data, model)
+            _take_steps(course.rule, trained, units, pace)
+            if course.centred:
+                approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)
+            if pace[SHARE] > 0.0:
+                _average(averaged, trained, units, pace[SHARE])
+            if units.learn_precision and _some_nonpositive(layers.precision) != (
+                given.n_nonpositive > 0
+            ):
+                return i + 1
+        start += rows
         sweeps += n_gibbs
-        write_gradient(trained, data, model, work)
-        _take_steps(_rule_of(course.rule, rates), trained, rates, work)
-        if course.centred:
-            approach(trained.hidden_offset, work.mean, 1 - MEMORY)
-        if rates[SHARE] > 0.0:
-            _average(averaged, trained, rates[SHARE])
-        if trained.units.learn_precision and _bends_otherwise(layers):
-            return i + 1
-    return course.n_gibbs.size
+    return course.paces.shape[0]

@@ -18,8 +18,8 @@ import numpy as np
 
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked
-from trug_fast.kernels.loops import each
 from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.special.elementary import exp
 from trug_fast.kernels.unit.normalizer import evaluate, evaluate_wide, is_wide
 

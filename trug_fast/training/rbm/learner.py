@@ -19,8 +19,8 @@ from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
-from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, Averaged, Course
 from trug_fast.kernels.rbm.unit_steps import BENDING
+from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, Averaged, Course, Given
 from trug_fast.kernels.tiles import gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_units import units_of
@@ -49,21 +49,19 @@ class RBMLearner:
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
-        self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
-        self.hidden_offset = np.zeros(n_hidden, dtype)
-        self.trained = updates.Trained(
-            self.steps.stack(settings.weights(seed), "weights"),
-            self.steps.stack(np.zeros(n_visible, dtype), "visible_bias"),
-            self.steps.stack(np.zeros(n_hidden, dtype), "hidden_bias"),
-            self.visible_offset,
-            self.hidden_offset,
-            self.units.moved,
+        weights = self.steps.stack(settings.weights(seed), "weights")
+        visible, hidden = np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype)
+        visible = self.steps.stack(visible, "visible_bias", updates.VISIBLE_ROWS)
+        hidden = self.steps.stack(hidden, "hidden_bias", updates.HIDDEN_ROWS)
+        self._trained = updates.Trained(weights, visible, hidden, np.zeros((8, n_hidden)))
+        self.weights, self.visible_bias, self.hidden_bias = (
+            part[VALUES] for part in (weights, visible, hidden)
         )
-        self.weights, self.visible_bias, self.hidden_bias = (p[VALUES] for p in self.trained[:3])
+        self.visible_offset, self.hidden_offset = visible[updates.OFFSET], hidden[updates.OFFSET]
+        self.visible_offset[:] = data.mean(axis=0, dtype=np.float64)
         self._rescales = self.units.loose(self.visible_precision)
         self.units.keep_normalizable(self.weights, self.visible_precision)
-        self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
-        self._rows = self._batch.visible  # of a course
+        self._batches = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         base = units_of(self.visible_precision).bias(self.visible_offset)
         self.replicas: Replicas | None = None
         if settings.betas:
@@ -71,13 +69,14 @@ class RBMLearner:
             self.chains = self.replicas.chains
         else:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
-        self._working = updates.Work.new(n_visible, n_hidden, dtype)
         self._start(data, base)
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
-        self.averages = Averages(self.learned, settings.average)
-        of = self.averages.of
-        self._averaged = Averaged(of("weights", 2), *(of(name) for name in Averaged._fields[1:]))
+        self._averaged = Averaged(*map(np.empty, (weights[0].shape, n_visible, (4, n_hidden))))
+        names = ("precision", "lower", "upper", "hidden_bias")
+        places = dict(zip(names, self._averaged.hidden, strict=True))
+        places |= {"weights": self._averaged.weights, "visible_bias": self._averaged.visible_bias}
+        self.averages = Averages(self.learned, settings.average, places)
 
     def _start(self, data: NDArray[Any], base: FloatArray) -> None:
         """Start offsets and chains at data; set biases such that visible means are those of it."""
@@ -185,20 +184,15 @@ class RBMLearner:
     ) -> None:
         """Do so in one call of the kernel, or in more where units become binary."""
         order, sizes = np.concatenate(batches), [batch.size for batch in batches]
-        if order.size > len(self._rows):
-            self._rows = np.empty((order.size, data.shape[1]), self._rows.dtype)
-        course = self._course(self._rows[: order.size], sizes, paces)
+        if order.size > len(self._batches.visible):
+            visible = np.empty((order.size, data.shape[1]), self.weights.dtype)
+            self._batches = self._batches._replace(visible=visible)
+        course = self._course(sizes, paces)
         with computing(self._work(max(sizes))):
-            gather(data, order, course.visible)
+            gather(data, order, self._batches.visible[: order.size])
             done = 0
             while done < len(batches):
-                layers = self.layers()
-                if self.replicas is not None:
-                    self.replicas.sweep(layers, paces[0].n_gibbs, self.seed, course.step)
-                done = updates.run_updates(
-                    layers, self.trained, self._averaged, self._batch, self.chains, self._working,
-                    course, done,
-                )  # fmt: skip
+                done = self._run(course, done)
         self.updates += len(batches)
         self.steps.taken += len(batches)
         self.sweeps += sum(pace.n_gibbs for pace in paces)
@@ -206,25 +200,35 @@ class RBMLearner:
             self.units.keep_normalizable(self.weights, self.visible_precision)
             self.averages.follow(self.updates)
 
-    def _course(self, visible: FloatArray, sizes: Sequence[int], paces: Sequence[Pace]) -> Course:
-        """Return batches and rates as the kernel takes them."""
-        rates = np.zeros((len(paces), updates.RATES))
-        for i, (pace, row) in enumerate(zip(paces, rates, strict=True), 1):
+    def _course(self, sizes: Sequence[int], paces: Sequence[Pace]) -> Course:
+        """Return sizes of batches and rates as the kernel takes them."""
+        rows = np.empty((len(paces), updates.PACES))
+        for i, (size, pace, row) in enumerate(zip(sizes, paces, rows, strict=True), 1):
             share = 0.0 if self._rescales else self.averages.share(self.updates + i)
-            row[:] = *pace[:3], *self.steps.corrections(self.steps.taken + i), share
+            row[:] = *pace[:4], size, *self.steps.corrections(self.steps.taken + i), share
         sampler = PERSISTENT if self.settings.persistent else FROM_DATA
         return Course(
+            rows,
             self.steps.rule(0.0, decays=True),
-            visible,
-            np.cumsum([0, *sizes]),
-            rates,
-            np.array([pace.n_gibbs for pace in paces]),
             sampler if self.replicas is None else GIVEN,
             self.settings.sampler.centred,
             self.seed,
             self.updates,
             1 + self.sweeps,  # step 0 started the chains
         )
+
+    def _run(self, course: Course, begin: int) -> int:
+        """Take updates from number ``begin`` on; return where they end."""
+        layers = self.layers()
+        if self.replicas is not None:
+            n_gibbs = int(course.paces[begin, updates.N_GIBBS])
+            self.replicas.sweep(layers, n_gibbs, self.seed, course.step)
+        given = Given(layers.weights, layers.visible_precision, layers.kind, layers.n_nonpositive)
+        end: int = updates.run_updates(
+            given, self._trained, self.units.moved, self._averaged,
+            self._batches, self.chains, course, begin,
+        )  # fmt: skip
+        return end
 
     def _work(self, rows: int) -> float:
         """Return what a half step of a batch of so many rows, or of the chains, costs."""
