@@ -50,7 +50,7 @@ class Trained(NamedTuple):
     weights: np.ndarray  # (4, visible, hidden), stacked
     visible: np.ndarray  # (VISIBLE_ROWS, visible)
     hidden: np.ndarray  # (HIDDEN_ROWS, hidden)
-    statistics: np.ndarray  # (8, hidden) float64: difference of the phases' means, model's means
+    statistics: np.ndarray  # (8, hidden) float64: plain gradients, the model's mean Statistics
 
 
 class Averaged(NamedTuple):
@@ -87,7 +87,7 @@ def _part(phase, start, rows):
 
 
 @linked
-def _model_side(layers, batch, chains, course, update, n_gibbs, step):
+def model_side(layers, batch, chains, course, update, n_gibbs, step):
     """Run the chains of an update and return the phase that they make."""
     if course.chains == GIVEN:
         return chains.phase
@@ -120,7 +120,7 @@ def _mean_statistics(sums, rows, out):
 
 @linked
 def _compare(data, model, trained):
-    """Write means of both phases, and their differences as gradients of the biases."""
+    """Write means of both phases, and what their differences are the gradients of."""
     visible, hidden, statistics = trained.visible, trained.hidden, trained.statistics
     ours, theirs = data.visible.shape[0], model.visible.shape[0]
     sum_rows(data.visible, visible[GRADIENT])
@@ -134,6 +134,8 @@ def _compare(data, model, trained):
     for k in range(4):
         add(statistics[k], statistics[4 + k], -1.0, 1)
     add(hidden[GRADIENT], statistics[0], 1.0, 0)
+    divide(statistics[1], -2.0)
+    divide(statistics[2], -1.0)
 
 
 @linked
@@ -141,7 +143,8 @@ def write_gradient(trained, data, model):
     """Write the contrastive estimate of the likelihood's gradient (mathematics 2.2 and 2.5).
 
     Offsets of zero give the plain gradient.  That of weights and biases goes to where they are
-    stacked; what the units' own parameters need are the first rows of ``trained.statistics``.
+    stacked; the first rows of ``trained.statistics`` are the plain gradients by the hidden biases,
+    the precisions, the lower and the upper ends.
     """
     _compare(data, model, trained)
     visible, hidden, strips = trained.visible, trained.hidden, trained.hidden[FIRST_STRIP:]
@@ -174,17 +177,15 @@ def _take_steps(rule, trained, units, pace):
         rarely(_bend, (plain, trained.hidden, trained.statistics, units, pace[PRECISION_RATE]))
     if units.ends != FIXED:
         by_lower, by_upper = trained.statistics[2], trained.statistics[3]
-        divide(by_lower, -1.0)
         move_ends(plain, units, by_lower, by_upper, pace[END_RATE])
 
 
 @rare(BENDING)
 def _bend(rule, hidden, statistics, units, rate):
     """Move the precisions, and the hidden biases with them."""
-    by_precision, by_mean, shift = statistics[1], hidden[SPACE], hidden[GRADIENT]
-    divide(by_precision, -2.0)
+    by_mean, shift = hidden[SPACE], hidden[GRADIENT]
     add(by_mean, statistics[0], 1.0, 0)
-    move_precision(rule, units, by_precision, by_mean, hidden[OFFSET], rate, shift)
+    move_precision(rule, units, statistics[1], by_mean, hidden[OFFSET], rate, shift)
     add(hidden[VALUES], shift, 1.0, 1)
 
 
@@ -250,7 +251,7 @@ def run_updates(given, trained, units, averaged, batches, chains, course, begin)
         if i >= begin:
             data = _part(batches, start, rows)
             hidden_statistics(layers, data)
-            model = _model_side(layers, data, chains, course, update, n_gibbs, sweeps)
+            model = model_side(layers, data, chains, course, update, n_gibbs, sweeps)
             write_gradient(trained, data, model)
             _take_steps(course.rule, trained, units, pace)
             if course.centred:

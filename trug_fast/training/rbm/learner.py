@@ -192,7 +192,7 @@ class RBMLearner:
             gather(data, order, self._batches.visible[: order.size])
             done = 0
             while done < len(batches):
-                done = self._run(course, done)
+                done = self._step(course, done)
         self.updates += len(batches)
         self.steps.taken += len(batches)
         self.sweeps += sum(pace.n_gibbs for pace in paces)
@@ -217,7 +217,7 @@ class RBMLearner:
             1 + self.sweeps,  # step 0 started the chains
         )
 
-    def _run(self, course: Course, begin: int) -> int:
+    def _step(self, course: Course, begin: int) -> int:
         """Take updates from number ``begin`` on; return where they end."""
         layers = self.layers()
         if self.replicas is not None:
