@@ -7,12 +7,13 @@ steps, a parameter lies in one array with its gradient and the optimizer's two m
 import math
 from typing import NamedTuple
 
-from .compiling import linked, rounded
+from .compiling import linked, rounded, scalar
 from .intrinsics import like
 from .loops import each
 from .tiles import STRIPS
 
 SGD, RMSPROP, ADAM = 0, 1, 2
+SMALL = 1 << 16  # entries of a matrix up to which one thread takes it
 VALUES, GRADIENT, FIRST, SECOND = 0, 1, 2, 3  # of a parameter that is stacked
 
 
@@ -60,17 +61,24 @@ def apply_rule(rule, parameter, gradient, first, second):
             parameter[i] += step * first[i] / (math.sqrt(square * second[i]) + epsilon)
 
 
+@scalar
+def _strips(matrix):
+    """Return into how many strips a matrix is cut: for a small one, threads cost 2 us of 4."""
+    return STRIPS if matrix.size > SMALL else 1
+
+
 @linked
-def _update_strip(index, rule, weights, gradient, first, second):
+def _update_strip(index, strips, rule, weights, gradient, first, second):
     rows = weights.shape[0]
-    for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
+    for i in range(index * rows // strips, (index + 1) * rows // strips):
         apply_rule(rule, weights[i], gradient[i], first[i], second[i])
 
 
 @linked
 def update_weights(rule, weights, gradient, first, second):
     """Take one optimizer step with all weights."""
-    each(_update_strip, STRIPS, (rule, weights, gradient, first, second))
+    strips = _strips(weights)
+    each(_update_strip, strips, (strips, rule, weights, gradient, first, second))
 
 
 @linked
@@ -125,13 +133,14 @@ def approach(average, values, share):
 
 
 @linked
-def _approach_strip(index, averages, values, share):
+def _approach_strip(index, strips, averages, values, share):
     rows = averages.shape[0]
-    for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
+    for i in range(index * rows // strips, (index + 1) * rows // strips):
         approach(averages[i], values[i], share)
 
 
 @linked
 def approach_weights(averages, values, share):
     """Do so with a matrix."""
-    each(_approach_strip, STRIPS, (averages, values, share))
+    strips = _strips(averages)
+    each(_approach_strip, strips, (strips, averages, values, share))

@@ -202,13 +202,14 @@ class RBMLearner:
 
     def _course(self, sizes: Sequence[int], paces: Sequence[Pace]) -> Course:
         """Return sizes of batches and rates as the kernel takes them."""
-        rows = np.empty((len(paces), updates.PACES))
-        for i, (size, pace, row) in enumerate(zip(sizes, paces, rows, strict=True), 1):
-            share = 0.0 if self._rescales else self.averages.share(self.updates + i)
-            row[:] = *pace[:4], size, *self.steps.corrections(self.steps.taken + i), share
+        alone = self._rescales  # averages follow in Python then
+        rows = [  # in the order of updates.py
+            (*pace[:4], size, *self.steps.corrections(i), 0.0 if alone else self.averages.share(i))
+            for i, (size, pace) in enumerate(zip(sizes, paces, strict=True), self.updates + 1)
+        ]
         sampler = PERSISTENT if self.settings.persistent else FROM_DATA
         return Course(
-            rows,
+            np.array(rows),
             self.steps.rule(0.0, decays=True),
             sampler if self.replicas is None else GIVEN,
             self.settings.sampler.centred,
