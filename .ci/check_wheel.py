@@ -15,7 +15,7 @@ installed = Path(tf.__file__).resolve().parent
 assert clone not in installed.parents, f"{installed} is not the wheel's"
 
 tracked = subprocess.run(
-    ["git", "-C", clone, "ls-files", "trug_fast", "trug_fast_command.py"],
+    ["git", "-C", clone, "ls-files", "trug_fast"],
     check=True,
     capture_output=True,
     text=True,

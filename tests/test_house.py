@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -12,7 +13,12 @@ CODE = 65  # lines of a function, without its docstring, comments and blank line
 PARAMETERS = 20  # of a function
 
 FILES = sorted(PACKAGE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+@cache
+def trees():
+    """Return the syntax tree of each file; for the process that runs these tests alone."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
 def module_of(path):
@@ -29,7 +35,7 @@ MODULES = {module_of(path)[0]: path for path in FILES}
 def imports_of(path):
     """Return the modules of the package that a file imports, wherever in it."""
     found = set()
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(trees()[path]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom):
@@ -43,7 +49,10 @@ def imports_of(path):
     return {name for name in found if name in MODULES} - {module_of(path)[0]}
 
 
-GRAPH = {name: imports_of(path) for name, path in MODULES.items()}
+@cache
+def graph_of_modules():
+    """Return which modules each module imports."""
+    return {name: imports_of(path) for name, path in MODULES.items()}
 
 
 def circles(graph):
@@ -64,7 +73,7 @@ def circles(graph):
 
 def functions():
     """Yield each function with its file."""
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield path.relative_to(ROOT), node
@@ -78,19 +87,19 @@ def listed(found):
 
 def test_circles_are_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
-    assert "trug_fast.models.fields" in GRAPH["trug_fast.models.rbm"]
-    assert "trug_fast.kernels.rbm.gibbs" in GRAPH["trug_fast.models.rbm"]
+    assert "trug_fast.models.fields" in graph_of_modules()["trug_fast.models.rbm"]
+    assert "trug_fast.kernels.rbm.gibbs" in graph_of_modules()["trug_fast.models.rbm"]
 
 
 def test_no_module_imports_itself_through_others():
     # Not at the head of a file, not within a function, not for type checkers only.
-    found = circles(GRAPH)
+    found = circles(graph_of_modules())
     assert not found, listed(found)
 
 
 def test_no_package_imports_itself_through_others():
     rooms = defaultdict(set)
-    for name, others in GRAPH.items():
+    for name, others in graph_of_modules().items():
         room = name.split(".")[1] if "." in name else ""
         rooms[room] |= {other.split(".")[1] for other in others if "." in other} - {room}
     rooms.pop("")  # the root names what is public, and nobody imports it
@@ -100,7 +109,7 @@ def test_no_package_imports_itself_through_others():
 
 def test_a_class_has_a_name_of_its_own():
     names = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 names[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
@@ -144,7 +153,7 @@ def untested(path):
     if (ROOT / "tests" / own.parent / f"test_{own.name}").exists():
         return False
     named = re.search(
-        r"Tested in ([^\n]*?(tests/[\w/]+\.py))", ast.get_docstring(TREES[path]) or ""
+        r"Tested in ([^\n]*?(tests/[\w/]+\.py))", ast.get_docstring(trees()[path]) or ""
     )
     return named is None or not (ROOT / named.group(2)).exists()
 

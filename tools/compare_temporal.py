@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import importlib.util
 
+import numpy as np
+
 from asv_benchmarks.benchmarks import temporal
-from tools.compare_training import Rows, arguments, measure, show
+from tools.compare_training import Row, Rows, arguments, measure, show
+from tools.processor import describe, versions
 
 
 def rows(threads: int) -> Rows:
@@ -23,26 +26,28 @@ def rows(threads: int) -> Rows:
         start = temporal.Start()
         start.setup(units, threads)
         if not found:
-            found["products (floor)"] = (start.products.of_update, 1)
-        found[f"update, {units} units"] = (start.update, 1)
+            found["products (floor)"] = Row(start.products.of_update, ours=False)
+        found[f"update, {units} units"] = Row(start.update)
     if importlib.util.find_spec("torch"):
         import torch
 
         frames = start.data.frames[: temporal.VIDEOS * temporal.TIMES]
         plain = temporal.TorchUpdate(torch, frames)
-        found["update, torch, Bernoulli units"] = (plain.update, 1)
+        found["update, torch, Bernoulli units"] = Row(plain.update, ours=False)
     return found
 
 
 def main() -> None:
     """Measure and print."""
     options = arguments(__doc__.splitlines()[0], rounds=4)
+    print(f"{describe()}; {versions()}\n")
     results = measure(rows, options.threads, options.rounds)
     show(results)
     frames = temporal.VIDEOS * temporal.TIMES
     for threads, times in results.items():
         for name, seconds in times.items():
-            print(f"{name}, {threads} threads: {frames / seconds:,.0f} frames a second")
+            rate = frames / np.median(seconds)
+            print(f"{name}, {threads} threads: {rate:,.0f} frames a second")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
     python -m tools.compare_training [--threads 1 2] [--rounds 6]
 
-Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians.
-The floor is NumPy's matrix products alone, five an update, two a sweep or annealing step.  Rows of
-scikit-learn (persistent chains, plain SGD), torch (CD-1, RMSprop; a plain RBM, every step on
-whole arrays in place) and rbms (persistent chains, plain SGD; annealing) appear where these are
-installed; they have Bernoulli hidden units.
+Batches of 100, 784 visible and 500 hidden units, float32.  All rows in turns in one run; medians,
+on one thread of processor time.  The floor is NumPy's matrix products alone, five an update, two
+a sweep or annealing step.  Rows of scikit-learn (persistent chains, plain SGD), torch (CD-1,
+RMSprop; a plain RBM, every step on whole arrays in place) and rbms (persistent chains, plain SGD;
+annealing) appear where these are installed; they have Bernoulli hidden units.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from asv_benchmarks.benchmarks import ais, gibbs, training
@@ -32,17 +34,29 @@ from asv_benchmarks.benchmarks.common import (
     random_pixels,
     seconds,
 )
+from tools.processor import describe, versions
 
 Call = Callable[[], object]
-Rows = dict[str, tuple[Call, int]]  # what is timed, with the number of steps in a call
 
 
-def scikit_learn() -> Call:
+class Row(NamedTuple):
+    """What is timed, the number of steps in a call, whether it is ours."""
+
+    call: Call
+    steps: int = 1
+    ours: bool = True
+
+
+Rows = dict[str, Row]
+Times = NDArray[np.float64]  # of a step, a median for each round
+
+
+def scikit_learn(rows: int = CHAINS, visible: int = VISIBLE, hidden: int = HIDDEN) -> Call:
     """Return an update of scikit-learn's RBM."""
     from sklearn.neural_network import BernoulliRBM
 
-    model = BernoulliRBM(HIDDEN, batch_size=CHAINS, learning_rate=1e-3, random_state=0)
-    batch = random_pixels(CHAINS, VISIBLE, "float32")
+    model = BernoulliRBM(hidden, batch_size=rows, learning_rate=1e-3, random_state=0)
+    batch = random_pixels(rows, visible, "float32")
     return lambda: model.partial_fit(batch)
 
 
@@ -116,35 +130,61 @@ def rbms_annealing() -> Call:
     return lambda: compute_partition_function_ais(CHAINS, ais.TEMPERATURES + 1, model)
 
 
-def rows(threads: int) -> Rows:
-    """Return what is timed, with the number of steps in a call."""
-    products = Products(threads)
-    found: Rows = {"five products (floor)": (products.of_update, 1)}
+def updates(threads: int) -> Rows:
+    """Return our updates, after their floor."""
+    found = {"five products (floor)": Row(Products(threads).of_update, ours=False)}
     for units in ("trug", "bernoulli"):
         update = training.Update()
         update.setup(units, threads)
-        found[f"update, {units} units"] = (update.update, 1)
-    if importlib.util.find_spec("torch"):
-        found["update, torch, Bernoulli units"] = (torch_rbm(), 1)
-    if importlib.util.find_spec("sklearn"):
-        found["update, scikit-learn, Bernoulli units"] = (scikit_learn(), 1)
-    if importlib.util.find_spec("rbms"):
-        found["update, rbms, Bernoulli units"] = (rbms_update(), 1)
-    found["two products (floor)"] = (products.of_temperature, 1)
+        found[f"update, {units} units"] = Row(update.update)
+    return found
+
+
+def updates_of_others() -> Rows:
+    """Return updates by the libraries that are installed."""
+    peers = {
+        "torch": ("torch", torch_rbm),
+        "sklearn": ("scikit-learn", scikit_learn),
+        "rbms": ("rbms", rbms_update),
+    }
+    return {
+        f"update, {name}, Bernoulli units": Row(prepare(), ours=False)
+        for library, (name, prepare) in peers.items()
+        if importlib.util.find_spec(library)
+    }
+
+
+def annealing(threads: int) -> Rows:
+    """Return our annealing steps, after their floor."""
+    found = {"two products (floor)": Row(Products(threads).of_temperature, ours=False)}
     for units in ("[0, 1]", "[0, 4]", "Bernoulli"):
         temperatures = ais.Temperatures()
         temperatures.setup(units, threads)
-        found[f"annealing step, {units}"] = (temperatures.anneal, ais.TEMPERATURES)
-    for units in ("[0, 4]", "Bernoulli"):
-        sweeps = gibbs.Sweeps()
-        sweeps.setup(units, threads)
-        found[f"Gibbs sweep, {units}"] = (
-            partial(sweeps.time_sweeps, units, threads),
-            gibbs.SWEEPS,
-        )
-    if importlib.util.find_spec("rbms"):
-        found["rbms: annealing step, Bernoulli"] = (rbms_annealing(), ais.TEMPERATURES)
+        found[f"annealing step, {units}"] = Row(temperatures.anneal, ais.TEMPERATURES)
     return found
+
+
+def sweeps(threads: int) -> Rows:
+    """Return our Gibbs sweeps, which have the same floor."""
+    found = {}
+    for units in ("[0, 4]", "Bernoulli"):
+        own = gibbs.Sweeps()
+        own.setup(units, threads)
+        found[f"Gibbs sweep, {units}"] = Row(partial(own.time_sweeps, units, threads), gibbs.SWEEPS)
+    return found
+
+
+def annealing_of_others() -> Rows:
+    """Return annealing steps by rbms, where it is installed."""
+    if not importlib.util.find_spec("rbms"):
+        return {}
+    return {"annealing step, rbms, Bernoulli": Row(rbms_annealing(), ais.TEMPERATURES, ours=False)}
+
+
+def rows(threads: int) -> Rows:
+    """Return what is timed."""
+    own = updates(threads) | updates_of_others()
+    return own | annealing(threads) | sweeps(threads) | annealing_of_others()
 
 
 def use_threads(threads: int) -> None:
@@ -156,30 +196,28 @@ def use_threads(threads: int) -> None:
 
 def measure(
     rows: Callable[[int], Rows], counts: list[int], rounds: int
-) -> dict[int, dict[str, float]]:
-    """Return the median seconds of a step of each row, for each number of threads."""
+) -> dict[int, dict[str, Times]]:
+    """Return the seconds of a step of each row, for each number of threads."""
     calls, times = {}, {}
     for threads in counts:
         use_threads(threads)
         calls[threads] = rows(threads)
-        times[threads] = {name: [] for name in calls[threads]}
-    for _ in range(rounds):
+        times[threads] = {name: np.empty(rounds) for name in calls[threads]}
+    for i in range(rounds):
         for name in calls[counts[0]]:
             for threads in counts:
                 use_threads(threads)
-                times[threads][name] += seconds_of(name, threads, *calls[threads][name])
-    return {
-        threads: {name: float(np.median(found)) for name, found in of_rows.items()}
-        for threads, of_rows in times.items()
-    }
+                times[threads][name][i] = seconds_of(threads, calls[threads][name])
+    return times
 
 
-def seconds_of(name: str, threads: int, call: Call, steps: int) -> list[float]:
-    """Time some calls."""
+def seconds_of(threads: int, row: Row) -> float:
+    """Return the median time of some calls."""
+    # On one thread by the processor's time, which other processes disturb less.
+    clock = time.process_time if threads == 1 else time.perf_counter
     # As in training, which holds BLAS to one thread inside Numba's for the whole run.
-    ours = name.startswith(("update, trug", "update, bernoulli", "annealing", "Gibbs"))
-    with threadpool_limits(1 if ours else threads, "blas"):
-        return [second / steps for second in seconds(call, 10)]
+    with threadpool_limits(1 if row.ours else threads, "blas"):
+        return float(np.median(seconds(row.call, 10, clock))) / row.steps
 
 
 def arguments(words: str, rounds: int) -> argparse.Namespace:
@@ -191,25 +229,36 @@ def arguments(words: str, rounds: int) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def show(results: dict[int, dict[str, float]]) -> None:
+def over_floor(times: dict[str, Times]) -> dict[str, float]:
+    """Return each time over that of the floor above it, taken in the same round."""
+    found, floor = {}, np.empty(0)
+    for name, own in times.items():
+        floor = own if "floor" in name else floor
+        found[name] = float(np.median(own / floor))
+    return found
+
+
+def show(results: dict[int, dict[str, Times]]) -> None:
     """Print a table of times, each also over the floor above it, and what more threads bring."""
-    heads = [f"{threads} threads, ms | over floor" for threads in results]
-    print(f"| | {' | '.join(heads)} |")
-    print("|---" + "|---|---" * len(heads) + "|")
-    floor = ""
-    for name in next(iter(results.values())):
-        floor = name if "floor" in name else floor
-        cells = [f"{t[name] * 1e3:.2f} | {t[name] / t[floor]:.2f}" for t in results.values()]
-        print(f"| {name} | {' | '.join(cells)} |")
-    if len(results) > 1:
-        few, many = results[min(results)], results[max(results)]
-        for name in few:
-            print(f"{name}: {few[name] / many[name]:.2f} times as fast with all threads")
+    heads = [f"{threads} thread{'s' * (threads > 1)}, ms | over floor" for threads in results]
+    several = len(results) > 1
+    print(f"| | {' | '.join([*heads, *['times as fast'] * several])} |")
+    print("|---" * (1 + 2 * len(results) + several) + "|")
+    ratios = {threads: over_floor(times) for threads, times in results.items()}
+    few, many = results[min(results)], results[max(results)]
+    for name in few:
+        cells = [
+            f"{np.median(times[name]) * 1e3:.3g} | {ratios[threads][name]:.2f}"
+            for threads, times in results.items()
+        ]
+        gain = [f"{np.median(few[name] / many[name]):.2f}"] * several
+        print(f"| {' | '.join([name, *cells, *gain])} |")
 
 
 def main() -> None:
     """Measure and print."""
     options = arguments(__doc__.splitlines()[0], rounds=6)
+    print(f"{describe()}; {versions()}\n")
     show(measure(rows, options.threads, options.rounds))
 
 

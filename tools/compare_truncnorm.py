@@ -17,6 +17,7 @@ from scipy import stats
 
 from asv_benchmarks.benchmarks.peers import SAMPLERS, standard
 from tests.support.units import regimes, transform
+from tools.processor import describe, versions
 from trug_fast import truncnorm
 
 ROUNDS = 3
@@ -61,14 +62,19 @@ def table(what, rows):
     print(flush=True)
 
 
+def costs_of(unit, names, n, budget):
+    """Return the samplers that can draw this unit, and the nanoseconds each takes for a draw."""
+    prepared = {name: SAMPLERS[name](unit) for name in names}
+    there = {name: draw for name, draw in prepared.items() if draw is not None}
+    costs = nanoseconds(there.values(), [n] * len(there), budget)
+    return there, dict(zip(there, costs, strict=True))
+
+
 def draws(cases, n, budget):
     """Time and check the samplers."""
     rows = {}
     for unit in cases.values():
-        prepared = {name: prepare(unit) for name, prepare in SAMPLERS.items()}
-        there = {name: draw for name, draw in prepared.items() if draw is not None}
-        costs = nanoseconds(there.values(), [n] * len(there), budget)
-        costs = dict(zip(there, costs, strict=True))
+        there, costs = costs_of(unit, SAMPLERS, n, budget)
         for name in SAMPLERS:
             cell = "-"
             if name in there:
@@ -103,6 +109,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.6, help="for each number")
     options = parser.parse_args()
     numba.set_num_threads(1)
+    print(f"{describe()}; {versions()}\n")
     cases = regimes(options.n)
     with np.errstate(all="ignore"):
         table("draw", draws(cases, options.n, options.seconds))

@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numba
 import numpy as np
@@ -25,6 +24,7 @@ import numpy as np
 import trug_fast as tf
 from asv_benchmarks.benchmarks import temporal as sequence_training
 from asv_benchmarks.benchmarks import training
+from tools.processor import describe, versions
 from trug_fast._common import threads
 from trug_fast.evaluation.partition import paths, runs
 from trug_fast.models.sequences import as_sequences
@@ -59,10 +59,10 @@ def pixels(*shape: int) -> np.ndarray:
     return (np.random.default_rng(1).random(shape) < 0.2).astype("float32")
 
 
-def update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
+def update(rows: int, visible: int, hidden: int, units: str = "trug") -> tuple[Call, float]:
     """Return a CD-1 update, and its work."""
     data, batch = pixels(10 * rows, visible), np.arange(rows)
-    learner = training.learner(rows=rows, visible=visible, hidden=hidden)
+    learner = training.learner(units, rows=rows, visible=visible, hidden=hidden)
     paces = [Pace(1e-4, 1e-5, 0.0, n_gibbs=1)]
     call = lambda: learner.update(data, [batch], paces)  # noqa: E731
     return call, threads.work(rows, visible, hidden)
@@ -182,10 +182,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.03)
     parser.add_argument("--only", nargs="*", choices=list(KINDS), default=list(KINDS))
     options = parser.parse_args()
-    cpu = Path("/proc/cpuinfo")
-    names = [s for s in cpu.read_text().splitlines() if "model name" in s] if cpu.exists() else []
-    processor = names[0].partition(":")[2].strip() if names else "unknown processor"
-    print(f"{processor}, {numba.config.NUMBA_NUM_THREADS} threads\n")
+    print(f"{describe()}, {numba.config.NUMBA_NUM_THREADS} threads; {versions()}\n")
     for kind in options.only:
         rows = []
         for size in SIZES:

@@ -1,32 +1,44 @@
-"""Stochastic neural networks with truncated Gaussian hidden units."""
+"""Stochastic neural networks with truncated Gaussian hidden units.
+
+Each name is imported when it is first used, so that truncated normals do not wait for models, nor a
+command's help for Numba.
+"""
 
 from importlib import import_module
 from importlib.metadata import version
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from . import datasets, kernels
-from ._common.checkpoints import Checkpoint
-from ._common.threads import computing
-from .distributions import truncnorm
-from .evaluation import exact
-from .evaluation.forecasts import forecast_errors
-from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
-from .evaluation.partition import LogPartition, PartitionWarning, log_partition
-from .evaluation.prediction import prediction_error
-from .models.rbm import BernoulliRBM, TruGRBM
-from .models.tggm import TruGTGGM
-from .models.trbm import BernoulliTRBM, TruGTRBM
-from .models.truncation import Truncation
-from .training.diagnosis import TrainingWarning
-from .training.options import CD, PCD, SGD, Adam, Monitor, ParallelTempering, RandomWeights, RMSprop
-from .training.rbm.train import RBMFit, train_rbm
-from .training.tggm.options import HoldOut, MeanField, Noise
-from .training.tggm.train import TGGMFit, train_tggm
-from .training.trbm.options import LinearStart, SequenceCD
-from .training.trbm.train import TRBMFit, train_trbm
-from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
-
-__version__ = version("trug-fast")
+if TYPE_CHECKING:
+    from . import datasets, estimators, kernels, plots
+    from ._common.checkpoints import Checkpoint
+    from ._common.threads import computing
+    from .distributions import truncnorm
+    from .evaluation import exact
+    from .evaluation.forecasts import forecast_errors
+    from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
+    from .evaluation.partition import LogPartition, PartitionWarning, log_partition
+    from .evaluation.prediction import prediction_error
+    from .models.rbm import BernoulliRBM, TruGRBM
+    from .models.tggm import TruGTGGM
+    from .models.trbm import BernoulliTRBM, TruGTRBM
+    from .models.truncation import Truncation
+    from .training.diagnosis import TrainingWarning
+    from .training.options import (
+        CD,
+        PCD,
+        SGD,
+        Adam,
+        Monitor,
+        ParallelTempering,
+        RandomWeights,
+        RMSprop,
+    )
+    from .training.rbm.train import RBMFit, train_rbm
+    from .training.tggm.options import HoldOut, MeanField, Noise
+    from .training.tggm.train import TGGMFit, train_tggm
+    from .training.trbm.options import LinearStart, SequenceCD
+    from .training.trbm.train import TRBMFit, train_trbm
+    from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
 
 __all__ = [
     "Adam",
@@ -75,9 +87,67 @@ __all__ = [
     "truncnorm",
 ]
 
+_HOMES = {
+    "Adam": "training.options",
+    "BernoulliRBM": "models.rbm",
+    "BernoulliTRBM": "models.trbm",
+    "BernoulliUnits": "training.units",
+    "CD": "training.options",
+    "Checkpoint": "_common.checkpoints",
+    "GaussianUnits": "training.units",
+    "HoldOut": "training.tggm.options",
+    "LinearStart": "training.trbm.options",
+    "LogPartition": "evaluation.partition",
+    "MeanField": "training.tggm.options",
+    "Monitor": "training.options",
+    "Noise": "training.tggm.options",
+    "PCD": "training.options",
+    "ParallelTempering": "training.options",
+    "PartitionWarning": "evaluation.partition",
+    "RBMFit": "training.rbm.train",
+    "RMSprop": "training.options",
+    "RandomWeights": "training.options",
+    "SGD": "training.options",
+    "SequenceCD": "training.trbm.options",
+    "TGGMFit": "training.tggm.train",
+    "TRBMFit": "training.trbm.train",
+    "TrainingWarning": "training.diagnosis",
+    "TruGRBM": "models.rbm",
+    "TruGTGGM": "models.tggm",
+    "TruGTRBM": "models.trbm",
+    "TruGUnits": "training.units",
+    "Truncation": "models.truncation",
+    "computing": "_common.threads",
+    "datasets": "datasets",
+    "estimators": "estimators",
+    "exact": "evaluation.exact",
+    "forecast_errors": "evaluation.forecasts",
+    "kernels": "kernels",
+    "log_likelihood": "evaluation.likelihood",
+    "log_partition": "evaluation.partition",
+    "plots": "plots",
+    "prediction_error": "evaluation.prediction",
+    "pseudo_log_likelihood": "evaluation.likelihood",
+    "train_rbm": "training.rbm.train",
+    "train_tggm": "training.tggm.train",
+    "train_trbm": "training.trbm.train",
+    "truncnorm": "distributions",
+}
 
-def __getattr__(name: str) -> ModuleType:
-    """Import the parts with dependencies of their own when they are first used."""
-    if name in ("estimators", "plots"):
-        return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    """Import what has not been used before."""
+    if name == "__version__":
+        value: Any = version("trug-fast")
+    elif name in _HOMES:
+        home = _HOMES[name]
+        module = import_module(f".{home}", __name__)
+        value = module if home.rpartition(".")[2] == name else getattr(module, name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

@@ -6,7 +6,7 @@ import numpy as np
 import trug_fast as tf
 from trug_fast.evaluation.partition import paths, runs
 
-from .common import CHAINS, INTERVALS, THREADS, Products, model_of, random_model, ratio
+from .common import CHAINS, INTERVALS, THREADS, Products, model_of, random_model, ratio, some
 
 TEMPERATURES = 5  # a call short enough that other work on the machine spares some
 
@@ -72,7 +72,7 @@ class TwoProducts:
 class Quality:
     """Estimates for a model small enough to enumerate: 1,000 temperatures, 100 chains."""
 
-    params = list(INTERVALS)
+    params = some(INTERVALS)
     param_names = ("interval",)
 
     def setup(self, interval):

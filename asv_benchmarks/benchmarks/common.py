@@ -1,10 +1,12 @@
 """What the benchmarks share: sizes, threads, and how two times are compared."""
 
 import math
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -15,9 +17,26 @@ import trug_fast as tf
 # The tests' tables and their exact probability transform are used here too.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
+T = TypeVar("T")
+# Set where it only matters whether benchmarks run, as in `.ci/run`: of parameters that choose no
+# other code one is enough, and one round of measurements.
+ONCE = bool(os.environ.get("BENCHMARKS_ONCE"))
+
+
+def some(values: Iterable[T]) -> list[T]:
+    """Return parameters that choose no other code: the first alone where that is enough."""
+    return list(values)[: 1 if ONCE else None]
+
+
+def times(rounds: int) -> range:
+    """Return what measures so many times, or once where that is enough."""
+    return range(1 if ONCE else rounds)
+
+
 CHAINS, VISIBLE, HIDDEN = 100, 784, 500  # of the timed models: binarized MNIST's usual size
 INTERVALS = {"[0, 1]": (0.0, 1.0), "[0, 4]": (0.0, 4.0), "[0, inf)": (0.0, math.inf)}
-THREADS = sorted({1, numba.config.NUMBA_NUM_THREADS})
+MOST = numba.config.NUMBA_NUM_THREADS
+THREADS = [MOST] if ONCE else sorted({1, MOST})
 # Seconds of rest: idle threads of one runtime spin and slow the other.  OpenBLAS's do so for 0.1 s:
 # after a rest of 0.05 s the first six updates on two threads took 10 ms instead of 3.
 REST = 0.2
@@ -92,18 +111,21 @@ def fast_decile(times: list[float]) -> float:
     return float(np.quantile(times, 0.1))
 
 
-def seconds(function: Callable[[], object], calls: int) -> list[float]:
+def seconds(
+    function: Callable[[], object], calls: int, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
     """Time each of some calls, after a rest and some calls that are not counted."""
-    time.sleep(REST)
-    times: list[float] = []
+    calls, warm = (1, 0.0) if ONCE else (calls, WARM)
+    time.sleep(0.0 if ONCE else REST)
+    found: list[float] = []
     skipped = 0
-    while len(times) < calls + skipped:
-        begun = time.perf_counter()
+    while len(found) < calls + skipped:
+        begun = clock()
         function()
-        times.append(time.perf_counter() - begun)
-        if sum(times[:-1]) < WARM:
+        found.append(clock() - begun)
+        if sum(found[:-1]) < warm:
             skipped += 1
-    return times[skipped:]
+    return found[skipped:]
 
 
 def ratio(
@@ -116,7 +138,7 @@ def ratio(
     """Return how much longer ours takes than products, measured in turns."""
     our_times: list[float] = []
     product_times: list[float] = []
-    for _ in range(rounds):
+    for _ in times(rounds):
         our_times += seconds(ours, calls)
         with limit():
             product_times += seconds(products, 2 * calls)
@@ -129,7 +151,7 @@ def ratio_in_turns(
     """Return how much longer ours takes than another function, measured in turns."""
     our_times: list[float] = []
     other_times: list[float] = []
-    for _ in range(rounds):
+    for _ in times(rounds):
         our_times += seconds(ours, calls)
         other_times += seconds(other, calls)
     return fast_decile(our_times) / fast_decile(other_times)

@@ -6,7 +6,7 @@ from numba import njit
 from trug_fast import kernels
 from trug_fast.kernels.compiling import serial
 
-from .common import ratio_in_turns
+from .common import ratio_in_turns, some
 from .truncnorm import REGIMES, N, regime
 
 
@@ -32,7 +32,7 @@ def own_loop(rng, a, d, lower, upper, out):
 class Embedding:
     """A user's loop over 100,000 units of one regime."""
 
-    params = REGIMES
+    params = some(REGIMES)
     param_names = ("regime",)
 
     def setup(self, regime_name):

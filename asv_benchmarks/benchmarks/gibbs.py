@@ -16,6 +16,8 @@ from .common import (
     model_of,
     random_model,
     random_pixels,
+    some,
+    times,
 )
 
 SWEEPS = 20
@@ -24,7 +26,7 @@ SWEEPS = 20
 class Sweeps:
     """Twenty sweeps."""
 
-    params = (["Bernoulli", *INTERVALS], THREADS)
+    params = (["Bernoulli", *some(INTERVALS)], THREADS)
     param_names = ("units", "threads")
 
     def setup(self, units, threads):
@@ -45,14 +47,14 @@ class Speedup:
     def track_all_threads_over_one(self):
         """Return the time of one thread over that of all."""
         target, start = model_of("[0, 4]"), random_pixels(CHAINS, VISIBLE, "float32")
-        times = {threads: [] for threads in THREADS}
-        for _ in range(8):
+        found = {threads: [] for threads in THREADS}
+        for _ in times(8):
             for threads in THREADS:
                 numba.set_num_threads(threads)
                 begun = time.perf_counter()
                 target.sample(start=start, n_gibbs=SWEEPS, rng=0)
-                times[threads].append(time.perf_counter() - begun)
-        return fast_decile(times[THREADS[0]]) / fast_decile(times[THREADS[-1]])
+                found[threads].append(time.perf_counter() - begun)
+        return fast_decile(found[THREADS[0]]) / fast_decile(found[THREADS[-1]])
 
 
 class Quality:

@@ -15,6 +15,8 @@ from threadpoolctl import threadpool_limits
 
 import trug_fast as tf
 
+from .common import some, times
+
 # Training rows and inputs of the UCI sets; hidden units and rows in a batch of Table 4.
 SHAPES = {
     "yacht": (277, 6, 50, 50),
@@ -107,7 +109,7 @@ def torch_peer(
 class Epoch:
     """Our epoch over another's: below 1 we are faster."""
 
-    params = (list(SHAPES), ["ml", "moments"], PEERS)
+    params = (some(SHAPES), ["ml", "moments"], PEERS)
     param_names = ("shape", "objective", "peer")
     timeout = 300
     unit = "ratio"
@@ -127,11 +129,11 @@ class Epoch:
 
     def track_ratio(self, shape: str, objective: str, peer: str) -> float:
         """Measure in turns."""
-        times: dict[Callable[[], object], list[float]] = {self.ours: [], self.theirs: []}
+        found: dict[Callable[[], object], list[float]] = {self.ours: [], self.theirs: []}
         with threadpool_limits(1):
-            for _ in range(ROUNDS):
-                for train, found in times.items():
+            for _ in times(ROUNDS):
+                for train, own in found.items():
                     begun = time.thread_time()
                     train()
-                    found.append(time.thread_time() - begun)
-        return float(np.median(times[self.ours]) / np.median(times[self.theirs]))
+                    own.append(time.thread_time() - begun)
+        return float(np.median(found[self.ours]) / np.median(found[self.theirs]))

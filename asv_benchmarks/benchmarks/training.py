@@ -8,13 +8,13 @@ from trug_fast.training.rbm.learner import RBMLearner
 from trug_fast.training.rbm.settings import RBMSettings
 from trug_fast.training.settings import Pace
 
-from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio
+from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio, some
 
 DIGIT_UNITS = {
-    "Bernoulli": {"hidden": "bernoulli"},
+    "learned": {},
     "[0, 1]": {"truncation": (0.0, 1.0)},
     "[0, 4]": {"truncation": (0.0, 4.0)},
-    "learned": {},
+    "Bernoulli": {"hidden": "bernoulli"},
 }
 
 
@@ -91,7 +91,7 @@ class FiveProducts:
 class Digits:
     """Forty epochs on the 8x8 digits, 50 hidden units, one thread: too small for more."""
 
-    params = list(DIGIT_UNITS)
+    params = some(DIGIT_UNITS)
     param_names = ("units",)
 
     def setup(self, units):

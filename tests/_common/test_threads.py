@@ -18,7 +18,8 @@ from tests.support.calls import (
 )
 from tests.support.data import ROOT
 from trug_fast._common import threads
-from trug_fast.kernels import balls, optimizer, tiles
+from trug_fast.kernels import balls, loops, optimizer, tiles
+from trug_fast.kernels.linking import Inner
 from trug_fast.kernels.rbm import annealing, free_energy, gibbs, gradients, tempering
 from trug_fast.kernels.tggm import mean_field
 from trug_fast.kernels.trbm import filter, frames
@@ -50,23 +51,21 @@ def test_after_a_fork_calls_on_one_thread_go_on(forked):
 
 
 def parallel_kernels():
-    """Return module, name and kernel of all that run or call a parallel loop."""
+    """Return module, name and kernel of all for Python that run or call a parallel loop."""
     every = [(m, n, v) for m in MODULES for n, v in vars(m).items() if isinstance(v, Dispatcher)]
     found = set()
     while True:
         more = {kernel for _, _, kernel in every if runs_in_parallel(kernel, found)}
         if more == found:
-            return [entry for entry in every if entry[2] in found]
+            return [(m, n, v) for m, n, v in every if v in found and not isinstance(v, Inner)]
         found = more
 
 
 def runs_in_parallel(kernel, known):
     """Tell whether a kernel has a parallel loop or calls one that is known to."""
     function = kernel.py_func
-    called = (function.__globals__.get(name) for name in function.__code__.co_names)
-    return bool(kernel.targetoptions.get("parallel")) or any(
-        isinstance(each, Dispatcher) and each in known for each in called
-    )
+    called = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return loops.each in called or any(isinstance(c, Dispatcher) and c in known for c in called)
 
 
 def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
@@ -91,9 +90,19 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
                     monkeypatch.setattr(module, own, watched(name, kernel))
     for call in CALLS.values():
         call()
-    inner = {"pack_means", "hidden_half_step", "visible_half_step", "net_inputs", "exchange"}
-    inner |= {"log_norm_tiles"}
-    assert {name for _, name, _ in kernels} - seen <= inner | {"step_hidden"}
+    assert len(kernels) > 15
+    assert {name for _, name, _ in kernels} - seen == set()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_python_calls_only_what_is_compiled_for_it(name, monkeypatch):
+    """Another kernel would be compiled twice."""
+
+    def refuse(kernel, *args):
+        raise AssertionError(f"{kernel} is called from Python")
+
+    monkeypatch.setattr(Inner, "__call__", refuse)
+    CALLS[name]()
 
 
 @several

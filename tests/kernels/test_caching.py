@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.kernels.test_compiling import fill
+from tests.support import processes
 
 KERNEL = """
 from .compiling import serial
@@ -46,20 +47,13 @@ def folder(tmp_path):
 
 def once(folder, cache, before="", **variables):
     """Run the kernel in a new process; return its value, its hits in the cache, and its words."""
-    environment = os.environ | variables | {
-        "PYTHONPATH": str(folder.parent),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "HOME": str(cache),
-        "LOCALAPPDATA": str(cache),
-        "XDG_CACHE_HOME": str(cache),
-    }  # fmt: skip
+    environment = os.environ | variables
+    environment |= dict.fromkeys(("HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"), str(cache))
     if "NUMBA_CACHE_DIR" not in variables:
         environment.pop("NUMBA_CACHE_DIR", None)
-    command = [sys.executable, "-c", before + SCRIPT]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    value, hits = done.stdout.split()
-    return float(value), int(hits), done.stderr
+    printed, said = processes.run(before + SCRIPT, folder.parent, **environment)
+    value, hits = printed.split()
+    return float(value), int(hits), said
 
 
 def nowhere(folder):
@@ -141,7 +135,7 @@ IndexDataCacheFile.save = save
 
 
 def test_without_compilation_the_import_says_what_to_do():
-    command = [sys.executable, "-c", "import trug_fast"]
+    command = [sys.executable, "-c", "from trug_fast import truncnorm"]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert "ImportError: trug_fast consists of compiled kernels: unset NUMBA_DISABLE_JIT" in (

@@ -3,15 +3,14 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from numba import njit
 
+from tests.support import processes
 from trug_fast import kernels
-from trug_fast.kernels import caching, compiling
+from trug_fast.kernels import caching, compiling, libraries, linking, loops
 
 HELPER = """
 from .compiling import scalar
@@ -21,14 +20,17 @@ def factor():
     return 2.0
 """
 PARALLEL = """
-from numba import prange
-from .compiling import parallel
+from .compiling import kernel, linked
 from .helper import factor
+from .loops import each
 
-@parallel
+@linked
+def one(i, out):
+    out[i] = factor()
+
+@kernel
 def fill(out):
-    for i in prange(out.size):
-        out[i] = factor()
+    each(one, out.size, (out,))
 """
 PATTERN = """
 from .compiling import pattern, serial
@@ -45,14 +47,17 @@ def fill(out):
 """
 # In rooms on other floors: files of one name that hold kernels of one name on the same line.
 DEEP = """
-from numba import prange
-from folder.compiling import parallel
+from folder.compiling import kernel, linked
 from folder.deep.er.helper import factor
+from folder.loops import each
 
-@parallel
+@linked
+def one(i, out):
+    out[i] = NUMBER * factor()
+
+@kernel
 def fill(out):
-    for i in prange(out.size):
-        out[i] = NUMBER * factor()
+    each(one, out.size, (out,))
 """
 ROOMS = ("rbm", "trbm", "deep/rbm")  # of which two end alike
 SCRIPT = """
@@ -80,7 +85,7 @@ def fill(folder, kernel):
     """Make a folder of kernels like the package's."""
     folder.mkdir()
     (folder / "__init__.py").touch()
-    for module in (caching, compiling):
+    for module in (caching, compiling, libraries, linking, loops):
         shutil.copy(module.__file__, folder)
     (folder / "helper.py").write_text(HELPER, encoding="utf-8")
     (folder / "kernel.py").write_text(kernel, encoding="utf-8")
@@ -88,15 +93,9 @@ def fill(folder, kernel):
 
 def once(folder, script):
     """Run a script in a new process; return the values that it prints, with their cache hits."""
-    environment = os.environ | {
-        "NUMBA_CACHE_DIR": str(folder.parent / "cache"),
-        "PYTHONPATH": str(folder.parent),
-        "PYTHONDONTWRITEBYTECODE": "1",  # else Python itself may miss an edit within a second
-    }
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    lines = (line.split() for line in done.stdout.splitlines())
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(folder.parent / "cache")}
+    printed, _ = processes.run(script, folder.parent, **variables)
+    lines = (line.split() for line in printed.splitlines())
     return [(float(value), int(hits)) for value, hits in lines]
 
 

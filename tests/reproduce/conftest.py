@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.figures import small_figures  # noqa: F401
 from tests.support.tables import TINY, reproduce
 
 

@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tables import ONE, TINY, figures_of, interrupt, refuse, reproduce
+from tests.support.tables import (
+    CONTINUED,
+    ONE,
+    TINY,
+    figures_of,
+    interrupt,
+    refuse,
+    reproduce,
+)
 from trug_fast.cli import main
 from trug_fast.evaluation.partition import runs
 from trug_fast.reproduce import results, table1
@@ -61,6 +69,7 @@ def test_other_annealing_trains_nothing_anew(config, tmp_path, monkeypatch, caps
 
 @pytest.mark.parametrize("updates", [2, 7, 20])  # one rehearses; 15 make an epoch
 def test_an_interrupted_training_continues(config, done, tmp_path, monkeypatch, updates, capsys):
+    config.write_text(CONTINUED)  # ``done`` has not been kept so often
     update, calls = RBMLearner.update, []
 
     def counted(self, *args):
@@ -114,7 +123,8 @@ def test_an_interrupted_annealing_continues(config, done, tmp_path, monkeypatch)
 
 
 def test_a_killed_run_continues(config, tmp_path):
-    config.write_text(TINY.replace("epochs = 3", "epochs = 40, every = 40").replace("0.0", "0.05"))
+    changes = "epochs = 40, every = 40, checkpoint_every = 0.05"
+    config.write_text(TINY.replace("epochs = 3", changes))
     whole, out = tmp_path / "whole", tmp_path / "out"
     words = ["reproduce", "table1", f"--config={config}", f"--out={out}", *ONE]
     program = f"import sys; from trug_fast.cli import main; sys.exit(main({words!r}))"

@@ -116,7 +116,7 @@ def test_options_are_those_of_training():
     assert protocol.text("table4").count("paper =") == 54
 
 
-def test_the_table_in_the_papers_form(config, capsys):
+def test_the_table_in_the_papers_form(config, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     assert reproduce(config, "--only=yacht/relu", "--only=yacht/common") == 0
     printed = capsys.readouterr().out
@@ -129,6 +129,7 @@ def test_the_table_in_the_papers_form(config, capsys):
     assert f"{line['lower']:.2f} " in grid[-1] and f"{line['width']:.2f} " in grid[-1]
     assert f"{lines(config)['yacht/relu']['rmse']:.1f}" in grid[2] and "(0.821)" in grid[2]
     out = config.parent / "out"
+    monkeypatch.undo()  # a figure of its true size
     assert main(["reproduce", "nonlinearities", f"--out={out}"]) == 0
     assert (out / "figures" / "nonlinearities.png").stat().st_size > 10_000
     assert main(["reproduce", "nonlinearities", f"--out={config.parent}"]) == 2

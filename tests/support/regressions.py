@@ -98,5 +98,5 @@ def learner(*args, scales=None, seed=0, **more):
 def gradient(run, X, y):
     """Return the objective at a learner, and a copy of its gradient's parts."""
     with one_blas_thread():
-        value = objectives.gradient_of(run.task, run.trained, X, y)
+        value = objectives.gradient_of(run.task, run.trained, X, np.ascontiguousarray(y))
     return value, objectives.parts(run.task, run.trained.gradient.copy())

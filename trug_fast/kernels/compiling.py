@@ -3,7 +3,8 @@
 =========  ====================================  =============================================
 decorator  callers                               for
 =========  ====================================  =============================================
-scalar     kernels copy it into their loops      functions of numbers
+scalar     kernels copy it into their loops      functions of numbers, inlined
+inner      compiled code copies it               longer ones, not inlined
 serial     compiled code copies it; Python       what users may embed in code of their own
 linked     kernels call it                       loops over rows and tiles
 rounded    kernels call it                       the same, rounding as NumPy does
@@ -14,16 +15,17 @@ pattern    copied where it is named              loops that are given the scalar
 =========  ====================================  =============================================
 
 Code for Python to call a function is compiled only where Python does: it takes as long as a small
-function.  Python may call the others too, through an ``entry`` that is compiled when it does.
+function.  Python may call the others too, which are compiled for it once more.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from numba import config, njit
 
 from .caching import KernelCache
-from .libraries import ScalarCompiler, WideCompiler
+from .libraries import KernelCompiler, ScalarCompiler
 from .linking import Inner, InnerLinked, Linked, Rare
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -49,10 +51,13 @@ def _make(kind: Any, compiler: Any, function: F, options: dict[str, Any], **more
     options = _OPTIONS | {"nopython": True, "nogil": True} | options
     dispatcher = kind(function, targetoptions=options, pipeline_class=compiler, **more)
     dispatcher._cache = KernelCache(function)
-    if isinstance(dispatcher, Inner):
-        own = {name: options[name] for name in _OPTIONS}
-        dispatcher.entry = njit(**own, nogil=True)(function)
-        dispatcher.entry._cache = KernelCache(function, "entry")
+    dispatcher.wrapped = partial(_entry, {name: options[name] for name in _OPTIONS})
+    return dispatcher
+
+
+def _entry(options: dict[str, Any], function: Any) -> Any:
+    dispatcher = njit(**options, nogil=True)(function)
+    dispatcher._cache = KernelCache(function, "entry")
     return dispatcher
 
 
@@ -64,6 +69,11 @@ def scalar(function: F) -> F:
     return _make(Inner, ScalarCompiler, function, _UNWRAPPED | {"forceinline": True})
 
 
+def inner(function: F) -> F:
+    """Compile a function of numbers that is copied into what calls it, to be called there."""
+    return _make(Inner, ScalarCompiler, function, _UNWRAPPED)
+
+
 def serial(function: F) -> F:
     """Compile a function that Python calls and compiled code copies, as users' code must."""
     return _compile(function, nogil=True)
@@ -71,27 +81,27 @@ def serial(function: F) -> F:
 
 def linked(function: F) -> F:
     """Compile a function of arrays once, for kernels to call."""
-    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED)
+    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED)
 
 
 def rounded(function: F) -> F:
     """Compile such a function without fusing products and sums: each is rounded, as by NumPy."""
-    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED | {"fastmath": False})
+    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED | {"fastmath": False})
 
 
 def kernel(function: F) -> F:
     """Compile a function of arrays once, for Python and kernels to call; without the GIL."""
-    return _make(Linked, WideCompiler, function, _NO_CFUNC)
+    return _make(Linked, KernelCompiler, function, _NO_CFUNC)
 
 
 def rare(subject: str) -> Callable[[F], F]:
     """Compile a function of arrays once a subject is wanted (linking.want)."""
-    return lambda function: _make(Rare, WideCompiler, function, _UNWRAPPED, subject=subject)
+    return lambda function: _make(Rare, KernelCompiler, function, _UNWRAPPED, subject=subject)
 
 
 def parallel(function: F) -> F:
     """Compile a function whose ``prange`` loop runs in all Numba threads."""
-    return _make(InnerLinked, WideCompiler, function, _UNWRAPPED | {"parallel": True})
+    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED | {"parallel": True})
 
 
 def pattern(function: F) -> F:

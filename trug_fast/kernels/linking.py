@@ -9,6 +9,8 @@ as ever (``compiling.serial``).
 
 A rare kernel is not even compiled until :func:`want` is told that it will be needed: its callers
 read its address from a slot.
+
+Tested in tests/kernels/test_compiling.py.
 """
 
 import copy
@@ -70,12 +72,18 @@ class _Plain(CPUDispatcher):
 
 
 class Inner(_Plain):
-    """A function for compiled code, without what Python needs to call it."""
+    """A function for compiled code, without what Python needs to call it.
 
-    entry: Any = None  # another of the same function, for calls from Python all the same
+    Called from Python all the same, it is compiled again by ``wrapped``, with that.
+    """
 
-    def __call__(self, *arguments):
-        return self.entry(*arguments)
+    wrapped: Any = None
+    _entry: Any = None
+
+    def __call__(self, *arguments):  # noqa: D102
+        if self._entry is None:
+            self._entry = self.wrapped(self.py_func)
+        return self._entry(*arguments)
 
 
 class Linked(_Plain):
@@ -83,10 +91,11 @@ class Linked(_Plain):
 
     def __init__(self, function, **options):
         super().__init__(function, **options)
-        self.described: dict[tuple[Any, ...], Any] = {}  # as callers declare it
-        self.address: dict[tuple[Any, ...], int] = {}
+        self.described = {}  # by types of arguments: as callers declare it
+        self.address = {}
 
     def add_overload(self, cres):
+        """Take in what was compiled or loaded for some types."""
         super().add_overload(cres)
         arguments = tuple(cres.signature.args)
         link = Link(self.py_func.__module__, self.py_func.__name__, arguments, False)
@@ -111,7 +120,7 @@ class Rare(InnerLinked):
     def __init__(self, function, subject="", **options):
         super().__init__(function, **options)
         self.subject = subject
-        self.slots: dict[tuple[Any, ...], Any] = {}
+        self.slots = {}  # by types of arguments
         _rare.append(self)
 
     def offer(self, arguments: tuple[Any, ...]) -> Link:
@@ -135,7 +144,7 @@ _rare: list[Rare] = []
 
 
 def want(subject: str) -> None:
-    """Have the rare kernels of a subject compiled from now on, and those that are called already."""
+    """Have a subject's rare kernels compiled, those called so far and those called later."""
     if subject in _wanted:
         return
     _wanted.add(subject)

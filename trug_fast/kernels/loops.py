@@ -2,6 +2,8 @@
 
 Numba compiles a loop of its own for every ``prange``, at 0.5 to 1.5 s each.  Here one such loop, in
 terms of addresses, serves all kernels.
+
+Tested in tests/kernels/test_compiling.py.
 """
 
 from llvmlite import ir

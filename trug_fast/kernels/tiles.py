@@ -38,10 +38,12 @@ def tile(index, rows, units, width, height=ROWS):
     return Tile(row, min(row + height, rows), unit, min(unit + width, units))
 
 
-@scalar
-def tile_count(rows, units, width, height=ROWS):
+def count_tiles(rows, units, width, height=ROWS):
     """Return how many tiles of this size such a matrix has."""
     return -(-rows // height) * -(-units // width)
+
+
+tile_count = scalar(count_tiles)  # the same for kernels
 
 
 @linked

@@ -51,7 +51,8 @@ class TruGHidden:
             array if dtype is None else array.astype(dtype)
             for array in (self.precision, self.lower, self.upper)
         )
-        return trug_units(precision, lower, upper)
+        units: HiddenUnits = trug_units(precision, lower, upper)
+        return units
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
+from trug_fast._common.numerics import rows_for_kernels
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
@@ -60,7 +61,7 @@ class RBM(TwoLayers):
         layers = self.layers(np.float64)
         result = np.empty(array.shape[0])
         for start in range(0, array.shape[0], CHUNK):
-            rows = np.ascontiguousarray(array[start : start + CHUNK], dtype=np.float64)
+            rows = rows_for_kernels(array[start : start + CHUNK], np.float64)
             with computing(self._work(len(rows))):
                 total = log_norms(layers, rows)
                 linear = rows @ layers.visible_bias[0]
@@ -71,7 +72,7 @@ class RBM(TwoLayers):
     def hidden_moments(self, X: ArrayLike) -> HiddenMoments:
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
         array = self.visible_units.checked("X", X, self.n_visible)
-        rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
+        rows = rows_for_kernels(checks.cast("X", array, self.dtype))
         with computing(self._work(len(rows))):
             found = gibbs.hidden_moments(self.layers(), rows)
         return HiddenMoments(found.mean, found.variance)
@@ -79,7 +80,7 @@ class RBM(TwoLayers):
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""
         array = self.visible_units.checked("X", X, self.n_visible)
-        rows = np.ascontiguousarray(checks.cast("X", array, self.dtype))
+        rows = rows_for_kernels(checks.cast("X", array, self.dtype))
         net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
         with computing(self._work(len(rows))):
@@ -100,7 +101,7 @@ class RBM(TwoLayers):
         TypeError, ValueError
             If H does not hold such numbers.
         """
-        rows = np.ascontiguousarray(self.hidden_units.states("H", H))
+        rows = rows_for_kernels(self.hidden_units.states("H", H))
         mean, visible = (np.empty((rows.shape[0], self.n_visible), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_visible"), VISIBLE, 0, 0)
         with computing(self._work(len(rows))):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
-from trug_fast._common.numerics import read_only
+from trug_fast._common.numerics import read_only, rows_for_kernels
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
@@ -285,10 +285,11 @@ class TruGTGGM(Model):
 
     def _inputs(self, X: ArrayLike) -> FloatArray:
         array = checks.matrix("X", X, self.n_inputs)
-        return np.ascontiguousarray(checks.cast("X", array, self.dtype))
+        return rows_for_kernels(checks.cast("X", array, self.dtype))
 
     def _targets(self, y: ArrayLike, rows: int) -> FloatArray:
-        return checks.cast("y", checks.targets("y", y, rows, self.n_outputs), self.dtype)
+        array = checks.targets("y", y, rows, self.n_outputs)
+        return rows_for_kernels(checks.cast("y", array, self.dtype))
 
     def _flat(self, values: NDArray[Any]) -> FloatArray:
         return values[:, 0] if self.n_outputs == 1 else values

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from trug_fast.kernels.random.philox import ORDER
 
 from .checkpoints import State, TrainingFile, copy_into
 from .diagnosis import QUIET
+from .gathering import in_reach
 from .options import Monitor
 
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
@@ -213,24 +215,36 @@ class Loop:
         # Interrupted in a callback after the last epoch, a run is not finished, but has none left.
         while not self.finished and self.epoch < self.plan.epochs:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
-            batches = list(self.learner.batches(data.shape[0], self.epoch))
-            while self.batch < len(batches):
-                stretch = batches[self.batch : self._border(file)]
-                with interrupts.held():
-                    self._update(data, stretch)
-                bar.advance(len(stretch))
-                due = file is not None and file.due()
-                if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
-                    self.watch.require_sound(self.epoch + 1)
-                if file is not None and due:
-                    file.keep()
+            batches = self.learner.batches(data.shape[0], self.epoch)
+            for source, part in in_reach(data, islice(batches, self.batch, None)):
+                while part:
+                    length = self._length(file)
+                    self._go(source, part[:length], bar, interrupts, file)
+                    part = part[length:]
             self._end_epoch(data, bar)
 
-    def _border(self, file: TrainingFile | None) -> int:
-        """Return the batch before which the next stretch ends: no later than the next look."""
+    def _length(self, file: TrainingFile | None) -> int:
+        """Return how many batches the next stretch has: to the next look at most."""
         seconds = STRETCH if file is None else min(STRETCH, file.wait())
-        look = self.batch - self.batch % LOOK + LOOK
-        return min(look, self.batch + max(1, int(seconds / self._each)))
+        return min(LOOK - self.batch % LOOK, max(1, int(seconds / self._each)))
+
+    def _go(
+        self,
+        data: Any,
+        batches: Sequence[Rows],
+        bar: Progress,
+        interrupts: Interrupts,
+        file: TrainingFile | None,
+    ) -> None:
+        """Take a stretch of updates, and save what came of it if it is time."""
+        with interrupts.held():
+            self._update(data, batches)
+        bar.advance(len(batches))
+        due = file is not None and file.due()
+        if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
+            self.watch.require_sound(self.epoch + 1)
+        if file is not None and due:
+            file.keep()
 
     @QUIET
     def _update(self, data: Any, batches: Sequence[Rows]) -> None:

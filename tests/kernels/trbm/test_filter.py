@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.models import model_of
+from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs
@@ -23,7 +24,7 @@ def layers(kind, dtype, seed=0):
     """Return layers whose weights lead from the hidden units to the next ones."""
     rng = np.random.default_rng(seed)
     weights = rng.normal(0, 0.3, (UNITS, UNITS)).astype(dtype)
-    return model_of(kind, dtype, n_hidden=UNITS).layers()._replace(weights=weights)
+    return model_of(kind, dtype, n_hidden=UNITS).layers()._replace(weights=read_only(weights))
 
 
 def mean_of(units, net):

@@ -194,7 +194,8 @@ def drawer(name):
 
     def draws(rng, *unit, n=None):
         out = np.empty(n or len(unit[0]))
-        fill(rng, *(np.ascontiguousarray(np.broadcast_to(x, out.size), float) for x in unit), out)
+        # Copies: views of broadcast numbers are read-only, and would be compiled for once more.
+        fill(rng, *(np.array(np.broadcast_to(x, out.size), float) for x in unit), out)
         return out
 
     return draws

@@ -80,7 +80,7 @@ def test_contrastive_divergence_starts_at_the_data():
     course = updates.Course(np.zeros((1, updates.PACES)), rule, updates.FROM_DATA, True, 1, 0, 0)
     with one_blas_thread():
         gibbs.hidden_statistics(layers, phase)
-        updates.model_side(layers, phase, chains, course, 0, 0, 0)
+        updates.run_chains_from(layers, phase, chains, course, 0, 0, 0)
     variance = model.hidden_moments(data[:1]).variance[0]
     z = (chains.hidden.mean(axis=0) - phase.mean[0]) / np.sqrt(variance / 20_000)
     assert abs(z).max() < 5

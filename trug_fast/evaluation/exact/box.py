@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.numerics import log_sum_exp
+from trug_fast._common.numerics import log_sum_exp, read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.models.hidden_units import TruGHidden, log_norms
@@ -166,7 +166,7 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
     weights = -box.form[rest, inner][:, None] if len(rest) else np.zeros((1, 1))
     own = (np.array([v]) for v in (box.form[inner, inner], box.lower[inner], box.upper[inner]))
     layers = gibbs.Layers(
-        np.ascontiguousarray(weights),
+        read_only(np.ascontiguousarray(weights)),
         np.zeros((1, weights.shape[0])),
         np.array([[box.linear[inner]]]),
         *TruGHidden(*own).for_kernels(),

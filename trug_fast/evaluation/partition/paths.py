@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm.annealing import AnnealingPath
 from trug_fast.models.hidden_units import log_norms
@@ -108,7 +109,7 @@ def base_log_partition(model: RBM, path: AnnealingPath) -> float:
         return of_visible
     # The hidden units at net input 0 are those of a model without weights and hidden biases.
     layers = model.layers(np.float64)._replace(
-        weights=np.zeros((1, model.n_hidden)), hidden_bias=np.zeros((1, model.n_hidden))
+        weights=read_only(np.zeros((1, model.n_hidden))), hidden_bias=np.zeros((1, model.n_hidden))
     )
     with computing(work(1, 1, model.n_hidden)):
         return of_visible + float(log_norms(layers, np.zeros((1, 1)))[0])

@@ -8,7 +8,7 @@ Tested in tests/kernels/unit/test_scalars.py.
 
 from numpy import float64
 
-from trug_fast.kernels.compiling import scalar, serial
+from trug_fast.kernels.compiling import inner, scalar, serial
 from trug_fast.kernels.intrinsics import power_of_two
 from trug_fast.kernels.unit.nonpositive_precision import quantile_nonpositive
 from trug_fast.kernels.unit.normalizer import whiten
@@ -27,7 +27,7 @@ def _place(x, from_end, inverse, reflected, a, d, lower, upper):
     return min(max(h, lower), upper)
 
 
-@serial
+@inner
 def _quantile_of_any(p, a, d, lower, upper):
     low, high = lower, upper
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
@@ -42,7 +42,7 @@ def _quantile_of_any(p, a, d, lower, upper):
     return min(max(h * power_of_two(k + MAGIC), low), high)
 
 
-@serial
+@inner
 def _quantile(p, a, d, lower, upper):
     if is_plain(a, d, lower, upper):
         return quantile(p, a, d, lower, upper)

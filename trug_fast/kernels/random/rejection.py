@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import inner
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log, log1p
 
 from .chopin_table import EDGES
@@ -36,7 +36,7 @@ _FIRST = (np.searchsorted(_EDGES, _STARTS, "right") - 1).astype(np.int16)
 FEWEST_CELLS = 8  # below this, cells at the two ends would waste too many proposals
 
 
-@serial
+@inner
 def envelope(rng, u, width):
     """Return v in [0, width] with density proportional to exp(-u v - v**2/2).
 
@@ -62,7 +62,7 @@ def envelope(rng, u, width):
             return v
 
 
-@serial
+@inner
 def normal_between(rng, u, u_far):
     """Return a normal z in [u, u_far] by drawing until one falls inside."""
     while True:
@@ -73,7 +73,7 @@ def normal_between(rng, u, u_far):
             return z
 
 
-@serial
+@inner
 def cell_of(z):
     """Return the number of the cell that z lies in: 0 to CELLS for z >= 0, -1 downwards below."""
     size = abs(z)
@@ -88,7 +88,7 @@ def cell_of(z):
     return k if z >= 0.0 else -1 - k
 
 
-@serial
+@inner
 def point_of_cells(rng, first, last, u, u_far):
     """Return a normal z in [u, u_far], whose ends lie in the cells ``first`` and ``last``.
 
@@ -113,7 +113,7 @@ def point_of_cells(rng, first, last, u, u_far):
             return z
 
 
-@serial
+@inner
 def robert(rng, u, u_far, width):
     """Return (z - u if the near end decides, else z; whether it is counted from the near end)."""
     if u < 0.0 and width >= ROBERT_WIDTH:
@@ -121,7 +121,7 @@ def robert(rng, u, u_far, width):
     return envelope(rng, u, width), True
 
 
-@serial
+@inner
 def chopin(rng, u, u_far, width):
     """Return the same as ``robert``, by cells where the interval covers enough of them."""
     if u < _LAST:

@@ -27,7 +27,7 @@ from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid, softplus
-from trug_fast.kernels.tiles import HIDDEN, VISIBLE, tile, tile_count
+from trug_fast.kernels.tiles import HIDDEN, VISIBLE, count_tiles, tile, tile_count
 
 from .gibbs import Layers, draw_visible_row, hidden_net
 from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
@@ -71,8 +71,8 @@ class AnnealingChains(NamedTuple):
             visible_net=np.zeros(visible, dtype),
             hidden=np.zeros(hidden, dtype),
             hidden_net=np.zeros(hidden, dtype),
-            hidden_part=np.zeros((chains, tile_count(1, hidden[1], HIDDEN))),
-            visible_part=np.zeros((chains, tile_count(1, visible[1], VISIBLE))),
+            hidden_part=np.zeros((chains, count_tiles(1, hidden[1], HIDDEN))),
+            visible_part=np.zeros((chains, count_tiles(1, visible[1], VISIBLE))),
             log_weight=np.zeros(chains),
         )
 
@@ -87,11 +87,28 @@ class AnnealingRun(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working arrays of one row of hidden units."""
+    """Working arrays of one row of units."""
 
     net: np.ndarray  # (units,)
     mean: np.ndarray  # (units,)
     values: np.ndarray  # (units,) float64
+    strands: np.ndarray  # (STRANDS,)
+
+
+@linked
+def new_scratch(size, kind):
+    """Return Scratch for so many units, of the float type of the array ``kind``."""
+    space = np.empty((2, size), kind.dtype)
+    return Scratch(space[0], space[1], np.empty(size), np.empty(STRANDS, kind.dtype))
+
+
+class VisibleScratch(NamedTuple):
+    """Working arrays of one row of visible units."""
+
+    move: np.ndarray  # (units,)
+    old: np.ndarray  # (units,)
+    work: np.ndarray  # (units,)
+    strands: np.ndarray  # (STRANDS,)
 
 
 class VisibleStep(NamedTuple):
@@ -113,9 +130,10 @@ def scaled_log_norm(net, units, scale, precision_scale, values):
 
 
 @linked
-def inner(left, right):
+def inner(left, right, strands):
     """Return the sum of products in a fixed order, without waiting for each addition."""
-    strands = np.zeros(STRANDS, left.dtype)
+    for lane in range(STRANDS):
+        strands[lane] = like(strands[lane], 0.0)
     whole = left.size - left.size % STRANDS
     for start in range(0, whole, STRANDS):
         for lane in range(STRANDS):
@@ -135,14 +153,16 @@ def points_for(squares):
 
 
 @linked
-def hidden_gain(net, units, old, new, scratch):
-    """Return a row's sum of L(t a, q d) at ``new`` minus at ``old``, both pairs (t, q)."""
+def hidden_gain(net, units, tempered, old, new, scratch):
+    """Return a row's sum of L(t a, q d) at ``new`` minus at ``old``, both pairs (t, q).
+
+    tempered : the units at ``new``, their precision multiplied by its q
+    """
     step = new[0] - old[0]
-    points = points_for(step * step * inner(net, net))
+    points = points_for(step * step * inner(net, net, scratch.strands))
     if points == 0 or old[1] != new[1]:
         gain = scaled_log_norm(net, units, new[0], new[1], scratch.values)
         return gain - scaled_log_norm(net, units, old[0], old[1], scratch.values)
-    tempered = scale_precision(units, new[1])
     gain = 0.0
     for point in range(points):
         # dL(t a)/dt = a E[h]
@@ -150,27 +170,26 @@ def hidden_gain(net, units, old, new, scratch):
         for j in range(net.size):
             scratch.net[j] = like(net[j], t) * net[j]
         mean_row(scratch.net, tempered, scratch.mean)
-        gain += step / points * inner(net, scratch.mean)
+        gain += step / points * inner(net, scratch.mean, scratch.strands)
     return gain
 
 
 @linked
-def visible_gain(net, units):
+def visible_gain(net, units, scratch):
     """Return a row's sum of softplus(bias + scale net) minus that before both last moved.
 
     Of Gaussian units the square of the same over twice the precision takes softplus's place.
     """
     bias, bias_step, precision = units.bias, units.bias_step, units.precision
-    move, old = np.empty_like(net), np.empty_like(net)
+    move, old, work = scratch.move, scratch.old, scratch.work
     for i in range(net.size):
         move[i] = bias_step[i] + units.scale_step * net[i]
         old[i] = bias[i] + units.scale * net[i] - move[i]
-    work = np.empty_like(net)
     if precision.size > 0:
         for i in range(net.size):
             work[i] = (old[i] + like(move[i], 0.5) * move[i]) / precision[i]
-        return inner(move, work)
-    points = points_for(inner(move, move))
+        return inner(move, work, scratch.strands)
+    points = points_for(inner(move, move, scratch.strands))
     gain = 0.0
     if points == 0:
         for i in range(net.size):
@@ -180,7 +199,7 @@ def visible_gain(net, units):
         at = like(old[0], 0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
         for i in range(net.size):
             work[i] = sigmoid(old[i] + at * move[i])
-        gain += inner(move, work) / points
+        gain += inner(move, work, scratch.strands) / points
     return gain
 
 
@@ -218,37 +237,43 @@ def visible_step(layers, path, k, unit, unit_stop):
 
 
 @linked
-def _hidden_tile(index, layers, chains, path, k, run):
-    visible, hidden, net = chains.visible, chains.hidden, chains.hidden_net
-    hidden_part, bias = chains.hidden_part, layers.hidden_bias
-    t, q = path.hidden_scale[k], path.precision_scale[k]
-    t_old, q_old = path.hidden_scale[max(k - 1, 0)], path.precision_scale[max(k - 1, 0)]
+def _hidden_rows(chains, units, tempered, bias, pace, run, here, uniform, scratch):
+    hidden, net, shares = chains.hidden, chains.hidden_net, chains.hidden_part
+    unit, unit_stop, column = here.unit, here.unit_stop, here.unit // HIDDEN
+    k, t, q, t_old, q_old = pace
     weigh = not run.on_hidden and (t != t_old or q != q_old)
-    rows, units = net.shape
-    here = tile(index, rows, units, HIDDEN, run.block)
-    row, row_stop, unit, unit_stop = here
-    hidden_net(layers, visible, net, here)
-    part = part_of(layers, unit, unit_stop)
-    tempered = scale_precision(part, q)
-    size, dtype = unit_stop - unit, net.dtype
-    uniform = np.empty(padded(size), dtype)
-    scratch = Scratch(np.empty(size, dtype), np.empty(size, dtype), np.empty(size))
-    for r in range(row, row_stop):
+    for r in range(here.row, here.row_stop):
         source, state = net[r, unit:unit_stop], hidden[r, unit:unit_stop]
         if weigh:
-            gain = hidden_gain(source, part, (t_old, q_old), (t, q), scratch)
-            hidden_part[r, unit // HIDDEN] = gain
+            shares[r, column] = hidden_gain(
+                source, units, tempered, (t_old, q_old), (t, q), scratch
+            )
         uniform_row(run.seed, ANNEAL_HIDDEN, k, run.first_chain + r, unit, uniform)
-        for j in range(size):
+        for j in range(source.size):
             source[j] *= like(source[j], t)
         draw_row(source, tempered, uniform, state)
         if run.on_hidden:
-            hidden_part[r, unit // HIDDEN] = inner(state, bias[0, unit:unit_stop])
+            shares[r, column] = inner(state, bias[0, unit:unit_stop], scratch.strands)
         elif not weigh:
-            hidden_part[r, unit // HIDDEN] = 0.0
+            shares[r, column] = 0.0
 
 
-@kernel
+@linked
+def _hidden_tile(index, layers, chains, path, k, run):
+    net, before = chains.hidden_net, max(k - 1, 0)
+    t, q = path.hidden_scale, path.precision_scale
+    pace = (k, t[k], q[k], t[before], q[before])
+    rows, units = net.shape
+    here = tile(index, rows, units, HIDDEN, run.block)
+    hidden_net(layers, chains.visible, net, here)
+    part, size = part_of(layers, here.unit, here.unit_stop), here.unit_stop - here.unit
+    tempered, scratch = scale_precision(part, q[k]), new_scratch(size, net)
+    uniform = np.empty(padded(size), net.dtype)
+    bias = layers.hidden_bias
+    _hidden_rows(chains, part, tempered, bias, pace, run, here, uniform, scratch)
+
+
+@linked
 def hidden_half_step(layers, chains, path, k, run):
     """Draw the hidden units at p_k; before, write each tile's share of the weight if x has it."""
     rows, units = chains.hidden.shape
@@ -257,29 +282,38 @@ def hidden_half_step(layers, chains, path, k, run):
 
 
 @linked
-def _visible_tile(index, layers, chains, path, k, run):
-    visible, net, hidden = chains.visible, chains.visible_net, chains.hidden
-    weights, visible_part = layers.weights, chains.visible_part
-    rows, units = visible.shape
-    row, row_stop, unit, unit_stop = tile(index, rows, units, VISIBLE, run.block)
-    part = net[row:row_stop, unit:unit_stop]
-    gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
-    here = visible_step(layers, path, k, unit, unit_stop)
-    change = bias_change(layers, path, unit, unit_stop)
-    uniform = np.empty(padded(unit_stop - unit), net.dtype)
-    for r in range(row, row_stop):
+def _visible_rows(chains, units, change, k, run, here, uniform, scratch):
+    visible, net, shares = chains.visible, chains.visible_net, chains.visible_part
+    unit, unit_stop, column = here.unit, here.unit_stop, here.unit // VISIBLE
+    for r in range(here.row, here.row_stop):
         target, state = net[r, unit:unit_stop], visible[r, unit:unit_stop]
         if run.on_hidden:
-            visible_part[r, unit // VISIBLE] = visible_gain(target, here)
+            shares[r, column] = visible_gain(target, units, scratch)
         for i in range(target.size):
-            target[i] = here.bias[i] + here.scale * target[i]
+            target[i] = units.bias[i] + units.scale * target[i]
         uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
-        draw_visible_row(target, here.precision, uniform, state)
+        draw_visible_row(target, units.precision, uniform, state)
         if not run.on_hidden:
-            visible_part[r, unit // VISIBLE] = inner(state, change)
+            shares[r, column] = inner(state, change, scratch.strands)
 
 
-@kernel
+@linked
+def _visible_tile(index, layers, chains, path, k, run):
+    net, hidden, weights = chains.visible_net, chains.hidden, layers.weights
+    rows, units = net.shape
+    here = tile(index, rows, units, VISIBLE, run.block)
+    row, row_stop, unit, unit_stop = here
+    part = net[row:row_stop, unit:unit_stop]
+    gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
+    own = visible_step(layers, path, k, unit, unit_stop)
+    change = bias_change(layers, path, unit, unit_stop)
+    uniform = np.empty(padded(unit_stop - unit), net.dtype)
+    space = np.empty((3, unit_stop - unit), net.dtype)
+    scratch = VisibleScratch(space[0], space[1], space[2], np.empty(STRANDS, net.dtype))
+    _visible_rows(chains, own, change, k, run, here, uniform, scratch)
+
+
+@linked
 def visible_half_step(layers, chains, path, k, run):
     """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
     rows, units = chains.visible.shape
@@ -333,12 +367,14 @@ def add_gains(log_weight, gains, linear, step):
 def linear_parts(layers, chains, path, run):
     """Write x.(b - base), or c.h, of the present states, by the tiles of the half steps."""
     rows = chains.log_weight.size
+    strands = np.empty(STRANDS, layers.weights.dtype)
     if run.on_hidden:
         units = chains.hidden.shape[1]
         for unit in range(0, units, HIDDEN):
             stop = min(unit + HIDDEN, units)
             for r in range(rows):
-                gain = inner(chains.hidden[r, unit:stop], layers.hidden_bias[0, unit:stop])
+                bias = layers.hidden_bias[0, unit:stop]
+                gain = inner(chains.hidden[r, unit:stop], bias, strands)
                 chains.hidden_part[r, unit // HIDDEN] = gain
     else:
         units = chains.visible.shape[1]
@@ -346,5 +382,5 @@ def linear_parts(layers, chains, path, run):
             stop = min(unit + VISIBLE, units)
             change = bias_change(layers, path, unit, stop)
             for r in range(rows):
-                gain = inner(chains.visible[r, unit:stop], change)
+                gain = inner(chains.visible[r, unit:stop], change, strands)
                 chains.visible_part[r, unit // VISIBLE] = gain

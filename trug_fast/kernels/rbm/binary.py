@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 
 from trug_fast.kernels.compiling import linked, scalar
 from trug_fast.kernels.intrinsics import like, pick_count
+from trug_fast.kernels.tiles import copy_rows
 
 WORD = 64  # entries in a word of bits, rows in a panel
 LANES_64, LANES_32 = 64, 128  # columns of a panel: eight registers of 512 bits, or sixteen of 256
@@ -132,7 +133,7 @@ def pack(source, word, start, stop, scale, panel):
             packed[j] = factor * row[j]
 
 
-@scalar
+@linked
 def add_panel(bits, panel, total):
     """Add to each row of ``total`` the rows of the panel that its word of ``bits`` selects."""
     for r in range(total.shape[0]):
@@ -159,8 +160,5 @@ def multiply(matrix, source, out, part):
         for word in range(bits.shape[0]):
             pack(source, word, first, last, 1.0, panel)
             add_panel(bits[word], panel, total)
-        for r in range(row_stop - row):
-            target, sums = out[row + r, first:last], total[r]
-            for j in range(target.size):
-                target[j] = sums[j]
+        copy_rows(total, out[row:row_stop, first:last])
     return True

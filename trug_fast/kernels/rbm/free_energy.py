@@ -14,16 +14,20 @@ from .hidden import log_norm_row, part_of
 
 
 @linked
+def _log_norm_rows(net, units, values, parts, part, column):
+    for r in range(part.row, part.row_stop):
+        row = net[r, part.unit : part.unit_stop]
+        parts[r, column] = log_norm_row(row, units, 1.0, 1.0, values)
+
+
+@linked
 def _log_norm_tile(index, layers, visible, net, parts):
     rows, units = net.shape
-    here = tile(index, rows, units, HIDDEN)
-    row, row_stop, unit, unit_stop = here
-    hidden_net(layers, visible, net, here)
-    part = part_of(layers, unit, unit_stop)
-    values = np.empty(unit_stop - unit)
-    for r in range(row, row_stop):
-        total = log_norm_row(net[r, unit:unit_stop], part, 1.0, 1.0, values)
-        parts[r, index % parts.shape[1]] = total
+    part = tile(index, rows, units, HIDDEN)
+    hidden_net(layers, visible, net, part)
+    values = np.empty(part.unit_stop - part.unit)
+    own = part_of(layers, part.unit, part.unit_stop)
+    _log_norm_rows(net, own, values, parts, part, index % parts.shape[1])
 
 
 @kernel

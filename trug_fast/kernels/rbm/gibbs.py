@@ -18,7 +18,7 @@ from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
 from trug_fast.kernels.random.philox import padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid
-from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, copy_rows, tile, tile_count
+from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, copy_rows, count_tiles, tile, tile_count
 from trug_fast.kernels.unit.quantile import quantile
 
 from .binary import multiply
@@ -66,7 +66,7 @@ class Phase(NamedTuple):
     def new(cls, visible: Any, n_hidden: int, *, statistics: bool = True) -> Phase:
         """Make the arrays for these rows of visible units."""
         rows, dtype = visible.shape[0], visible.dtype
-        tiles = tile_count(rows, 1, 1) if statistics else 0
+        tiles = count_tiles(rows, 1, 1) if statistics else 0
         net, mean = np.zeros((rows, n_hidden), dtype), np.zeros((rows, n_hidden), dtype)
         return cls(visible, net, mean, np.zeros((tiles, 4, n_hidden)))
 
@@ -74,7 +74,7 @@ class Phase(NamedTuple):
         """Return the first rows alone, sharing memory."""
         if rows == self.visible.shape[0]:
             return self
-        sums = self.sums[: tile_count(rows, 1, 1)]
+        sums = self.sums[: count_tiles(rows, 1, 1)]
         return Phase(self.visible[:rows], self.net[:rows], self.mean[:rows], sums)
 
     def means(self) -> Any:
@@ -139,11 +139,26 @@ def _net_tile(index, layers, visible, net):
     hidden_net(layers, visible, net, tile(index, rows, units, HIDDEN))
 
 
-@kernel
+@linked
 def net_inputs(layers, visible, net):
     """Write the net inputs of the hidden units given visible ones."""
     rows, units = net.shape
     each(_net_tile, tile_count(rows, units, HIDDEN), (layers, visible, net))
+
+
+# Loops over the rows of a tile stand apart from what makes arrays: they count no references.
+@linked
+def mean_rows(net, units, mean, part):
+    """Write the means of one tile of hidden units; ``units`` are its own."""
+    for r in range(part.row, part.row_stop):
+        mean_row(net[r, part.unit : part.unit_stop], units, mean[r, part.unit : part.unit_stop])
+
+
+@linked
+def _statistics_rows(net, units, mean, sums, part):
+    unit, unit_stop = part.unit, part.unit_stop
+    for r in range(part.row, part.row_stop):
+        statistics_row(net[r, unit:unit_stop], units, mean[r, unit:unit_stop], sums)
 
 
 @linked
@@ -155,14 +170,12 @@ def _statistics_tile(index, layers, phase):
     hidden_net(layers, visible, net, part)
     hidden = part_of(layers, unit, unit_stop)
     if sums.size == 0:
-        for r in range(row, row_stop):
-            mean_row(net[r, unit:unit_stop], hidden, mean[r, unit:unit_stop])
+        mean_rows(net, hidden, mean, part)
         return
     # In the layer's own type: mixing widths costs more than the sums of 256 rows lose.
     total = np.zeros((4, unit_stop - unit), net.dtype)
     added = Statistics(total[0], total[1], total[2], total[3])
-    for r in range(row, row_stop):
-        statistics_row(net[r, unit:unit_stop], hidden, mean[r, unit:unit_stop], added)
+    _statistics_rows(net, hidden, mean, added, part)
     copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
 
 
@@ -174,15 +187,20 @@ def hidden_statistics(layers, phase):
 
 
 @linked
-def draw_hidden_tile(net, layers, address, sample, part):
-    """Draw one tile of hidden units from their net inputs."""
+def _draw_rows(net, units, address, uniform, sample, part):
     unit, unit_stop = part.unit, part.unit_stop
-    units = part_of(layers, unit, unit_stop)
-    uniform = np.empty(padded(unit_stop - unit), net.dtype)
     for r in range(part.row, part.row_stop):
         chain = address.first_chain + r
         uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
         draw_row(net[r, unit:unit_stop], units, uniform, sample[r, unit:unit_stop])
+
+
+@linked
+def draw_hidden_tile(net, layers, address, sample, part):
+    """Draw one tile of hidden units from their net inputs."""
+    uniform = np.empty(padded(part.unit_stop - part.unit), net.dtype)
+    units = part_of(layers, part.unit, part.unit_stop)
+    _draw_rows(net, units, address, uniform, sample, part)
 
 
 @linked
@@ -215,6 +233,18 @@ def step_hidden(layers, visible, address, net, sample):
 
 
 @linked
+def _visible_rows(mean, precision, address, uniform, sample, part):
+    unit, unit_stop = part.unit, part.unit_stop
+    for r in range(part.row, part.row_stop):
+        if sample.size == 0:
+            mean_visible_row(mean[r, unit:unit_stop], precision)
+            continue
+        chain = address.first_chain + r
+        uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
+        draw_visible_row(mean[r, unit:unit_stop], precision, uniform, sample[r, unit:unit_stop])
+
+
+@linked
 def _step_visible_tile(index, layers, hidden, address, mean, sample):
     rows, units = mean.shape
     part = tile(index, rows, units, VISIBLE)
@@ -223,14 +253,7 @@ def _step_visible_tile(index, layers, hidden, address, mean, sample):
     gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, out)
     add_bias(mean, layers.visible_bias, part)
     uniform = np.empty(padded(unit_stop - unit), mean.dtype)
-    precision = layers.visible_precision[unit:unit_stop]
-    for r in range(row, row_stop):
-        if sample.size == 0:
-            mean_visible_row(mean[r, unit:unit_stop], precision)
-            continue
-        chain = address.first_chain + r
-        uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
-        draw_visible_row(mean[r, unit:unit_stop], precision, uniform, sample[r, unit:unit_stop])
+    _visible_rows(mean, layers.visible_precision[unit:unit_stop], address, uniform, sample, part)
 
 
 @kernel
@@ -266,20 +289,24 @@ def draw_visible_row(net, precision, uniform, sample):
 
 
 @linked
-def _moments_tile(index, layers, found):
-    net, mean, variance = found.net, found.mean, found.variance
-    log_low, log_high = found.log_low, found.log_high
-    rows, units = net.shape
-    row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
-    part = part_of(layers, unit, unit_stop)
-    unused = np.empty((2, unit_stop - unit), net.dtype)
-    for r in range(row, row_stop):
-        m, v = mean[r, unit:unit_stop], variance[r, unit:unit_stop]
-        if log_low.size > 0:
-            low, high = log_low[r, unit:unit_stop], log_high[r, unit:unit_stop]
-            moments_row(net[r, unit:unit_stop], part, m, v, low, high)
+def _moments_rows(found, units, unused, part):
+    unit, unit_stop = part.unit, part.unit_stop
+    for r in range(part.row, part.row_stop):
+        net, mean = found.net[r, unit:unit_stop], found.mean[r, unit:unit_stop]
+        variance = found.variance[r, unit:unit_stop]
+        if found.log_low.size > 0:
+            low, high = found.log_low[r, unit:unit_stop], found.log_high[r, unit:unit_stop]
+            moments_row(net, units, mean, variance, low, high)
         else:
-            moments_row(net[r, unit:unit_stop], part, m, v, unused[0], unused[1])
+            moments_row(net, units, mean, variance, unused[0], unused[1])
+
+
+@linked
+def _moments_tile(index, layers, found):
+    rows, units = found.net.shape
+    part = tile(index, rows, units, HIDDEN)
+    unused = np.empty((2, part.unit_stop - part.unit), found.net.dtype)
+    _moments_rows(found, part_of(layers, part.unit, part.unit_stop), unused, part)
 
 
 @kernel

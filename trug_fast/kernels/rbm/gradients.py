@@ -7,7 +7,7 @@ import numpy as np
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import linked
 from trug_fast.kernels.loops import each
-from trug_fast.kernels.tiles import STRIPS
+from trug_fast.kernels.tiles import STRIPS, copy_rows
 
 from .binary import WORD, add_panel, column_bits, lanes_of, pack, words_for
 
@@ -63,10 +63,7 @@ def binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
         for word in range(panels.shape[0]):
             add_panel(bits[word], panels[word, block], total)
         first, last = block * lanes, min((block + 1) * lanes, gradient.shape[1])
-        for i in range(start, stop):
-            target, sums = gradient[i, first:last], total[i - start]
-            for j in range(target.size):
-                target[j] = sums[j]
+        copy_rows(total, gradient[start:stop, first:last])
     return True
 
 

@@ -64,7 +64,8 @@ def part_of(units, start, stop):
 def over_nonpositive(value_of, put, net, units, given, out):
     """Put the value of every unit with d <= 0 of a row where it belongs.
 
-    value_of : scalar of (j, given, a, d, lower, upper); put : scalar of (j, value, True, given, out)
+    value_of : scalar of (j, given, a, d, lower, upper)
+    put : scalar of (j, value, True, given, out)
     """
     precision, lower, upper = units.precision, units.lower, units.upper
     for j in range(net.size):
@@ -228,14 +229,18 @@ def log_norm_row(net, units, scale, precision_scale, values):
 @linked
 def ordered_sum(values, size):
     """Sum in eight interleaved strands: a fixed order, without waiting for each addition."""
-    strands = np.zeros(8)
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
     whole = size - size % 8
     for start in range(0, whole, 8):
-        for lane in range(8):
-            strands[lane] += values[start + lane]
-    total = 0.0
-    for lane in range(8):
-        total += strands[lane]
+        s0 += values[start]
+        s1 += values[start + 1]
+        s2 += values[start + 2]
+        s3 += values[start + 3]
+        s4 += values[start + 4]
+        s5 += values[start + 5]
+        s6 += values[start + 6]
+        s7 += values[start + 7]
+    total = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7  # from the left
     for j in range(whole, size):
         total += values[j]
     return total

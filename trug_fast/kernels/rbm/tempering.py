@@ -107,7 +107,7 @@ def _exchange_chain(m, layers, replicas, seed, step):
             accepted[r, m] += 1
 
 
-@kernel
+@linked
 def exchange(layers, replicas, seed, step):
     """Let neighbours exchange their states, pairs (0, 1), (2, 3), ... and (1, 2), ... in turns.
 

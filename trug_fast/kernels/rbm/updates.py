@@ -79,27 +79,14 @@ class Course(NamedTuple):
 
 
 @linked
-def _part(phase, start, rows):
-    """Return a phase of these visible units, sharing memory: of the rest the first rows do."""
-    sums = phase.sums[: tile_count(rows, 1, 1)]
-    visible = phase.visible[start : start + rows]
-    return Phase(visible, phase.net[:rows], phase.mean[:rows], sums)
-
-
-@linked
-def model_side(layers, batch, chains, course, update, n_gibbs, step):
-    """Run the chains of an update and return the phase that they make."""
-    if course.chains == GIVEN:
-        return chains.phase
+def run_chains_from(layers, batch, chains, course, update, n_gibbs, step):
+    """Run the chains of an update, as many as there are to fill, and fill their phase."""
     persistent = course.chains == PERSISTENT
-    if not persistent:
-        rows = batch.net.shape[0]
-        phase = _part(chains.phase, 0, rows)
-        chains = Chains(chains.hidden[:rows], chains.visible_mean[:rows], phase)
+    if course.chains == FROM_DATA:
         address = Address(course.seed, HIDDEN, STARTS + update, 0)
         draw_hidden(layers, batch.net, address, chains.hidden)
-    model_phase(layers, chains, n_gibbs, persistent, course.seed, step)
-    return chains.phase
+    if course.chains != GIVEN:
+        model_phase(layers, chains, n_gibbs, persistent, course.seed, step)
 
 
 @linked
@@ -207,23 +194,6 @@ def _some_nonpositive(precision):
     return False
 
 
-@linked
-def _layers(given, trained, units):
-    """Return the layers, sharing memory with what moves."""
-    own, visible_bias, hidden_bias = units.own, trained.visible[:1], trained.hidden[:1]
-    return Layers(
-        given.weights,
-        visible_bias,
-        hidden_bias,
-        given.kind,
-        own[PRECISION],
-        own[LOWER],
-        own[UPPER],
-        given.n_nonpositive,
-        given.visible_precision,
-    )
-
-
 class Given(NamedTuple):
     """What the layers have beside what moves."""
 
@@ -243,16 +213,37 @@ def run_updates(given, trained, units, averaged, batches, chains, course, begin)
     batches : Phase of the visible units of all batches; of the rest for the rows of one
     chains : Chains; where they are given, it is their phase that counts, of one update
     """
-    layers = _layers(given, trained, units)
+    layers = Layers(
+        given.weights,
+        trained.visible[:1],
+        trained.hidden[:1],
+        given.kind,
+        units.own[PRECISION],
+        units.own[LOWER],
+        units.own[UPPER],
+        given.n_nonpositive,
+        given.visible_precision,
+    )
     start, sweeps = 0, course.step
     for i in range(course.paces.shape[0]):
         pace = course.paces[i]
         rows, n_gibbs, update = int(pace[ROWS]), int(pace[N_GIBBS]), course.update + i
         if i >= begin:
-            data = _part(batches, start, rows)
+            data = Phase(
+                batches.visible[start : start + rows],
+                batches.net[:rows],
+                batches.mean[:rows],
+                batches.sums[: tile_count(rows, 1, 1)],
+            )
+            found, hidden, own = chains.phase, chains.hidden, chains.visible_mean
+            if course.chains == FROM_DATA:  # as many as there are data
+                hidden, own = hidden[:rows], own[:rows]
+                sums = found.sums[: tile_count(rows, 1, 1)]
+                found = Phase(found.visible[:rows], found.net[:rows], found.mean[:rows], sums)
             hidden_statistics(layers, data)
-            model = model_side(layers, data, chains, course, update, n_gibbs, sweeps)
-            write_gradient(trained, data, model)
+            running = Chains(hidden, own, found)
+            run_chains_from(layers, data, running, course, update, n_gibbs, sweeps)
+            write_gradient(trained, data, found)
             _take_steps(course.rule, trained, units, pace)
             if course.centred:
                 approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)

@@ -9,7 +9,7 @@ from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.optimizer import Rule, apply_rule
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
 
-from .mean_field import input_net, prior, residual_of
+from .mean_field import input_net, prior, residual_of, total_of
 from .objectives import FIXED, SHARED, batch_gradient, network_of, new_work, parts, predictive_rows
 
 LOG_NOISE = 18.0  # log variances stay between -18 and 18
@@ -139,5 +139,5 @@ def score(task, trained, inputs, targets):
         for o in range(task.outputs):
             squares += np.dot(work.residual[o], work.residual[o])
         predictive_rows(task, network, work)
-        likelihood += work.bound.sum()
+        likelihood += total_of(work.bound)
     return squares, likelihood

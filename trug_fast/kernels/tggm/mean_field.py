@@ -76,11 +76,43 @@ class UnitMoments(NamedTuple):
     at_upper: np.ndarray
 
 
+@linked
+def fill(out, value):
+    """Set all of a vector."""
+    for i in range(out.size):
+        out[i] = value
+
+
+@linked
+def copy(source, out):
+    """Copy a vector."""
+    for i in range(out.size):
+        out[i] = source[i]
+
+
+@linked
+def total_of(values):
+    """Add up a vector, from its first number to its last."""
+    total = like(values[0], 0.0)
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@linked
+def largest(values):
+    """Return the largest number of a vector; NaN if one is."""
+    most = values[0]
+    for i in range(values.size):
+        most = values[i] if values[i] > most or values[i] != values[i] else most
+    return most
+
+
 @kernel
 def derive(network):
     """Write ``coupling`` and ``stiffness`` from the other parameters, in place."""
     weights, coupling, stiffness = network.output_weights, network.coupling, network.stiffness
-    stiffness[:] = network.hidden_precision
+    fill(stiffness, network.hidden_precision)
     for o in range(weights.shape[0]):
         precision = network.noise_precision[o]
         for j in range(weights.shape[1]):
@@ -202,20 +234,20 @@ def infer(network, z, residual, cycles, out, bound):
     hidden, tau = z.shape[0], network.hidden_precision
     net, fresh, moves = np.empty_like(z[0]), np.empty_like(z[0]), np.empty_like(z[0])
     for _ in range(cycles.most - 1):
-        moves[:] = 0.0
+        fill(moves, 0.0)
         for j in range(hidden):
             own, stiffness = out.mean[j], network.stiffness[j]
             net_given_rest(network, j, z, residual, own, net)
             mean_of_unit(net, stiffness, network.lower[j], network.upper[j], fresh)
             move_residual(network, j, own, fresh, residual)
             move_mean(math.sqrt(stiffness), own, fresh, moves)
-        if moves.max() <= cycles.tolerance:
+        if largest(moves) <= cycles.tolerance:
             break
     log_norm = net
     for j in range(hidden):
         own, stiffness, a, row = out.mean[j], network.stiffness[j], out.net[j], z[j]
         net_given_rest(network, j, z, residual, own, a)
-        fresh[:] = own
+        copy(own, fresh)
         moments_of_unit(out, j, stiffness, network.lower[j], network.upper[j], log_norm)
         move_residual(network, j, fresh, own, residual)
         # Entropy of q, E[log p(h)], and the variance's share of E[log p(y | h)] in one.
@@ -249,7 +281,7 @@ def _posterior_block(index, network, data, cycles, found):
     residual = np.empty((targets.shape[1], count), mean.dtype)
     out = new_moments(hidden, count, mean)
     part = bound[start:stop]
-    part[:] = bound_constant(network)
+    fill(part, bound_constant(network))
     input_net(network, inputs[start:stop], z)
     prior(network, z, out, part)
     residual_of(network, targets[start:stop], out.mean, residual)

@@ -12,9 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, scalar
+from trug_fast.kernels.compiling import kernel, linked, rare, scalar
 from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.special.elementary import log
+from trug_fast.kernels.tiles import copy_rows
+from trug_fast.kernels.unit.quantile import rounded
 
 from .mean_field import (
     LOG_TWO_PI,
@@ -22,16 +25,20 @@ from .mean_field import (
     Network,
     UnitMoments,
     bound_constant,
+    copy,
     derive,
+    fill,
     infer,
     input_net,
     new_moments,
     prior,
     residual_of,
+    total_of,
 )
 
 BOUND, MOMENTS, SQUARES = 0, 1, 2  # objectives
 FIXED, SHARED, PER_UNIT = 0, 1, 2  # truncation points
+PREDICTIVE = "objectives MOMENTS and SQUARES"  # whose gradient is compiled when it is wanted
 
 
 class Task(NamedTuple):
@@ -90,6 +97,13 @@ class Parts(NamedTuple):
     log_width: np.ndarray
 
 
+def choose(objective):
+    """Return the number of an objective, whose gradient is ready from now on."""
+    if objective != BOUND:
+        want(PREDICTIVE)
+    return objective
+
+
 @linked
 def parts(task, vector):
     """Return a vector's parts."""
@@ -110,6 +124,11 @@ def parts(task, vector):
         vector[e:f],
         vector[f : f + ends],
     )
+
+
+def views(task, vector):
+    """Return a vector's parts, to Python, which makes views without a kernel."""
+    return parts.py_func(task, vector)
 
 
 @kernel
@@ -164,11 +183,11 @@ def bound_gradient(task, network, work, own):
     tau = network.hidden_precision
     z, slope, residual = work.z, work.slope, work.residual
     before, after = work.before, work.after
-    after.mean[:] = before.mean
+    copy_rows(before.mean, after.mean)
     infer(network, z, residual, task.cycles, after, work.bound)
     gemm(False, True, 1.0, residual, after.mean, 0.0, own.output_weights)
     excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
-    own.log_noise[:] = -0.5 * work.bound.size
+    fill(own.log_noise, -0.5 * work.bound.size)
     # Sums over rows are products with ones: a loop that adds up one number does not vectorise.
     spread = np.dot(after.variance, one)
     for j in range(task.hidden):
@@ -188,9 +207,9 @@ def bound_gradient(task, network, work, own):
     add_ends(task, np.dot(after.at_upper, one), np.dot(before.at_upper, one), own.log_width)
     for o in range(task.outputs):
         precision, rest = network.noise_precision[o], residual[o]
-        own.output_bias[o] = precision * rest.sum()
+        own.output_bias[o] = precision * total_of(rest)
         own.log_noise[o] += 0.5 * precision * np.dot(rest, rest)
-    return 0.5 * tau * excess.sum()
+    return 0.5 * tau * total_of(excess)
 
 
 @linked
@@ -207,10 +226,10 @@ def predictive_rows(task, network, work):
     work.bound is overwritten with the log-likelihood of each row, its outputs taken as independent.
     """
     residual, pull, widen, bound = work.residual, work.pull, work.widen, work.bound
-    bound[:] = 0.0
+    fill(bound, 0.0)
     for o in range(task.outputs):
         spread, rest, gain, bend = widen[o], residual[o], pull[o], widen[o]
-        spread[:] = 1.0 / network.noise_precision[o]
+        fill(spread, 1.0 / network.noise_precision[o])
         for j in range(task.hidden):
             square, variance = network.output_weights[o, j] ** 2, work.before.variance[j]
             for r in range(spread.size):
@@ -226,8 +245,8 @@ def predictive_rows(task, network, work):
 def slopes_of_unit(task, network, work, j):
     """Write the gradient of MOMENTS or SQUARES by mean and variance of hidden unit j."""
     by_mean, by_variance = work.by_mean, work.by_variance
-    by_mean[:] = 0.0
-    by_variance[:] = 0.0
+    fill(by_mean, 0.0)
+    fill(by_variance, 0.0)
     squares = task.objective == SQUARES
     for o in range(task.outputs):
         weight, bend = network.output_weights[o, j], work.widen[o]
@@ -254,8 +273,8 @@ def add_noise_of_unit(network, work, j, lower, upper, excess):
         excess[r] -= work.by_mean[r] * by_mean + work.by_variance[r] * by_variance
 
 
-@linked
-def predictive_gradient(task, network, work, own):
+@rare(PREDICTIVE)
+def predictive_gradient(task, network, work, own, shared_noise):
     """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as sums over rows."""
     predictive_rows(task, network, work)
     squares, before = task.objective == SQUARES, work.before
@@ -263,12 +282,14 @@ def predictive_gradient(task, network, work, own):
     widen, tau = work.widen, network.hidden_precision
     gemm(False, True, 1.0, pull, before.mean, 0.0, own.output_weights)
     for o in range(task.outputs):
-        own.output_bias[o] = pull[o].sum()
-        own.log_noise[o] = widen[o].sum() / network.noise_precision[o]
+        own.output_bias[o] = total_of(pull[o])
+        own.log_noise[o] = total_of(widen[o]) / network.noise_precision[o]
     if not squares:
         bent = np.empty_like(own.output_weights)
         gemm(False, True, 2.0, widen, before.variance, 0.0, bent)
-        own.output_weights[:] += network.output_weights * bent
+        for o in range(task.outputs):
+            for j in range(task.hidden):
+                own.output_weights[o, j] += rounded(network.output_weights[o, j], bent[o, j])
     by_mean, by_variance = work.by_mean, work.by_variance
     excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
     for j in range(task.hidden):
@@ -287,7 +308,7 @@ def predictive_gradient(task, network, work, own):
     none = np.zeros_like(own.input_bias)
     add_ends(task, none, np.dot(before.at_lower, one), own.low_end)
     add_ends(task, np.dot(before.at_upper, one), none, own.log_width)
-    return tau * excess.sum()
+    shared_noise[0] = tau * total_of(excess)
 
 
 @linked
@@ -298,28 +319,31 @@ def batch_gradient(task, trained, work):
     The ends' gradients stand in ``low_end`` (by the lower) and ``log_width`` (by the upper one).
     """
     network, own = network_of(task, trained), parts(task, trained.gradient)
-    trained.gradient[:] = 0.0
-    work.bound[:] = bound_constant(network)
+    fill(trained.gradient, 0.0)
+    fill(work.bound, bound_constant(network))
     input_net(network, work.inputs, work.z)
     prior(network, work.z, work.before, work.bound)
     residual_of(network, work.targets, work.before.mean, work.residual)
+    shared_noise = np.zeros(1)
     if task.objective == BOUND:
-        shared_noise = bound_gradient(task, network, work, own)
+        shared_noise[0] = bound_gradient(task, network, work, own)
     else:
-        shared_noise = predictive_gradient(task, network, work, own)
+        rarely(predictive_gradient, (task, network, work, own, shared_noise))
     gemm(False, False, 1.0, work.slope, work.inputs, 0.0, own.input_weights)
-    own.input_bias[:] = np.dot(work.slope, np.ones_like(work.bound))
+    copy(np.dot(work.slope, np.ones_like(work.bound)), own.input_bias)
     if task.one_noise:
-        own.log_noise[:] = own.log_noise.sum() + shared_noise
+        fill(own.log_noise, total_of(own.log_noise) + shared_noise[0])
     rows = work.bound.size
-    trained.gradient[:] *= like(trained.gradient[0], 1.0 / rows)
-    return work.bound.sum() / rows
+    share = like(trained.gradient[0], 1.0 / rows)
+    for i in range(trained.gradient.size):
+        trained.gradient[i] *= share
+    return total_of(work.bound) / rows
 
 
 @kernel
 def gradient_of(task, trained, inputs, targets):
     """Write the gradient of the mean objective over all rows, and return the objective."""
     work = new_work(task, inputs.shape[0], trained.theta)
-    work.inputs[:] = inputs
-    work.targets[:] = targets
+    copy_rows(inputs, work.inputs)
+    copy_rows(targets, work.targets)
     return batch_gradient(task, trained, work)

@@ -15,8 +15,8 @@ import numpy as np
 
 from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.loops import each
-from trug_fast.kernels.rbm.gibbs import draw_hidden_tile
-from trug_fast.kernels.rbm.hidden import mean_row, part_of
+from trug_fast.kernels.rbm.gibbs import draw_hidden_tile, mean_rows
+from trug_fast.kernels.rbm.hidden import part_of
 from trug_fast.kernels.tiles import Tile, copy_rows
 
 GROUP = 2  # sequences that go through time together
@@ -70,8 +70,7 @@ def _filter_group(group, layers, starts, draw, address, frames):
         if draw:
             draw_hidden_tile(net, layers, address, state, Tile(a, b, 0, units))
         else:
-            for r in range(a, b):
-                mean_row(net[r], part, state[r])
+            mean_rows(net, part, state, Tile(a, b, 0, units))
 
 
 @kernel

@@ -89,14 +89,21 @@ def slopes_row(net, units, delta, sums):
 
 
 @linked
+def _slopes_rows(net, units, delta, sums, here):
+    unit, unit_stop = here.unit, here.unit_stop
+    for r in range(here.row, here.row_stop):
+        slopes_row(net[r, unit:unit_stop], units, delta[r, unit:unit_stop], sums)
+
+
+@linked
 def _slopes_tile(index, layers, net, delta, sums):
     rows, units = net.shape
-    row, row_stop, unit, unit_stop = tile(index, rows, units, HIDDEN)
+    here = tile(index, rows, units, HIDDEN)
+    row, _, unit, unit_stop = here
     part = part_of(layers, unit, unit_stop)
     total = np.zeros((6, unit_stop - unit), net.dtype)
     added = Slopes(total[0], total[1], total[2], total[3], total[4], total[5])
-    for r in range(row, row_stop):
-        slopes_row(net[r, unit:unit_stop], part, delta[r, unit:unit_stop], added)
+    _slopes_rows(net, part, delta, added, here)
     copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
 
 

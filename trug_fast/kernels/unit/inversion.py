@@ -9,7 +9,7 @@ Tested in tests/kernels/unit/test_quantile.py and test_scaling.py.
 
 import math
 
-from trug_fast.kernels.compiling import scalar, serial
+from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.special.elementary import exp, log
 
 from . import distribution as bent
@@ -24,7 +24,7 @@ ABOVE, BELOW = -0.25, -1e12
 GRAIN = 1.2e-16  # moves a float to its neighbour
 
 
-@serial
+@inner
 def polished(h, p, a, d, lower, upper, formulas):
     """Return h moved to where P(unit <= h) = p, for 0 < p <= 1/2."""
     goal = log(p)
@@ -78,7 +78,7 @@ def _stepped(h, step, low, high, lower):
     return lower + math.sqrt(least) * math.sqrt(distance)
 
 
-@serial
+@inner
 def _log_density(h, a, d, lower, upper, formulas):
     if formulas == NONPOSITIVE:
         return nonpositive.logpdf(h, a, d, lower, upper)

@@ -9,7 +9,7 @@ and for a point.  A slow path, in float64.
 
 import math
 
-from trug_fast.kernels.compiling import scalar, serial
+from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import fma
 from trug_fast.kernels.special.elementary import exp, log, log1p
 
@@ -41,7 +41,7 @@ def _frame(a, d, lower, upper):
     return c, g, g_far, width, tau, reflected
 
 
-@serial
+@inner
 def _mass(a, d, lower, upper, panels_each):
     """Return the integral of the weight over that of the near end, and of weight times its fall."""
     c, g, width, tau, _ = reflect(a, d, lower, upper)
@@ -61,7 +61,7 @@ def _mass(a, d, lower, upper, panels_each):
     return mass, energy
 
 
-@serial
+@inner
 def logpdf(x, a, d, lower, upper):
     """Return the log density; -inf outside [lower, upper]."""
     if invalid(a, d, lower, upper) or lower == upper or math.isnan(x):
@@ -72,7 +72,7 @@ def logpdf(x, a, d, lower, upper):
     return -log(mass) - _fall(x, lower, upper, _frame(a, d, lower, upper))
 
 
-@serial
+@inner
 def log_below(x, a, d, lower, upper):
     """Return log P(unit <= x) for lower < x < upper, exact where it is far from 0."""
     frame = _frame(a, d, lower, upper)
@@ -83,7 +83,7 @@ def log_below(x, a, d, lower, upper):
     return min(log(part / whole) - fall, 0.0)
 
 
-@serial
+@inner
 def logcdf(x, a, d, lower, upper):
     """Return log P(unit <= x), exact at both ends."""
     if invalid(a, d, lower, upper) or lower == upper or math.isnan(x):
@@ -97,7 +97,7 @@ def logcdf(x, a, d, lower, upper):
     return below if below < above else log1p(-exp(above))
 
 
-@serial
+@inner
 def ppf(p, rest, a, d, lower, upper):
     """Return h with P(unit <= h) = p and P(unit > h) = rest, where p + rest = 1.
 
@@ -110,7 +110,7 @@ def ppf(p, rest, a, d, lower, upper):
     return quantile_nonpositive(max(p, LEAST), max(rest, LEAST), a, d, lower, upper)
 
 
-@serial
+@inner
 def entropy(a, d, lower, upper):
     """Return minus the mean of the log density."""
     if invalid(a, d, lower, upper) or lower == upper:

@@ -19,7 +19,7 @@ float64, for widths within 60 decades of 1 (scaling.py).
 
 import math
 
-from trug_fast.kernels.compiling import scalar, serial
+from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import fma
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log, log1p
 
@@ -147,7 +147,7 @@ def node_weight(k, step, fall):
     return step * WEIGHTS[k] * exp(-fall)
 
 
-@serial
+@inner
 def evaluate_nonpositive(a, d, lower, upper):
     """Return what :func:`normalizer.evaluate` returns; NaN if an end is infinite.
 
@@ -215,7 +215,7 @@ def _mass(left, right, start, stop, c, g, rate, depth):
     return step * total
 
 
-@serial
+@inner
 def quantile_nonpositive(p, rest, a, d, lower, upper):
     """Return h with P(unit <= h) = p and P(unit > h) = rest, for p and rest above 1e-20, d <= 0.
 

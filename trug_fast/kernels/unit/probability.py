@@ -8,7 +8,7 @@ Formulas: distribution.py for d > 0, nonpositive_distribution.py for the rest.
 
 from numpy import float64
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import inner, serial
 from trug_fast.kernels.intrinsics import power_of_two
 from trug_fast.kernels.special.elementary import exp
 
@@ -21,7 +21,7 @@ from .scaling import LN2, MAGIC, NONE, NONPOSITIVE, POINT, measured
 INFINITE = float("inf")
 
 
-@serial
+@inner
 def _logcdf(x, a, d, lower, upper, above):
     """Return log P(h <= x), or log P(h > x): that of the mirror image below -x."""
     if above:
@@ -37,7 +37,7 @@ def _logcdf(x, a, d, lower, upper, above):
     return bent.logcdf(x, a, d, lower, upper)
 
 
-@serial
+@inner
 def _cdf(x, a, d, lower, upper, above):
     """Return P(h <= x) or P(h > x)."""
     if above:
@@ -53,7 +53,7 @@ def _cdf(x, a, d, lower, upper, above):
     return bent.cdf(x, a, d, lower, upper)
 
 
-@serial
+@inner
 def _logpdf(x, a, d, lower, upper):
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
     x = x * power_of_two(MAGIC - k)
@@ -66,7 +66,7 @@ def _logpdf(x, a, d, lower, upper):
     return bent.logpdf(x, a, d, lower, upper) - k * LN2
 
 
-@serial
+@inner
 def _ppf(p, rest, a, d, lower, upper):
     low, high = lower, upper
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
@@ -85,7 +85,7 @@ def _ppf(p, rest, a, d, lower, upper):
     return min(max(h * power_of_two(k + MAGIC), low), high)
 
 
-@serial
+@inner
 def _entropy(a, d, lower, upper):
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
     if formulas == NONE:

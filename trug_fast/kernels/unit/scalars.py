@@ -17,7 +17,7 @@ import math
 
 from numpy import float64
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import inner, serial
 from trug_fast.kernels.intrinsics import power_of_two
 
 from .arguments import UNIT, documented
@@ -42,7 +42,7 @@ from .scaling import (
 # The work is compiled once for float64; the public functions below only convert their arguments, so
 # each new mix of integers and floats costs 0.1 s to compile, not 1 s.  (By float64: ``float`` of a
 # float32 is a float32 to Numba, and the work would be compiled again and done in 7 digits.)
-@serial
+@inner
 def _evaluate(a, d, lower, upper):
     if is_plain(a, d, lower, upper):
         in_sight = lower > -MOST or upper < MOST

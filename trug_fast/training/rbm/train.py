@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
-from trug_fast._common.numerics import rows_together
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -19,6 +18,7 @@ from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.driver import begin, run_training
+from trug_fast.training.gathering import rows_together
 from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     CD,

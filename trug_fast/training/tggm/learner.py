@@ -33,7 +33,9 @@ def task_of(settings: RegressionSettings) -> regression.Task:
         settings.n_hidden,
         settings.n_inputs,
         settings.n_outputs,
-        regression.BOUND if isinstance(objective, MeanField) else OBJECTIVES[objective],
+        regression.choose(
+            regression.BOUND if isinstance(objective, MeanField) else OBJECTIVES[objective]
+        ),
         mean_field.Cycles(cycles.n_cycles, cycles.tolerance),
         ENDS[ends.learn],
         ends.learn_lower,
@@ -119,7 +121,7 @@ class RegressionLearner:
     def parts(self, theta: FloatArray | None = None) -> regression.Parts:
         """Return the parameters by name, sharing memory."""
         vector = self.trained.theta if theta is None else theta
-        parts: regression.Parts = regression.parts(self.task, vector)
+        parts: regression.Parts = regression.views(self.task, vector)
         return parts
 
     def n_batches(self, rows: int) -> int:

@@ -1,4 +1,7 @@
-"""The command ``trug-fast``, outside the package: Ctrl-C may come while that is being imported."""
+"""The command ``trug-fast``, also ``python -m trug_fast``: Ctrl-C may come during its imports.
+
+Tested in tests/cli/test_cli.py.
+"""
 
 import sys
 
@@ -14,3 +17,7 @@ def main() -> int:
         print(f"trug-fast: {error}", file=sys.stderr)
         return 2
     return command()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

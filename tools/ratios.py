@@ -1,0 +1,112 @@
+"""Print as Markdown all speeds that the project holds itself to, on this processor.
+
+    python -m tools.ratios [--threads 1 2] [--rounds 8] [--compile]
+
+Everything is timed in turns in one run with what it is compared to; medians.  Single parts, with
+more beside them, are printed by compare_training.py, compare_truncnorm.py and compilations.py.
+``--compile`` adds first calls with nothing compiled before, which takes minutes.
+
+To see what other processors would do, compile kernels as if for them:
+``NUMBA_CPU_NAME=sapphirerapids`` takes registers of 256 bits wherever there are 512, as on Intel's;
+``NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES=`` (empty) does without AVX-512 altogether.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+import numba
+import numpy as np
+
+from asv_benchmarks.benchmarks import imports
+from asv_benchmarks.benchmarks.truncnorm import N, UnitFunctions
+from tests.support.units import regimes
+from tools import compare_training as training
+from tools import compilations
+from tools.compare_truncnorm import costs_of, nanoseconds
+from tools.measure_threads import update
+from tools.processor import describe, versions
+
+Line = tuple[str, str]  # what is measured, and a figure
+SMALL = (20, 64, 100)  # rows, visible and hidden units: the digits
+BUDGET = 0.5  # seconds for each number of nanoseconds
+TIMED = "import time; begun = time.perf_counter(); {}; print(time.perf_counter() - begun)"
+
+
+def rows(threads: int) -> training.Rows:
+    """Return what is timed: models of the usual size, and small ones over scikit-learn's."""
+    found = training.updates(threads) | training.annealing(threads) | training.sweeps(threads)
+    if importlib.util.find_spec("sklearn"):
+        peer = training.Row(training.scikit_learn(*SMALL), ours=False)
+        found["20x64x100, scikit-learn (floor)"] = peer
+        for units in ("trug", "bernoulli"):
+            found[f"update of 20x64x100, {units} units"] = training.Row(update(*SMALL, units)[0])
+    return found
+
+
+def span(numbers: list[float]) -> str:
+    """Return the least and the largest."""
+    return f"{min(numbers):.1f} to {max(numbers):.1f}"
+
+
+def units() -> Iterator[Line]:
+    """Yield nanoseconds of draws in all regimes, and of the moments of a unit."""
+    faces = {"float64": "truncnorm.rvs", "float32": "truncnorm.rvs, float32"}
+    found = [costs_of(unit, faces.values(), N, BUDGET)[1] for unit in regimes(N).values()]
+    for dtype, name in faces.items():
+        costs = [own[name] for own in found if name in own]
+        yield f"truncnorm.rvs, {dtype}, {len(costs)} regimes, ns a draw", span(costs)
+    for dtype in faces:
+        moments = UnitFunctions()
+        moments.setup(dtype, "mean_variance")
+        call = partial(moments.time_units, dtype, "mean_variance")
+        (cost,) = nanoseconds([call], [N], BUDGET)
+        yield f"mean and variance of a unit, {dtype}, ns", f"{cost:.1f}"
+
+
+def starts(rounds: int) -> Iterator[Line]:
+    """Yield what a new process takes to import the package, and for a first update."""
+    statements = [imports.timeraw_import_numba(), imports.timeraw_import_trug_fast()]
+    found: list[list[float]] = []
+    for _ in range(rounds):
+        commands = ([sys.executable, "-c", TIMED.format(words)] for words in statements)
+        found.append([float(subprocess.check_output(command)) for command in commands])
+    base, whole = np.median(found, axis=0)
+    yield "import numba, s", f"{base:.2f}"
+    yield "import trug_fast above it, s", f"{whole - base:.2f}"
+    first = imports.track_first_update_in_a_new_process()
+    yield "import and first update, compiled before, s", f"{first:.2f}"
+
+
+def first_calls() -> Iterator[Line]:
+    """Yield CPU seconds of processes for which nothing is compiled."""
+    for case in compilations.CASES:
+        seconds = compilations.first_call(case).seconds
+        yield f"{case}, nothing compiled, CPU s of the process", f"{seconds:.1f}"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    most = numba.config.NUMBA_NUM_THREADS
+    parser.add_argument("--threads", type=int, nargs="*", default=sorted({1, min(2, most)}))
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--compile", action="store_true", help="first calls, in minutes")
+    options = parser.parse_args()
+    print(f"**{describe()}**; {versions()}.\n")
+    training.show(training.measure(rows, options.threads, options.rounds))
+    print("\n| what | |\n| --- | --- |", flush=True)
+    training.use_threads(1)
+    parts = [units(), starts(options.rounds)]
+    for part in [*parts, first_calls()] if options.compile else parts:
+        for what, figure in part:
+            print(f"| {what} | {figure} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
