@@ -63,7 +63,8 @@ def update(rows: int, visible: int, hidden: int, units: str = "trug") -> tuple[C
     """Return a CD-1 update, and its work."""
     data, batch = pixels(10 * rows, visible), np.arange(rows)
     learner = training.learner(units, rows=rows, visible=visible, hidden=hidden)
-    call = lambda: learner.update(data, batch, Pace(1e-4, 1e-5, 0.0, n_gibbs=1))  # noqa: E731
+    paces = [Pace(1e-4, 1e-5, 0.0, n_gibbs=1)]
+    call = lambda: learner.update(data, [batch], paces)  # noqa: E731
     return call, threads.work(rows, visible, hidden)
 
 
@@ -117,7 +118,7 @@ def temporal_update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
     data = as_sequences("data", pixels(4, frames, visible), visible="bernoulli")
     learner, batch = sequence_training.learner(data, videos=2, hidden=hidden), np.arange(2)
     pace = Pace(1e-4, 1e-5, 0.0, n_gibbs=1)
-    return lambda: learner.update(data, batch, pace), threads.work(2 * frames, visible, hidden)
+    return lambda: learner.update(data, [batch], [pace]), threads.work(2 * frames, visible, hidden)
 
 
 KINDS = {

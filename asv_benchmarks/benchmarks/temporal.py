@@ -86,7 +86,7 @@ class Start:
 
     def update(self):
         """Take one step."""
-        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, n_gibbs=SWEEPS))
+        self.learner.update(self.data, [self.rows], [Pace(1e-4, 1e-5, 0.0, n_gibbs=SWEEPS)])
 
 
 class Update(Start):

@@ -56,7 +56,7 @@ class Update:
 
     def update(self):
         """Take one step."""
-        self.learner.update(self.data, self.rows, Pace(1e-4, 1e-5, 0.0, n_gibbs=1))
+        self.learner.update(self.data, [self.rows], [Pace(1e-4, 1e-5, 0.0, n_gibbs=1)])
 
     def time_update(self, units, threads):
         """Time one update."""

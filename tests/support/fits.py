@@ -4,6 +4,7 @@ import signal
 
 import numpy as np
 
+from trug_fast.training import loop
 from trug_fast.training.rbm.learner import RBMLearner
 
 
@@ -22,26 +23,34 @@ def assert_same(fit, other):
     assert fit[2:] == other[2:]  # whether it was interrupted, and what was chosen
 
 
+def one_by_one(monkeypatch):
+    """Let the loop take updates in stretches of one."""
+    monkeypatch.setattr(loop, "STRETCH", 0.0)
+
+
 def interrupt_after(monkeypatch, updates, number=signal.SIGINT, learner=RBMLearner):
     """Send this process a signal in the middle of one update."""
+    one_by_one(monkeypatch)
     step, calls = learner._step, []
 
     def counted(self, *args):
         calls.append(1)
         if len(calls) == updates:
             signal.raise_signal(number)
-        step(self, *args)
+        return step(self, *args)
 
     monkeypatch.setattr(learner, "_step", counted)
 
 
 def spoil(monkeypatch, learner, name):
     """Let each update spoil a parameter, which soon spoils the rest, but not in the same update."""
+    one_by_one(monkeypatch)
     move = learner._step
 
     def spoiled(self, *args):
-        move(self, *args)
+        result = move(self, *args)
         self.parameters()[name][-1:] = np.nan
+        return result
 
     monkeypatch.setattr(learner, "_step", spoiled)
 

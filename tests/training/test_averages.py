@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from tests.support.fits import one_by_one
 from trug_fast.training.averages import STRIDE
 from trug_fast.training.rbm.learner import RBMLearner
 
@@ -20,6 +21,7 @@ def digits():
 
 def watch(monkeypatch, *names):
     """Record parameters after each update; returns the list that fills."""
+    one_by_one(monkeypatch)
     seen, update = [], RBMLearner.update
 
     def watched(self, *args):

@@ -151,9 +151,13 @@ class RunFile:
         except OSError as error:
             raise type(error)(f"cannot write checkpoint {self.path}: {error}") from error
 
+    def wait(self) -> float:
+        """Return in how many seconds it is time to write."""
+        return max(0.0, self._written + self._every - time.monotonic())
+
     def due(self) -> bool:
         """Return whether it is time to write."""
-        return time.monotonic() - self._written >= self._every
+        return self.wait() == 0.0
 
     def save(self, state: Arrays) -> bool:
         """Write, or warn and keep the former file: a full disk must not end a long run.

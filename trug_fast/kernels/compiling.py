@@ -8,6 +8,7 @@ inner      compiled code copies it               longer ones, not inlined
 serial     compiled code copies it; Python       what users may embed in code of their own
 linked     kernels call it                       loops over rows and tiles
 row_loop   kernels call it                       loops over one row of several arrays
+rounded    kernels call it                       the same, rounding as NumPy does
 kernel     kernels call it; Python               what the package calls
 rare       kernels call it with ``rarely``       what few models need, compiled when wanted
 parallel   kernels call it                       the loop over all threads (loops.py)
@@ -15,10 +16,11 @@ pattern    copied where it is named              loops that are given the scalar
 =========  ====================================  =============================================
 
 Code for Python to call a function is compiled only where Python does: it takes as long as a small
-function.  Tests may call the others too, which are compiled for them once more.
+function.  Python may call the others too, which are compiled for it once more.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from numba import config, njit
@@ -50,12 +52,12 @@ def _make(kind: Any, compiler: Any, function: F, options: dict[str, Any], **more
     options = _OPTIONS | {"nopython": True, "nogil": True} | options
     dispatcher = kind(function, targetoptions=options, pipeline_class=compiler, **more)
     dispatcher._cache = KernelCache(function)
-    dispatcher.wrapped = _entry
+    dispatcher.wrapped = partial(_entry, {name: options[name] for name in _OPTIONS})
     return dispatcher
 
 
-def _entry(function: Any) -> Any:
-    dispatcher = njit(**_OPTIONS, nogil=True)(function)
+def _entry(options: dict[str, Any], function: Any) -> Any:
+    dispatcher = njit(**options, nogil=True)(function)
     dispatcher._cache = KernelCache(function, "entry")
     return dispatcher
 
@@ -90,6 +92,11 @@ def row_loop(function: F) -> F:
     """
     APART.add(function)
     return linked(function)
+
+
+def rounded(function: F) -> F:
+    """Compile such a function without fusing products and sums: each is rounded, as by NumPy."""
+    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED | {"fastmath": False})
 
 
 def kernel(function: F) -> F:

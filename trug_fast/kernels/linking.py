@@ -61,7 +61,17 @@ def links_of(library: Any) -> list[Link]:
     return [_links[one.name] for one in outside if one.is_declaration and one.name in _links]
 
 
-class Inner(CPUDispatcher):
+class _Plain(CPUDispatcher):
+    """A function that is not compiled anew for each constant that its callers name."""
+
+    def get_call_template(self, arguments, keywords):
+        """Return what Numba asks of a function that is called, for numbers of any value."""
+        arguments = tuple(types.unliteral(one) for one in arguments)
+        keywords = {name: types.unliteral(one) for name, one in keywords.items()}
+        return super().get_call_template(arguments, keywords)
+
+
+class Inner(_Plain):
     """A function for compiled code, without what Python needs to call it.
 
     Called from Python all the same, it is compiled again by ``wrapped``, with that.
@@ -76,7 +86,7 @@ class Inner(CPUDispatcher):
         return self._entry(*arguments)
 
 
-class Linked(CPUDispatcher):
+class Linked(_Plain):
     """A kernel whose callers call it and do not copy it."""
 
     def __init__(self, function, **options):

@@ -1,17 +1,20 @@
-"""The optimizers' steps, in place.
+"""The optimizers' steps, in place, and averages of what they move.
 
-Everything here ascends an objective: parameters move along its gradient.
+Everything here ascends an objective: parameters move along its gradient.  Where a kernel takes many
+steps, a parameter lies in one array with its gradient and the optimizer's two memories.
 """
 
 import math
 from typing import NamedTuple
 
-from .compiling import kernel, linked
+from .compiling import linked, rounded, scalar
 from .intrinsics import like
 from .loops import each
 from .tiles import STRIPS
 
 SGD, RMSPROP, ADAM = 0, 1, 2
+SMALL = 1 << 16  # entries of a matrix up to which one thread takes it
+VALUES, GRADIENT, FIRST, SECOND = 0, 1, 2, 3  # of a parameter that is stacked
 
 
 class Rule(NamedTuple):
@@ -27,7 +30,7 @@ class Rule(NamedTuple):
     second_correction: float  # Adam: 1 / (1 - decay**t)
 
 
-@kernel
+@linked
 def apply_rule(rule, parameter, gradient, first, second):
     """Move a contiguous vector along its gradient, updating the optimizer's two memories.
 
@@ -58,14 +61,86 @@ def apply_rule(rule, parameter, gradient, first, second):
             parameter[i] += step * first[i] / (math.sqrt(square * second[i]) + epsilon)
 
 
+@scalar
+def _strips(matrix):
+    """Return into how many strips a matrix is cut: for a small one, threads cost 2 us of 4."""
+    return STRIPS if matrix.size > SMALL else 1
+
+
 @linked
-def _update_strip(index, rule, weights, gradient, first, second):
+def _update_strip(index, strips, rule, weights, gradient, first, second):
     rows = weights.shape[0]
-    for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
+    for i in range(index * rows // strips, (index + 1) * rows // strips):
         apply_rule(rule, weights[i], gradient[i], first[i], second[i])
 
 
-@kernel
+@linked
 def update_weights(rule, weights, gradient, first, second):
     """Take one optimizer step with all weights."""
-    each(_update_strip, STRIPS, (rule, weights, gradient, first, second))
+    strips = _strips(weights)
+    each(_update_strip, strips, (strips, rule, weights, gradient, first, second))
+
+
+@linked
+def rule_at(rule, rate, weight_decay):
+    """Return the same rule with this rate and this weight decay."""
+    return Rule(
+        rule.kind,
+        rate,
+        rule.momentum,
+        rule.decay,
+        rule.epsilon,
+        weight_decay,
+        rule.first_correction,
+        rule.second_correction,
+    )
+
+
+@linked
+def step(rule, parameter):
+    """Take one step with a stacked vector."""
+    apply_rule(rule, parameter[VALUES], parameter[GRADIENT], parameter[FIRST], parameter[SECOND])
+
+
+@linked
+def step_weights(rule, parameter):
+    """Take one step with a stacked matrix."""
+    update_weights(
+        rule, parameter[VALUES], parameter[GRADIENT], parameter[FIRST], parameter[SECOND]
+    )
+
+
+@rounded
+def add(total, values, factor, keep):
+    """Add a multiple of a vector to another, or to zero if not to ``keep`` that one's values."""
+    for i in range(total.size):
+        former = total[i] if keep != 0 else like(total[0], 0.0)
+        total[i] = former + like(values[0], factor) * values[i]
+
+
+@rounded
+def divide(values, by):
+    """Divide a vector by a number."""
+    for i in range(values.size):
+        values[i] /= like(values[0], by)
+
+
+@rounded
+def approach(average, values, share):
+    """Move a running average by a share of the way to the values."""
+    for i in range(average.size):
+        average[i] += like(average[0], share) * (values[i] - average[i])
+
+
+@linked
+def _approach_strip(index, strips, averages, values, share):
+    rows = averages.shape[0]
+    for i in range(index * rows // strips, (index + 1) * rows // strips):
+        approach(averages[i], values[i], share)
+
+
+@linked
+def approach_weights(averages, values, share):
+    """Do so with a matrix."""
+    strips = _strips(averages)
+    each(_approach_strip, strips, (strips, averages, values, share))

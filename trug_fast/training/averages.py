@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast.kernels.optimizer import approach
+
 from .checkpoints import State
 
 STRIDE = 10  # updates between two that enter the average: costs 2 % of an update instead of 20
@@ -25,19 +27,32 @@ class Averages:
         What is averaged, which an update changes in place.
     share : float
         0 keeps no averages.
+    places : mapping of arrays
+        Where averages are to lie.  They are in float64, since steps towards a parameter become
+        smaller than float32's grid.
     """
 
-    def __init__(self, parameters: Mapping[str, NDArray[Any]], share: float) -> None:
+    def __init__(
+        self, parameters: Mapping[str, NDArray[Any]], share: float, places: State | None = None
+    ) -> None:
         self._parameters, self._share = dict(parameters), share
-        # In float64, since steps towards a parameter become smaller than float32's grid.
-        self._averages = {k: v.astype(np.float64) for k, v in self._parameters.items() if share}
+        self._averages: State = {}
+        for name, values in parameters.items() if share else ():
+            self._averages[name] = (places or {}).get(name, np.empty(values.shape))
+            self._averages[name][...] = values
+
+    def share(self, updates: int) -> float:
+        """Return the parameters' share in their averages after so many updates: 0 out of turn."""
+        if not self._share or updates % STRIDE:
+            return 0.0
+        return 1.0 / max(1.0, self._share * updates / STRIDE)
 
     def follow(self, updates: int) -> None:
         """Take the parameters in, if it is their turn after so many updates."""
-        if updates % STRIDE == 0:
-            share = 1.0 / max(1.0, self._share * updates / STRIDE)
+        share = self.share(updates)
+        if share:
             for name, average in self._averages.items():
-                average += share * (self._parameters[name] - average)
+                approach(average.reshape(-1), self._parameters[name].reshape(-1), share)
 
     def parameters(self, updates: int) -> State:
         """Return the parameters averaged, as of their own types, once there are averages."""

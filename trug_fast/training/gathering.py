@@ -40,8 +40,8 @@ def _mapped(array: Any) -> bool:
     return array is not None
 
 
-def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, Rows]]:
-    """Yield each batch as a matrix that holds its rows in one piece each, and their numbers in it.
+def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, list[Rows]]]:
+    """Yield a matrix that holds rows of batches in one piece each, and their numbers in it.
 
     That is ``data`` itself where it can be.  Of columns too large to be copied whole, the rows of
     many batches are gathered at a time, from first to last, so that each column is passed through
@@ -51,8 +51,7 @@ def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, Rows]]:
     instead of 0.5 to 0.8.  With 64 MiB at a time float32 takes 3.7, with 1 GiB 0.75.
     """
     if not isinstance(data, np.ndarray) or _lie_together(data):
-        for rows in batches:
-            yield data, rows
+        yield data, list(batches)
         return
     space = np.empty((0, data.shape[1]), data.dtype)
     for part in _parts(batches, TOGETHER // (data.shape[1] * data.itemsize)):
@@ -64,8 +63,7 @@ def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, Rows]]:
             gather(data, rows[order], space[: rows.size])
         place = np.empty_like(rows)
         place[order] = np.arange(rows.size)
-        for own in np.split(place, np.cumsum([each.size for each in part[:-1]])):
-            yield space, own
+        yield space, np.split(place, np.cumsum([each.size for each in part[:-1]]))
 
 
 def _parts(batches: Iterable[Rows], least: int) -> Iterator[list[Rows]]:

@@ -1,4 +1,8 @@
-"""The loop over epochs and batches, whose every point between two updates can be saved."""
+"""The loop over epochs and batches, whose every point between two updates can be saved.
+
+Updates are taken in stretches, one call of the learner each: for a small model that call would
+take longer than one update.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,7 @@ from .options import Monitor
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
 CHOOSES = "validation_score"  # the entry of the history whose highest is of the best model
 LOOK = 100  # updates between two looks at whether the parameters are still sound
+STRETCH = 0.1  # seconds of updates in one call of the learner: so long Ctrl-C may have to wait
 
 Rows = NDArray[np.int64]
 History = dict[str, NDArray[np.float64]]
@@ -53,8 +58,8 @@ class Learner(Protocol):
     def batches(self, rows: int, epoch: int) -> Iterator[Rows]:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
 
-    def update(self, data: Any, rows: Rows, pace: Any) -> None:
-        """Take one step from a batch of rows of the data, as far as ``Plan.pace`` says."""
+    def update(self, data: Any, batches: Sequence[Rows], paces: Sequence[Any]) -> None:
+        """Take a step from each of these batches of rows, as far as ``Plan.pace`` says."""
 
     def brief(self, pace: Any) -> dict[str, float]:
         """Return the entries of the history that a learner knows itself."""
@@ -127,6 +132,7 @@ class Loop:
         self.whole = True  # no update is under way
         self.n_batches = learner.n_batches(data.shape[0])  # in an epoch
         self._earlier, self._begun = 0.0, time.perf_counter()
+        self._each = math.inf  # seconds an update, as of the last stretch
 
     @property
     def total(self) -> int:
@@ -210,23 +216,44 @@ class Loop:
         while not self.finished and self.epoch < self.plan.epochs:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
             batches = self.learner.batches(data.shape[0], self.epoch)
-            for source, rows in in_reach(data, islice(batches, self.batch, None)):
-                with interrupts.held():
-                    self._update(source, rows)
-                bar.advance(1)
-                due = file is not None and file.due()
-                if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
-                    self.watch.require_sound(self.epoch + 1)
-                if file is not None and due:
-                    file.keep()
+            for source, part in in_reach(data, islice(batches, self.batch, None)):
+                while part:
+                    length = self._length(file)
+                    self._go(source, part[:length], bar, interrupts, file)
+                    part = part[length:]
             self._end_epoch(data, bar)
 
+    def _length(self, file: TrainingFile | None) -> int:
+        """Return how many batches the next stretch has: to the next look at most."""
+        seconds = STRETCH if file is None else min(STRETCH, file.wait())
+        return min(LOOK - self.batch % LOOK, max(1, int(seconds / self._each)))
+
+    def _go(
+        self,
+        data: Any,
+        batches: Sequence[Rows],
+        bar: Progress,
+        interrupts: Interrupts,
+        file: TrainingFile | None,
+    ) -> None:
+        """Take a stretch of updates, and save what came of it if it is time."""
+        with interrupts.held():
+            self._update(data, batches)
+        bar.advance(len(batches))
+        due = file is not None and file.due()
+        if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
+            self.watch.require_sound(self.epoch + 1)
+        if file is not None and due:
+            file.keep()
+
     @QUIET
-    def _update(self, data: Any, rows: Rows) -> None:
-        pace = self._pace(self.batch)
-        self.whole = False
-        self.learner.update(data, rows, pace)
-        self.batch += 1
+    def _update(self, data: Any, batches: Sequence[Rows]) -> None:
+        numbers = range(self.batch, self.batch + len(batches))
+        paces = [self._pace(number) for number in numbers]
+        self.whole, begun = False, time.perf_counter()
+        self.learner.update(data, batches, paces)
+        self._each = max(time.perf_counter() - begun, 1e-9) / len(batches)
+        self.batch += len(batches)
         self.whole = True
 
     def _pace(self, batch: int) -> Any:

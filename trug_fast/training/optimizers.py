@@ -34,6 +34,17 @@ class Steps:
             self.memory[name] = (np.zeros_like(parameter), np.zeros_like(parameter))
         return self.memory[name]
 
+    def stack(self, values: FloatArray, name: str | None = None, rows: int = 4) -> FloatArray:
+        """Return a parameter with its gradient and memories as one array, the former first.
+
+        Without a name it is no parameter that is learned, and its memories are not kept.
+        """
+        stacked = np.zeros((rows, *values.shape), values.dtype)
+        stacked[kernels.VALUES] = values
+        if name is not None:
+            self.memory[name] = stacked[kernels.FIRST], stacked[kernels.SECOND]
+        return stacked
+
     def arrays(self) -> State:
         """Return all memories, by names of their own."""
         arrays: State = {}
@@ -43,19 +54,26 @@ class Steps:
 
     def rule(self, rate: float, *, decays: bool = False) -> kernels.Rule:
         """Return the present step as the kernels take it, with weight decay if so said."""
-        kind, momentum = self.optimizer.name, getattr(self.optimizer, "momentum", 0.0)
-        decay, adam = DECAY[kind], kind == "adam"
-        t = max(self.taken, 1)
+        kind, weight_decay = self.optimizer.name, self.optimizer.weight_decay if decays else 0.0
         return kernels.Rule(
             KINDS[kind],
             rate,
-            momentum,
-            decay,
+            self._momentum,
+            DECAY[kind],
             EPSILON[kind],
-            self.optimizer.weight_decay if decays else 0.0,
-            1.0 / (1.0 - momentum**t) if adam else 1.0,
-            1.0 / (1.0 - decay**t) if adam else 1.0,
+            weight_decay,
+            *self.corrections(max(self.taken, 1)),
         )
+
+    def corrections(self, t: int) -> tuple[float, float]:
+        """Return Adam's corrections of its memories in step t from 1."""
+        if self.optimizer.name != "adam":
+            return 1.0, 1.0
+        return 1.0 / (1.0 - self._momentum**t), 1.0 / (1.0 - DECAY["adam"] ** t)
+
+    @property
+    def _momentum(self) -> float:
+        return float(getattr(self.optimizer, "momentum", 0.0))
 
     def move(self, name: str, parameter: FloatArray, gradient: Any, rate: float) -> None:
         """Move a vector along its gradient, in place."""

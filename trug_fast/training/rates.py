@@ -32,8 +32,8 @@ class Schedule:
         """Return the rate when this share of the run is done."""
         if self.function is not None:
             return checks.number(f"{self.name}({share:g})", self.function(share), least=0.0)
-        if self.start == 0.0:
-            return 0.0
+        if self.start == self.end:  # 0 too
+            return self.start
         return float(self.start * (self.end / self.start) ** share)
 
     def identity(self) -> list[float]:

@@ -1,8 +1,8 @@
-"""The hidden units' own parameters: truncation points and precisions, and how training moves them.
+"""The hidden units' own parameters in training: truncation points and precisions.
 
 The points are learned as ``low_end`` and ``log_width``, so that they cannot cross
 (mathematics 2.3); precisions as ``curvature``, d times the squared width at the start, or as log d
-where an end is infinite, which keeps them positive.
+where an end is infinite, which keeps them positive (kernels/rbm/unit_steps.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
+from trug_fast.kernels.optimizer import VALUES
+from trug_fast.kernels.rbm import unit_steps
 from trug_fast.kernels.rbm.hidden import HiddenUnits
-from trug_fast.kernels.unit import truncation_coordinates
-from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH
 from trug_fast.models.hidden_units import BernoulliHidden, TruGHidden
 from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.truncation import Truncation
@@ -26,7 +26,7 @@ from .diagnosis import Ranges
 from .optimizers import Steps
 from .units import TruGUnits
 
-CURVATURES = 1e3  # d (upper - lower)^2: beyond -1e3 units are binary, beyond 1e3 Gaussian
+ENDS = {None: unit_steps.FIXED, "shared": unit_steps.SHARED, "per_unit": unit_steps.PER_UNIT}
 
 
 class Shape(NamedTuple):
@@ -71,18 +71,36 @@ class UnitParameters:
 
     def __init__(self, start: Shape, steps: Steps, dtype: np.dtype[Any]) -> None:
         self.start, self._steps = start, steps
-        self.precision, self.lower, self.upper = (v.astype(dtype) for v in start[:3])
-        width = start.upper - start.lower
+        ends, width = start.truncation or Truncation(), start.upper - start.lower
         self.bounded = bool(np.isfinite(width).all())
-        learned = slice(0, 1) if self._ends.learn == "shared" else slice(None)
-        self.low_end = start.lower[learned].astype(dtype)
-        self.log_width = np.log(width[learned].astype(dtype))
-        self._area = width**2
+        own = np.array(start[:3]).astype(dtype)
+        both = start.learns_ends and ends.learn_lower and ends.learn_upper
+        area = width**2
         with np.errstate(all="ignore"):  # of a precision that is not learned no log is taken
-            curvature = start.precision * self._area if self.bounded else np.log(start.precision)
-        self.curvature = curvature.astype(dtype)
-        for name, parameter in self.coordinates().items():
-            steps.remember(name, parameter)
+            curvature = start.precision * area if self.bounded else np.log(start.precision)
+        low_end, log_width, curvature = (
+            steps.stack(values.astype(dtype), name if learned else None)
+            for name, values, learned in (
+                ("low_end", start.lower, both),
+                ("log_width", np.log(width.astype(dtype)), start.learns_ends),
+                ("curvature", curvature, start.learn_precision),
+            )
+        )
+        self.moved = unit_steps.Units(
+            ENDS[ends.learn],
+            ends.learn_lower,
+            ends.learn_upper,
+            start.learn_precision,
+            self.bounded,
+            own,
+            area,
+            low_end,
+            log_width,
+            curvature,
+        )
+        self.precision, self.lower, self.upper = own
+        self.low_end, self.log_width = low_end[VALUES], log_width[VALUES]
+        self.curvature = curvature[VALUES]
 
     @property
     def bernoulli(self) -> bool:
@@ -92,21 +110,6 @@ class UnitParameters:
     @property
     def _ends(self) -> Truncation:
         return self.start.truncation or Truncation()
-
-    @property
-    def _both_ends(self) -> bool:
-        return self._ends.learn_lower and self._ends.learn_upper
-
-    def coordinates(self) -> State:
-        """Return what the optimizer moves, sharing memory."""
-        found: State = {}
-        if self.start.learns_ends:
-            found["log_width"] = self.log_width
-            if self._both_ends:
-                found["low_end"] = self.low_end
-        if self.start.learn_precision:
-            found["curvature"] = self.curvature
-        return found
 
     def learned(self) -> State:
         """Return what of the model is learned, sharing memory."""
@@ -146,34 +149,13 @@ class UnitParameters:
         return Ranges(width, zeros.clip(self.lower, self.upper) if mean is None else mean)
 
     def move_ends(self, by_lower: Any, by_upper: Any, rate: float) -> None:
-        """Move the truncation points along their gradients, if they are learned.
-
-        With both ends learned the coordinates are the lower end, at constant width, and the log
-        width, at constant lower end; with one learned, the log width at the other end.
-        """
-        if not self.start.learns_ends:
-            return
-        width = np.exp(self.log_width)
-        moves, by_width = truncation_coordinates.slopes(by_lower, by_upper, self._ends.learn_upper)
-        if self._ends.learn == "shared":  # the mean, so that rates do not depend on their number
-            by_width, moves = by_width.mean(keepdims=True), moves.mean(keepdims=True)
-        self._steps.move("log_width", self.log_width, width * by_width, rate)
-        np.clip(self.log_width, -LOG_WIDTH, LOG_WIDTH, out=self.log_width)
-        if self._both_ends:
-            self._steps.move("low_end", self.low_end, moves, rate)
-        width = np.exp(self.log_width)
-        self.lower[:], self.upper[:] = truncation_coordinates.ends(
-            self.low_end, width, self.upper, self._ends.learn_upper
-        )
+        """Move the truncation points along their gradients."""
+        unit_steps.move_ends(self._steps.rule(rate), self.moved, by_lower, by_upper, rate)
 
     def move_precision(
         self, by_precision: Any, by_mean: Any, mean: FloatArray, rate: float
-    ) -> FloatArray | None:
-        """Move the precisions along their gradient, if they are learned.
-
-        The energy d (h - m)^2 / 2, with m amid the interval (or at the mean, where there is no
-        middle), is d h^2 / 2 with another hidden bias; held at that, a step of d bends the unit
-        without pushing it to one side.
+    ) -> FloatArray:
+        """Move the precisions along their gradient.
 
         Parameters
         ----------
@@ -184,27 +166,22 @@ class UnitParameters:
 
         Returns
         -------
-        ndarray, shape (n_hidden,), or None
+        ndarray, shape (n_hidden,)
             What is to be added to the hidden biases.
         """
-        if not self.start.learn_precision:
-            return None
-        middle, former = self.middle(mean), self.precision.copy()
-        slope = by_precision + middle * by_mean
-        slope = slope / self._area if self.bounded else slope * former
-        self._steps.move("curvature", self.curvature, slope, rate)
-        limit = CURVATURES if self.bounded else LOG_WIDTH
-        np.clip(self.curvature, -limit, limit, out=self.curvature)
-        self.precision[:] = (
-            self.curvature / self._area.astype(self.curvature.dtype)
-            if self.bounded
-            else np.exp(self.curvature)
+        shift = np.empty_like(self.precision)
+        unit_steps.move_precision(
+            self._steps.rule(rate), self.moved, by_precision, by_mean, mean, rate, shift
         )
-        return np.asarray(middle * (self.precision - former))
+        return shift
+
+    def loose(self, visible_precision: FloatArray) -> bool:
+        """Whether Gaussian visibles and infinite ends may leave no density."""
+        return bool(visible_precision.size and not self.bounded and not self.bernoulli)
 
     def keep_normalizable(self, weights: FloatArray, visible_precision: FloatArray) -> None:
         """Scale weights down where Gaussian visibles and infinite ends would leave no density."""
-        if visible_precision.size and not self.bounded and not self.bernoulli:
+        if self.loose(visible_precision):
             keep_normalizable(weights, self.precision, visible_precision)
 
     def brief(self, truncation_rate: float, precision_rate: float) -> dict[str, float]:

@@ -20,7 +20,7 @@ def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation):
     options = {"truncation": truncation, "optimizer": tf.SGD(weight_decay=0.05)}
     run, ours = learner("moments", **options), learner("moments", **options)
     rows, order = data(), np.random.default_rng(1).permutation(23)
-    run.update(rows, order, RegressionPace(0.1, 0.02))
+    run.update(rows, [order], [RegressionPace(0.1, 0.02)])
     total = 0.0
     for start in (0, 10, 20):
         batch = rows.at(order[start : start + 10])
@@ -49,7 +49,7 @@ def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation):
 @pytest.mark.parametrize("learn", [True, False])
 def test_noise_is_learned_or_kept(learn):
     run = learner("moments", tf.Noise(learn=learn, variance=0.3))
-    run.update(data(), np.arange(23), RegressionPace(0.1, 0.1))
+    run.update(data(), [np.arange(23)], [RegressionPace(0.1, 0.1)])
     assert (run.parts().log_noise != np.log(0.3)).all() == learn
 
 

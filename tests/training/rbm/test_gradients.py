@@ -7,8 +7,8 @@ import trug_fast as tf
 from tests.support.gradients import estimate
 from tests.support.models import KINDS, exact_draws, model_of
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.kernels.rbm import gibbs
-from trug_fast.training.rbm import gradients
+from trug_fast.kernels.rbm import gibbs, updates
+from trug_fast.training.optimizers import Steps
 
 ROWS = 2_000
 
@@ -76,9 +76,11 @@ def test_contrastive_divergence_starts_at_the_data():
     data = np.tile([[1.0, 0, 1, 0, 1]], (20_000, 1))
     layers = model.layers()
     phase, chains = gibbs.Phase.new(data, 4), gibbs.Chains.new(np.zeros_like(data), 4)
+    rule = Steps(tf.SGD()).rule(0.0)
+    course = updates.Course(np.zeros((1, updates.PACES)), rule, updates.FROM_DATA, True, 1, 0, 0)
     with one_blas_thread():
         gibbs.hidden_statistics(layers, phase)
-        gradients.start_chains(layers, phase, chains, 1, 0)
+        updates.run_chains_from(layers, phase, chains, course, 0, 0, 0)
     variance = model.hidden_moments(data[:1]).variance[0]
     z = (chains.hidden.mean(axis=0) - phase.mean[0]) / np.sqrt(variance / 20_000)
     assert abs(z).max() < 5

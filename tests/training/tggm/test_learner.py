@@ -52,10 +52,10 @@ def test_a_state_is_all_that_later_epochs_depend_on():
     data, other = plain(3, 1).apply(X, y, np.dtype(float)), learner(sizes=(3, 4, 1), seed=3)
     run = learner(sizes=(3, 4, 1))
     pace = RegressionPace(0.01, 0.01)
-    run.update(data, np.arange(35), pace)
+    run.update(data, [np.arange(35)], [pace])
     other.restore({name: values.copy() for name, values in run.state().items()})
     for each in (run, other):
-        each.update(data, np.arange(35), pace)
+        each.update(data, [np.arange(35)], [pace])
     assert run.objective == other.objective and run.steps == other.steps == 8
     np.testing.assert_array_equal(run.trained.theta, other.trained.theta)
     with pytest.raises(ValueError, match="it says 0 steps in 3 epochs"):

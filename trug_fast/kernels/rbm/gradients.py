@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked
+from trug_fast.kernels.compiling import linked
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.tiles import STRIPS, copy_rows
 
@@ -94,7 +94,7 @@ def _gradient_strip(index, data, model, centring, panels, gradient, hidden_shift
         )
 
 
-@kernel
+@linked
 def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift):
     """Write the centred weight gradient and what it takes from the biases' gradients.
 

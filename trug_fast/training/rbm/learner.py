@@ -1,11 +1,11 @@
-"""One update of an RBM: parameters, chains and optimizer, and how a batch moves them.
+"""Updates of an RBM: parameters, chains and optimizer, and how batches move them.
 
-Tested in tests/training/rbm/test_train.py.
+Tested in tests/training/rbm/test_learner.py and test_train.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,13 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.linking import want
+from trug_fast.kernels.optimizer import VALUES
+from trug_fast.kernels.random.philox import HIDDEN
+from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
+from trug_fast.kernels.rbm.unit_steps import BENDING
+from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, Averaged, Course, Given
 from trug_fast.kernels.tiles import gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_units import units_of
@@ -28,11 +33,8 @@ from trug_fast.training.optimizers import Steps
 from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import UnitParameters
 
-from .gradients import Gradient, start_chains
 from .settings import RBMSettings
 from .tempering import Replicas
-
-MEMORY = 0.99  # of the running mean of the hidden units, per update
 
 
 class RBMLearner:
@@ -43,29 +45,42 @@ class RBMLearner:
         self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
-        self.weights = settings.weights(seed)
         self.visible_precision = settings.visible_precision()
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
+        if self.units.start.learn_precision:
+            want(BENDING)
+        weights = self.steps.stack(settings.weights(seed), "weights")
+        visible, hidden = np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype)
+        visible = self.steps.stack(visible, "visible_bias", updates.VISIBLE_ROWS)
+        hidden = self.steps.stack(hidden, "hidden_bias", updates.HIDDEN_ROWS)
+        self._trained = updates.Trained(weights, visible, hidden, np.zeros((8, n_hidden)))
+        self.weights, self.visible_bias, self.hidden_bias = (
+            part[VALUES] for part in (weights, visible, hidden)
+        )
+        self.visible_offset, self.hidden_offset = visible[updates.OFFSET], hidden[updates.OFFSET]
+        self.visible_offset[:] = data.mean(axis=0, dtype=np.float64)
+        self._rescales = self.units.loose(self.visible_precision)
         self.units.keep_normalizable(self.weights, self.visible_precision)
-        self.visible_bias, self.hidden_bias = np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype)
-        self.visible_offset = data.mean(axis=0, dtype=np.float64).astype(dtype)
-        self.hidden_offset = np.zeros(n_hidden, dtype)
-        self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
-        chains = settings.n_chains
-        self.chains = Chains.new(np.zeros((chains, n_visible), dtype), n_hidden)
+        self._batches = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         base = units_of(self.visible_precision).bias(self.visible_offset)
-        self.replicas = Replicas(settings.betas, chains, base, n_hidden) if settings.betas else None
-        self.gradient = Gradient(n_visible, n_hidden, dtype)
-        own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
-        for name, parameter in own.items():
-            self.steps.remember(name, parameter)
+        self.replicas: Replicas | None = None
+        if settings.betas:
+            self.replicas = Replicas(settings.betas, settings.n_chains, base, n_hidden)
+            self.chains = self.replicas.chains
+        else:
+            self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
         self._start(data, base)
+        own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
-        self.averages = Averages(self.learned, settings.average)
+        self._averaged = Averaged(*map(np.empty, (weights[0].shape, n_visible, (4, n_hidden))))
+        names = ("precision", "lower", "upper", "hidden_bias")
+        places = dict(zip(names, self._averaged.hidden, strict=True))
+        places |= {"weights": self._averaged.weights, "visible_bias": self._averaged.visible_bias}
+        self.averages = Averages(self.learned, settings.average, places)
 
     def _start(self, data: NDArray[Any], base: FloatArray) -> None:
         """Start offsets and chains at data; set biases such that visible means are those of it."""
-        rows = np.arange(self.chains.hidden.shape[0]) % data.shape[0]
+        rows = np.arange(self.settings.n_chains) % data.shape[0]
         visible = np.zeros((rows.size, data.shape[1]), self.weights.dtype)
         phase = Phase.new(visible, self.weights.shape[1])
         biases = self.settings.biases()
@@ -78,7 +93,8 @@ class RBMLearner:
             if not biases:
                 self.visible_bias[:] = base - self.weights @ self.hidden_offset
             if self.replicas is None:
-                start_chains(self.layers(), phase, self.chains, self.seed, 0)
+                first = gibbs.Address(self.seed, HIDDEN, 0, 0)
+                gibbs.draw_hidden(self.layers(), phase.net, first, self.chains.hidden)
             else:
                 self.replicas.start(self.layers(), phase.net, self.seed, 0)
         if not self.settings.sampler.centred:
@@ -150,57 +166,74 @@ class RBMLearner:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
         return shuffled(self.seed, rows, self.settings.batch_size, epoch)
 
-    def update(self, data: NDArray[Any], rows: NDArray[np.int64], pace: Pace) -> None:
-        """Take one step from a batch of rows of ``data``."""
-        with computing(self._work(rows.size)):
-            batch = self._batch.first(rows.size)
-            gather(data, rows, batch.visible)
-            self._estimate_and_step(batch, pace)
-        self.updates += 1
-        self.averages.follow(self.updates)
+    def update(
+        self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+    ) -> None:
+        """Take a step from each of these batches of rows of ``data``, each at its pace."""
+        size = 1 if self._alone else len(batches)
+        for i in range(0, len(batches), size):
+            self._take(data, batches[i : i + size], paces[i : i + size])
+
+    @property
+    def _alone(self) -> bool:
+        """Whether there is something to do in Python before or after each update."""
+        return self.replicas is not None or self._rescales
+
+    def _take(
+        self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+    ) -> None:
+        """Do so in one call of the kernel, or in more where units become binary."""
+        order, sizes = np.concatenate(batches), [batch.size for batch in batches]
+        if order.size > len(self._batches.visible):
+            visible = np.empty((order.size, data.shape[1]), self.weights.dtype)
+            self._batches = self._batches._replace(visible=visible)
+        course = self._course(sizes, paces)
+        with computing(self._work(max(sizes))):
+            gather(data, order, self._batches.visible[: order.size])
+            done = 0
+            while done < len(batches):
+                done = self._step(course, done)
+        self.updates += len(batches)
+        self.steps.taken += len(batches)
+        self.sweeps += sum(pace.n_gibbs for pace in paces)
+        if self._rescales:
+            self.units.keep_normalizable(self.weights, self.visible_precision)
+            self.averages.follow(self.updates)
+
+    def _course(self, sizes: Sequence[int], paces: Sequence[Pace]) -> Course:
+        """Return sizes of batches and rates as the kernel takes them."""
+        alone = self._rescales  # averages follow in Python then
+        rows = [  # in the order of updates.py
+            (*pace[:4], size, *self.steps.corrections(i), 0.0 if alone else self.averages.share(i))
+            for i, (size, pace) in enumerate(zip(sizes, paces, strict=True), self.updates + 1)
+        ]
+        sampler = PERSISTENT if self.settings.persistent else FROM_DATA
+        return Course(
+            np.array(rows),
+            self.steps.rule(0.0, decays=True),
+            sampler if self.replicas is None else GIVEN,
+            self.settings.sampler.centred,
+            self.seed,
+            self.updates,
+            1 + self.sweeps,  # step 0 started the chains
+        )
+
+    def _step(self, course: Course, begin: int) -> int:
+        """Take updates from number ``begin`` on; return where they end."""
+        layers = self.layers()
+        if self.replicas is not None:
+            n_gibbs = int(course.paces[begin, updates.N_GIBBS])
+            self.replicas.sweep(layers, n_gibbs, self.seed, course.step)
+        given = Given(layers.weights, layers.visible_precision, layers.kind, layers.n_nonpositive)
+        end: int = updates.run_updates(
+            given, self._trained, self.units.moved, self._averaged,
+            self._batches, self.chains, course, begin,
+        )  # fmt: skip
+        return end
 
     def _work(self, rows: int) -> float:
         """Return what a half step of a batch of so many rows, or of the chains, costs."""
-        chains = self.chains.hidden if self.replicas is None else self.replicas.scaled
-        return work(max(rows, len(chains)), *self.weights.shape)
-
-    def _estimate_and_step(self, batch: Phase, pace: Pace) -> None:
-        layers = self.layers()
-        gibbs.hidden_statistics(layers, batch)
-        model = self._model_phase(layers, batch, pace.n_gibbs)
-        self.sweeps += pace.n_gibbs
-        slope = self.gradient.estimate(batch, model, self.visible_offset, self.hidden_offset)
-        self._step(slope, pace)
-        if self.settings.sampler.centred:
-            fresh = batch.means()[0].astype(self.hidden_offset.dtype)
-            self.hidden_offset += (1 - MEMORY) * (fresh - self.hidden_offset)
-
-    def _model_phase(self, layers: gibbs.Layers, batch: Phase, n_gibbs: int) -> Phase:
-        """Run so many sweeps of the chains and return what the last one found."""
-        first_step = 1 + self.sweeps  # step 0 started the chains
-        if self.replicas is not None:
-            return self.replicas.sweep(layers, n_gibbs, self.seed, first_step)
-        chains, persistent = self.chains, self.settings.persistent
-        if not persistent:
-            chains = self.chains.first(batch.visible.shape[0])
-            # Its own half of the step numbers keeps these draws apart from the sweeps'.
-            start_chains(layers, batch, chains, self.seed, (1 << 40) + self.updates)
-        gibbs.model_phase(layers, chains, n_gibbs, persistent, self.seed, first_step)
-        return chains.phase
-
-    def _step(self, slope: dict[str, Any], pace: Pace) -> None:
-        steps, rate = self.steps, pace.learning_rate
-        steps.taken += 1
-        steps.move_weights("weights", self.weights, slope["weights"], rate)
-        steps.move("visible_bias", self.visible_bias, slope["visible_bias"], rate)
-        steps.move("hidden_bias", self.hidden_bias, slope["hidden_bias"], rate)
-        shift = self.units.move_precision(
-            slope["precision"], slope["hidden_mean"], self.hidden_offset, pace.precision_rate
-        )
-        if shift is not None:
-            self.hidden_bias += shift
-        self.units.move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
-        self.units.keep_normalizable(self.weights, self.visible_precision)
+        return work(max(rows, len(self.chains.hidden)), *self.weights.shape)
 
     def brief(self, pace: Pace) -> dict[str, float]:
         """Return what an update did last and the learned shapes of the units in brief."""

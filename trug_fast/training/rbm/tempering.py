@@ -22,7 +22,7 @@ class Replicas:
         self, betas: tuple[float, ...], chains: int, base: FloatArray, n_hidden: int
     ) -> None:
         dtype, rows = base.dtype, len(betas) * chains
-        self.chains, self.base = chains, base
+        self.base = base
         self.states = tempering.ReplicaStates(
             t=np.repeat(np.array(betas), chains).astype(dtype),
             tilt=np.zeros_like(base),
@@ -33,7 +33,8 @@ class Replicas:
             accepted=np.zeros((len(betas) - 1, chains), np.int64),
         )
         self._bias = np.zeros((rows, base.size), dtype)
-        self._phase = gibbs.Phase.new(self.states.visible[-chains:], n_hidden)
+        phase = gibbs.Phase.new(self.states.visible[-chains:], n_hidden)
+        self.chains = gibbs.Chains(self.states.scaled, self.states.visible_mean, phase)
 
     @property
     def scaled(self) -> FloatArray:
@@ -51,15 +52,18 @@ class Replicas:
         tempering.draw_scaled(layers, self.states, gibbs.Address(seed, HIDDEN, step, 0))
 
     def sweep(self, layers: gibbs.Layers, n_gibbs: int, seed: int, first_step: int) -> gibbs.Phase:
-        """Run sweeps with an exchange in each; return the phase of the replicas at t = 1."""
+        """Run sweeps with an exchange in each; return the phase of the replicas at t = 1.
+
+        It is that of ``chains``, too, as updates take it.
+        """
         bias = layers.visible_bias
         self.states.tilt[:] = bias[0] - self.base
         np.multiply(self.states.t[:, None], self.states.tilt, out=self._bias)
         self._bias += self.base
         tempered = layers._replace(visible_bias=self._bias)
         tempering.sweeps(tempered, self.states, n_gibbs, seed, first_step)
-        gibbs.hidden_statistics(layers, self._phase)
-        return self._phase
+        gibbs.hidden_statistics(layers, self.chains.phase)
+        return self.chains.phase
 
     def rates(self, sweeps: int) -> NDArray[np.float64]:
         """Return the share of exchanges accepted by each pair of neighbours in so many sweeps."""

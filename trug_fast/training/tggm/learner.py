@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,17 @@ class RegressionLearner:
         """Yield all rows, in an order that the seed and epoch fix."""
         return shuffled(self.seed, rows, rows, epoch)
 
-    def update(self, data: Examples, rows: NDArray[np.int64], pace: RegressionPace) -> None:
+    def update(
+        self,
+        data: Examples,
+        batches: Sequence[NDArray[np.int64]],
+        paces: Sequence[RegressionPace],
+    ) -> None:
+        """Go through the rows of each epoch."""
+        for rows, pace in zip(batches, paces, strict=True):
+            self._train_epoch(data, rows, pace)
+
+    def _train_epoch(self, data: Examples, rows: NDArray[np.int64], pace: RegressionPace) -> None:
         """Take one step for each batch of these rows."""
         rule = self._optimizer.rule(pace.learning_rate, decays=True)
         speed = epoch.EpochPace(rule, pace.truncation_rate, self.steps)

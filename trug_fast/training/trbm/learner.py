@@ -5,7 +5,7 @@ Tested in tests/training/trbm/test_train.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,14 @@ class TRBMLearner:
         """Yield the sequences of each batch, in an order that the seed and epoch fix."""
         return shuffled(self.seed, rows, self.settings.batch_size, epoch)
 
-    def update(self, data: Sequences, rows: NDArray[np.int64], pace: Pace) -> None:
+    def update(
+        self, data: Sequences, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+    ) -> None:
+        """Take a step from each of these batches of sequences, each at its pace."""
+        for rows, pace in zip(batches, paces, strict=True):
+            self._take(data, rows, pace)
+
+    def _take(self, data: Sequences, rows: NDArray[np.int64], pace: Pace) -> None:
         """Take one step from a batch of sequences."""
         sampler = self.settings.sampler
         draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)

@@ -1,0 +1,58 @@
+"""Updates of an RBM in stretches: how many there are in one call makes no difference."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from tests.support.fits import assert_same
+from tests.support.rbm_runs import BASE, OPTIONS, digits
+from trug_fast.training import loop
+from trug_fast.training.rbm.learner import RBMLearner
+
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+data = pytest.fixture(scope="module")(digits)
+
+
+def stretches(monkeypatch, seconds):
+    """Let stretches take so long; returns the list that fills with their lengths."""
+    monkeypatch.setattr(loop, "STRETCH", seconds)
+    lengths, update = [], RBMLearner.update
+
+    def counted(self, data, batches, paces):
+        lengths.append(len(batches))
+        update(self, data, batches, paces)
+
+    monkeypatch.setattr(RBMLearner, "update", counted)
+    return lengths
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_stretch_is_its_updates_one_by_one(name, data, monkeypatch):
+    fits = []
+    for seconds, expected in ((0.0, [1] * 21), (1e9, [1, 6, 7, 7])):
+        with monkeypatch.context() as patch:
+            lengths = stretches(patch, seconds)
+            fits.append(tf.train_rbm(data, **BASE | OPTIONS[name]))
+        assert lengths == expected
+    assert_same(*fits)
+
+
+def test_stretches_end_where_parameters_are_looked_at(data, monkeypatch):
+    lengths = stretches(monkeypatch, 1e9)
+    tf.train_rbm(data, **BASE | {"batch_size": 1, "epochs": 2})
+    assert lengths == [1, 99, 30, 100, 30]
+
+
+def test_units_that_become_binary_in_the_midst_of_a_stretch(monkeypatch):
+    # The kernels of units with precision <= 0 are compiled only then.
+    rows = np.random.default_rng(0).random((60, 5)) < 0.5
+    hidden = tf.TruGUnits(precision=0.01, learn_precision=True, precision_rate=1.0)
+    fits = []
+    for seconds in (0.0, 1e9):
+        with monkeypatch.context() as patch:
+            stretches(patch, seconds)
+            fits.append(
+                tf.train_rbm(rows, 4, hidden=hidden, truncation="sigmoid", batch_size=5, rng=1)
+            )
+    assert (fits[0].model.precision <= 0).any()
+    assert_same(*fits)
