@@ -69,8 +69,8 @@ def _strips(matrix):
 
 @linked
 def _update_strip(index, strips, rule, weights, gradient, first, second):
-    rows = weights.shape[0]
-    for i in range(index * rows // strips, (index + 1) * rows // strips):
+    height = -(-weights.shape[0] // strips)
+    for i in range(index * height, min((index + 1) * height, weights.shape[0])):
         apply_rule(rule, weights[i], gradient[i], first[i], second[i])
 
 
@@ -130,17 +130,3 @@ def approach(average, values, share):
     """Move a running average by a share of the way to the values."""
     for i in range(average.size):
         average[i] += like(average[0], share) * (values[i] - average[i])
-
-
-@linked
-def _approach_strip(index, strips, averages, values, share):
-    rows = averages.shape[0]
-    for i in range(index * rows // strips, (index + 1) * rows // strips):
-        approach(averages[i], values[i], share)
-
-
-@linked
-def approach_weights(averages, values, share):
-    """Do so with a matrix."""
-    strips = _strips(averages)
-    each(_approach_strip, strips, (strips, averages, values, share))

@@ -179,7 +179,7 @@ def _statistics_tile(index, layers, phase):
     copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
 
 
-@kernel
+@linked
 def hidden_statistics(layers, phase):
     """Fill a phase from its visible units: net inputs, means, and sums unless it has none."""
     rows, units = phase.net.shape
@@ -209,7 +209,7 @@ def _draw_tile(index, layers, net, address, sample):
     draw_hidden_tile(net, layers, address, sample, tile(index, rows, units, HIDDEN))
 
 
-@kernel
+@linked
 def draw_hidden(layers, net, address, sample):
     """Draw hidden units from their net inputs, both (rows, hidden)."""
     rows, units = net.shape
@@ -224,7 +224,7 @@ def _step_hidden_tile(index, layers, visible, address, net, sample):
     draw_hidden_tile(net, layers, address, sample, part)
 
 
-@kernel
+@linked
 def step_hidden(layers, visible, address, net, sample):
     """Write net inputs and draws of the hidden layer given the visible one."""
     rows, units = net.shape
@@ -256,7 +256,7 @@ def _step_visible_tile(index, layers, hidden, address, mean, sample):
     _visible_rows(mean, layers.visible_precision[unit:unit_stop], address, uniform, sample, part)
 
 
-@kernel
+@linked
 def step_visible(layers, hidden, address, mean, sample):
     """Write means and draws of the visible layer given the hidden one.
 
@@ -362,7 +362,7 @@ def iterate_means(layers, phase, n_gibbs):
         step_visible(layers, phase.mean, address, visible, visible[:0])
 
 
-@kernel
+@linked
 def model_phase(layers, chains, n_gibbs, persistent, seed, first_step):
     """Run sweeps visible <- hidden <- visible, in place, and fill the phase at the last.
 

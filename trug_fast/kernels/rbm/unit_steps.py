@@ -84,34 +84,39 @@ def _middle(units, mean, j):
 
 
 @rounded
+def _widths(units, out):
+    for j in range(out.size):
+        out[j] = exp(units.log_width[VALUES, j])
+
+
+@rounded
 def move_ends(rule, units, by_lower, by_upper, rate):
-    """Move the truncation points along their gradients (float64).
+    """Move the truncation points along their gradients (float64), which are overwritten.
 
     With both ends learned the coordinates are the lower end, at constant width, and the log
     width, at constant lower end; with one learned, the log width at the other end.
     """
-    own, rule, log_width, low_end = (
-        units.own,
-        rule_at(rule, rate, 0.0),
-        units.log_width,
-        units.low_end,
-    )
-    count = own.shape[1]
+    own, log_width, low_end = units.own, units.log_width, units.low_end
+    count, rule = own.shape[1], rule_at(rule, rate, 0.0)
     total_moves, total_by_width = 0.0, 0.0
     for j in range(count):
         moves, by_width = scalar_slopes(by_lower[j], by_upper[j], units.learn_upper)
-        total_moves, total_by_width = total_moves + moves, total_by_width + by_width
+        by_lower[j], by_upper[j] = moves, by_width
+        total_moves += moves
+        total_by_width += by_width
+    width = log_width[GRADIENT]
+    _widths(units, width)
+    for j in range(count):
+        moves, by_width = by_lower[j], by_upper[j]
+        if units.ends == SHARED:  # the mean, so that rates do not depend on the number of units
+            moves, by_width = total_moves / count, total_by_width / count
         low_end[GRADIENT, j] = moves
-        log_width[GRADIENT, j] = exp(log_width[VALUES, j]) * by_width
-    if units.ends == SHARED:  # the mean, so that rates do not depend on the number of units
-        for j in range(count):
-            low_end[GRADIENT, j] = total_moves / count
-            log_width[GRADIENT, j] = exp(log_width[VALUES, j]) * (total_by_width / count)
+        width[j] *= by_width
     step(rule, log_width)
     _clip(log_width[VALUES], LOG_WIDTH)
     if units.learn_lower and units.learn_upper:
         step(rule, low_end)
+    _widths(units, width)
     for j in range(count):
-        width = exp(log_width[VALUES, j])
-        ends = scalar_ends(low_end[VALUES, j], width, own[UPPER, j], units.learn_upper)
+        ends = scalar_ends(low_end[VALUES, j], width[j], own[UPPER, j], units.learn_upper)
         own[LOWER, j], own[UPPER, j] = ends

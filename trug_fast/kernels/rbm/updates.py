@@ -21,20 +21,21 @@ from trug_fast.kernels.optimizer import (
     Rule,
     add,
     approach,
-    approach_weights,
     divide,
     rule_at,
     step,
     step_weights,
 )
 from trug_fast.kernels.random.philox import HIDDEN
-from trug_fast.kernels.tiles import STRIPS, tile_count
+from trug_fast.kernels.tiles import STRIPS
 
-from .gibbs import Address, Chains, Layers, Phase, draw_hidden, hidden_statistics, model_phase
+from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
 from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
 
-PERSISTENT, FROM_DATA, GIVEN = 0, 1, 2  # the model's chains go on, begin anew, or are run by others
+# What becomes of the model's chains: they go on, begin anew at the data, or are run by others.
+# Before the first update they start, and that is all.
+PERSISTENT, FROM_DATA, GIVEN, START = 0, 1, 2, 3
 STARTS = 1 << 40  # its own half of the step numbers keeps draws of starts apart from the sweeps'
 MEMORY = 0.99  # of the running mean of the hidden units, per update
 
@@ -62,16 +63,16 @@ class Averaged(NamedTuple):
 
 
 # What is told to each update: columns of Course.paces.
-RATE, END_RATE, PRECISION_RATE, N_GIBBS, ROWS, FIRST_CORRECTION, SECOND_CORRECTION, SHARE = range(8)
-PACES = 8  # so many
+RATE, END_RATE, PRECISION_RATE, N_GIBBS, FIRST_CORRECTION, SECOND_CORRECTION, SHARE = range(7)
+PACES = 7  # so many
 
 
 class Course(NamedTuple):
-    """A run of updates: how many rows each takes, how far it goes, and its random numbers."""
+    """A run of updates: how far each goes, and its random numbers."""
 
     paces: np.ndarray  # (updates, PACES) float64; SHARE is that of the parameters in their averages
     rule: Rule  # with the weights' decay; rates and corrections are each update's own
-    chains: int  # PERSISTENT, FROM_DATA or GIVEN
+    chains: int  # PERSISTENT, FROM_DATA, GIVEN or START
     centred: bool
     seed: int
     update: int  # number of the first, from 0
@@ -80,12 +81,12 @@ class Course(NamedTuple):
 
 @linked
 def run_chains_from(layers, batch, chains, course, update, n_gibbs, step):
-    """Run the chains of an update, as many as there are to fill, and fill their phase."""
-    persistent = course.chains == PERSISTENT
+    """Run the chains of an update and fill their phase."""
     if course.chains == FROM_DATA:
         address = Address(course.seed, HIDDEN, STARTS + update, 0)
         draw_hidden(layers, batch.net, address, chains.hidden)
     if course.chains != GIVEN:
+        persistent = course.chains == PERSISTENT
         model_phase(layers, chains, n_gibbs, persistent, course.seed, step)
 
 
@@ -179,7 +180,9 @@ def _bend(rule, hidden, statistics, units, rate):
 @linked
 def _average(averaged, trained, units, share):
     """Take the parameters into their averages."""
-    approach_weights(averaged.weights, trained.weights[VALUES], share)
+    weights = trained.weights[VALUES]
+    for i in range(weights.shape[0]):
+        approach(averaged.weights[i], weights[i], share)
     approach(averaged.visible_bias, trained.visible[VALUES], share)
     approach(averaged.hidden[3], trained.hidden[VALUES], share)
     for k in range(3):
@@ -203,12 +206,26 @@ class Given(NamedTuple):
     n_nonpositive: int
 
 
-@kernel
-def run_updates(given, trained, units, averaged, batches, chains, course, begin):
-    """Take the updates of a course from number ``begin`` on, in place; return where they end.
+@linked
+def _update(layers, trained, units, averaged, data, chains, course, i, step):
+    """Take one update of a course, with data of which the visible units are known."""
+    pace = course.paces[i]
+    hidden_statistics(layers, data)
+    run_chains_from(layers, data, chains, course, course.update + i, int(pace[N_GIBBS]), step)
+    write_gradient(trained, data, chains.phase)
+    _take_steps(course.rule, trained, units, pace)
+    if course.centred:
+        approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)
+    if pace[SHARE] > 0.0:
+        _average(averaged, trained, units, pace[SHARE])
 
-    They end before their time where units with precision <= 0 come up or are no more: ``given``
-    has to say so, and to have the kernels compiled that such units need.
+
+@kernel
+def run_updates(given, trained, units, averaged, batches, chains, course):
+    """Take the updates of a course, in place; return how many.
+
+    It ends before its time where units with precision <= 0 come up or are no more: ``given`` has
+    to say so, and to have the kernels compiled that such units need.
 
     batches : Phase of the visible units of all batches; of the rest for the rows of one
     chains : Chains; where they are given, it is their phase that counts, of one update
@@ -224,35 +241,17 @@ def run_updates(given, trained, units, averaged, batches, chains, course, begin)
         given.n_nonpositive,
         given.visible_precision,
     )
-    start, sweeps = 0, course.step
+    if course.chains == START:
+        hidden_statistics(layers, batches)
+        draw_hidden(layers, batches.net, Address(course.seed, HIDDEN, 0, 0), chains.hidden)
+    rows, step = batches.net.shape[0], course.step
     for i in range(course.paces.shape[0]):
-        pace = course.paces[i]
-        rows, n_gibbs, update = int(pace[ROWS]), int(pace[N_GIBBS]), course.update + i
-        if i >= begin:
-            data = Phase(
-                batches.visible[start : start + rows],
-                batches.net[:rows],
-                batches.mean[:rows],
-                batches.sums[: tile_count(rows, 1, 1)],
-            )
-            found, hidden, own = chains.phase, chains.hidden, chains.visible_mean
-            if course.chains == FROM_DATA:  # as many as there are data
-                hidden, own = hidden[:rows], own[:rows]
-                sums = found.sums[: tile_count(rows, 1, 1)]
-                found = Phase(found.visible[:rows], found.net[:rows], found.mean[:rows], sums)
-            hidden_statistics(layers, data)
-            running = Chains(hidden, own, found)
-            run_chains_from(layers, data, running, course, update, n_gibbs, sweeps)
-            write_gradient(trained, data, found)
-            _take_steps(course.rule, trained, units, pace)
-            if course.centred:
-                approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)
-            if pace[SHARE] > 0.0:
-                _average(averaged, trained, units, pace[SHARE])
-            if units.learn_precision and _some_nonpositive(layers.precision) != (
-                given.n_nonpositive > 0
-            ):
-                return i + 1
-        start += rows
-        sweeps += n_gibbs
+        visible = batches.visible[i * rows : (i + 1) * rows]
+        data = Phase(visible, batches.net, batches.mean, batches.sums)
+        _update(layers, trained, units, averaged, data, chains, course, i, step)
+        step += int(course.paces[i, N_GIBBS])
+        if units.learn_precision and _some_nonpositive(layers.precision) != (
+            given.n_nonpositive > 0
+        ):
+            return i + 1
     return course.paces.shape[0]

@@ -16,11 +16,18 @@ from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.linking import want
 from trug_fast.kernels.optimizer import VALUES
-from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
 from trug_fast.kernels.rbm.unit_steps import BENDING
-from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, Averaged, Course, Given
+from trug_fast.kernels.rbm.updates import (
+    FROM_DATA,
+    GIVEN,
+    PERSISTENT,
+    START,
+    Averaged,
+    Course,
+    Given,
+)
 from trug_fast.kernels.tiles import gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_units import units_of
@@ -61,7 +68,8 @@ class RBMLearner:
         self.visible_offset[:] = data.mean(axis=0, dtype=np.float64)
         self._rescales = self.units.loose(self.visible_precision)
         self.units.keep_normalizable(self.weights, self.visible_precision)
-        self._batches = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
+        self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
+        self._rows = self._batch.visible  # of all batches of a call
         base = units_of(self.visible_precision).bias(self.visible_offset)
         self.replicas: Replicas | None = None
         if settings.betas:
@@ -69,10 +77,10 @@ class RBMLearner:
             self.chains = self.replicas.chains
         else:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
+        self._averaged = Averaged(*map(np.empty, (weights[0].shape, n_visible, (4, n_hidden))))
         self._start(data, base)
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
-        self._averaged = Averaged(*map(np.empty, (weights[0].shape, n_visible, (4, n_hidden))))
         names = ("precision", "lower", "upper", "hidden_bias")
         places = dict(zip(names, self._averaged.hidden, strict=True))
         places |= {"weights": self._averaged.weights, "visible_bias": self._averaged.visible_bias}
@@ -88,14 +96,11 @@ class RBMLearner:
             gather(data, rows, phase.visible)
             for name, values in biases.items():
                 getattr(self, name)[:] = values
-            gibbs.hidden_statistics(self.layers(), phase)
+            self._run(phase, self.chains, self._course(START, []))
             self.hidden_offset[:] = phase.means()[0]
             if not biases:
                 self.visible_bias[:] = base - self.weights @ self.hidden_offset
-            if self.replicas is None:
-                first = gibbs.Address(self.seed, HIDDEN, 0, 0)
-                gibbs.draw_hidden(self.layers(), phase.net, first, self.chains.hidden)
-            else:
+            if self.replicas is not None:
                 self.replicas.start(self.layers(), phase.net, self.seed, 0)
         if not self.settings.sampler.centred:
             self.visible_offset[:] = 0.0
@@ -170,9 +175,12 @@ class RBMLearner:
         self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
     ) -> None:
         """Take a step from each of these batches of rows of ``data``, each at its pace."""
-        size = 1 if self._alone else len(batches)
-        for i in range(0, len(batches), size):
-            self._take(data, batches[i : i + size], paces[i : i + size])
+        done = 0
+        while done < len(batches):
+            size, alike = batches[done].size, done + 1
+            while alike < len(batches) and batches[alike].size == size and not self._alone:
+                alike += 1
+            done += self._take(data, batches[done:alike], paces[done:alike])
 
     @property
     def _alone(self) -> bool:
@@ -181,55 +189,58 @@ class RBMLearner:
 
     def _take(
         self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
-    ) -> None:
-        """Do so in one call of the kernel, or in more where units become binary."""
-        order, sizes = np.concatenate(batches), [batch.size for batch in batches]
-        if order.size > len(self._batches.visible):
-            visible = np.empty((order.size, data.shape[1]), self.weights.dtype)
-            self._batches = self._batches._replace(visible=visible)
-        course = self._course(sizes, paces)
-        with computing(self._work(max(sizes))):
-            gather(data, order, self._batches.visible[: order.size])
-            done = 0
-            while done < len(batches):
-                done = self._step(course, done)
-        self.updates += len(batches)
-        self.steps.taken += len(batches)
-        self.sweeps += sum(pace.n_gibbs for pace in paces)
+    ) -> int:
+        """Do so with batches of one size, and maybe only with the first; return with how many."""
+        order, rows = np.concatenate(batches), batches[0].size
+        if order.size > len(self._rows):
+            self._rows = np.empty((order.size, data.shape[1]), self.weights.dtype)
+        with computing(self._work(rows)):
+            gather(data, order, self._rows[: order.size])
+            done = self._step(rows, paces)
+        self.updates += done
+        self.steps.taken += done
+        self.sweeps += sum(pace.n_gibbs for pace in paces[:done])
         if self._rescales:
             self.units.keep_normalizable(self.weights, self.visible_precision)
             self.averages.follow(self.updates)
+        return done
 
-    def _course(self, sizes: Sequence[int], paces: Sequence[Pace]) -> Course:
-        """Return sizes of batches and rates as the kernel takes them."""
+    def _step(self, rows: int, paces: Sequence[Pace]) -> int:
+        """Take the updates, each from so many rows; return how many were taken."""
+        chains, kind = self.chains, PERSISTENT
+        if self.replicas is not None:
+            kind = GIVEN
+            self.replicas.sweep(self.layers(), paces[0].n_gibbs, self.seed, 1 + self.sweeps)
+        elif not self.settings.persistent:
+            chains, kind = chains.first(rows), FROM_DATA
+        batches = self._batch.first(rows)._replace(visible=self._rows)
+        return self._run(batches, chains, self._course(kind, paces))
+
+    def _run(self, batches: Phase, chains: Chains, course: Course) -> int:
+        """Run the kernel with this object's arrays."""
+        layers = self.layers()
+        given = Given(layers.weights, layers.visible_precision, layers.kind, layers.n_nonpositive)
+        done: int = updates.run_updates(
+            given, self._trained, self.units.moved, self._averaged, batches, chains, course
+        )
+        return done
+
+    def _course(self, kind: int, paces: Sequence[Pace]) -> Course:
+        """Return rates as the kernel takes them."""
         alone = self._rescales  # averages follow in Python then
         rows = [  # in the order of updates.py
-            (*pace[:4], size, *self.steps.corrections(i), 0.0 if alone else self.averages.share(i))
-            for i, (size, pace) in enumerate(zip(sizes, paces, strict=True), self.updates + 1)
+            (*pace[:4], *self.steps.corrections(i), 0.0 if alone else self.averages.share(i))
+            for i, pace in enumerate(paces, self.updates + 1)
         ]
-        sampler = PERSISTENT if self.settings.persistent else FROM_DATA
         return Course(
-            np.array(rows),
+            np.array(rows).reshape(-1, updates.PACES),
             self.steps.rule(0.0, decays=True),
-            sampler if self.replicas is None else GIVEN,
+            kind,
             self.settings.sampler.centred,
             self.seed,
             self.updates,
             1 + self.sweeps,  # step 0 started the chains
         )
-
-    def _step(self, course: Course, begin: int) -> int:
-        """Take updates from number ``begin`` on; return where they end."""
-        layers = self.layers()
-        if self.replicas is not None:
-            n_gibbs = int(course.paces[begin, updates.N_GIBBS])
-            self.replicas.sweep(layers, n_gibbs, self.seed, course.step)
-        given = Given(layers.weights, layers.visible_precision, layers.kind, layers.n_nonpositive)
-        end: int = updates.run_updates(
-            given, self._trained, self.units.moved, self._averaged,
-            self._batches, self.chains, course, begin,
-        )  # fmt: skip
-        return end
 
     def _work(self, rows: int) -> float:
         """Return what a half step of a batch of so many rows, or of the chains, costs."""
