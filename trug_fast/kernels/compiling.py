@@ -8,7 +8,7 @@ inner      compiled code copies it               longer ones, not inlined
 serial     compiled code copies it; Python       what users may embed in code of their own
 linked     kernels call it                       loops over rows and tiles
 row_loop   kernels call it                       loops over one row of several arrays
-rounded    kernels call it                       the same, rounding as NumPy does
+unfused    kernels call it                       the same, rounding as NumPy does
 kernel     kernels call it; Python               what the package calls
 rare       kernels call it with ``rarely``       what few models need, compiled when wanted
 parallel   kernels call it                       the loop over all threads (loops.py)
@@ -94,7 +94,7 @@ def row_loop(function: F) -> F:
     return linked(function)
 
 
-def rounded(function: F) -> F:
+def unfused(function: F) -> F:
     """Compile such a function without fusing products and sums: each is rounded, as by NumPy."""
     return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED | {"fastmath": False})
 

@@ -7,7 +7,7 @@ steps, a parameter lies in one array with its gradient and the optimizer's two m
 import math
 from typing import NamedTuple
 
-from .compiling import linked, rounded, scalar
+from .compiling import linked, scalar, unfused
 from .intrinsics import like
 from .loops import each
 from .tiles import STRIPS
@@ -110,7 +110,7 @@ def step_weights(rule, parameter):
     )
 
 
-@rounded
+@unfused
 def add(total, values, factor, keep):
     """Add a multiple of a vector to another, or to zero if not to ``keep`` that one's values."""
     for i in range(total.size):
@@ -118,14 +118,14 @@ def add(total, values, factor, keep):
         total[i] = former + like(values[0], factor) * values[i]
 
 
-@rounded
+@unfused
 def divide(values, by):
     """Divide a vector by a number."""
     for i in range(values.size):
         values[i] /= like(values[0], by)
 
 
-@rounded
+@unfused
 def approach(average, values, share):
     """Move a running average by a share of the way to the values."""
     for i in range(average.size):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import rounded, scalar
+from trug_fast.kernels.compiling import scalar, unfused
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.optimizer import GRADIENT, VALUES, rule_at, step
 from trug_fast.kernels.special.elementary import exp
@@ -36,7 +36,7 @@ class Units(NamedTuple):
     curvature: np.ndarray  # (4, hidden)
 
 
-@rounded
+@unfused
 def _clip(values, limit):
     """Bring values into -limit ... limit; NaN stays, to be found by those who look for it."""
     for i in range(values.size):
@@ -46,7 +46,7 @@ def _clip(values, limit):
             values[i] = -limit
 
 
-@rounded
+@unfused
 def move_precision(rule, units, by_precision, by_mean, mean, rate, shift):
     """Move the precisions along their gradient.
 
@@ -83,13 +83,13 @@ def _middle(units, mean, j):
     return middle if units.bounded else mean[j]
 
 
-@rounded
+@unfused
 def _widths(units, out):
     for j in range(out.size):
         out[j] = exp(units.log_width[VALUES, j])
 
 
-@rounded
+@unfused
 def move_ends(rule, units, by_lower, by_upper, rate):
     """Move the truncation points along their gradients (float64), which are overwritten.
 
