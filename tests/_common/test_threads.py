@@ -50,14 +50,14 @@ def test_after_a_fork_calls_on_one_thread_go_on(forked):
     tf.truncnorm.rvs(0.0, 1.0, size=100_000, random_state=np.random.default_rng(0))
 
 
-def parallel_kernels():
-    """Return module, name and kernel of all for Python that run or call a parallel loop."""
+def parallel_kernels(kinds=Dispatcher):
+    """Return module, name and kernel of all that run or call a parallel loop."""
     every = [(m, n, v) for m in MODULES for n, v in vars(m).items() if isinstance(v, Dispatcher)]
     found = set()
     while True:
         more = {kernel for _, _, kernel in every if runs_in_parallel(kernel, found)}
         if more == found:
-            return [(m, n, v) for m, n, v in every if v in found and not isinstance(v, Inner)]
+            return [(m, n, v) for m, n, v in every if v in found and isinstance(v, kinds)]
         found = more
 
 
@@ -81,7 +81,7 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
 
         return call
 
-    kernels = parallel_kernels()
+    kernels = [entry for entry in parallel_kernels() if not isinstance(entry[2], Inner)]
     package = [m for name, m in sys.modules.items() if name.startswith("trug_fast")]
     for _, name, kernel in kernels:
         for module in package:  # whoever has imported it
@@ -90,18 +90,20 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
                     monkeypatch.setattr(module, own, watched(name, kernel))
     for call in CALLS.values():
         call()
-    assert len(kernels) > 15
+    assert len(kernels) > 8
     assert {name for _, name, _ in kernels} - seen == set()
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_python_calls_only_what_is_compiled_for_it(name, monkeypatch):
-    """Another kernel would be compiled twice."""
+    """Another kernel is compiled once more for it: in vain, but where all its work is calls."""
+    call, drivers = Inner.__call__, [kernel for _, _, kernel in parallel_kernels(Inner)]
 
-    def refuse(kernel, *args):
-        raise AssertionError(f"{kernel} is called from Python")
+    def watched(kernel, *args):
+        assert kernel in drivers
+        return call(kernel, *args)
 
-    monkeypatch.setattr(Inner, "__call__", refuse)
+    monkeypatch.setattr(Inner, "__call__", watched)
     CALLS[name]()
 
 
