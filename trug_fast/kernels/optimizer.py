@@ -7,7 +7,7 @@ steps, a parameter lies in one array with its gradient and the optimizer's two m
 import math
 from typing import NamedTuple
 
-from .compiling import linked, scalar, unfused
+from .compiling import kernel, linked, scalar, unfused
 from .intrinsics import like
 from .loops import each
 from .tiles import STRIPS
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
     second_correction: float  # Adam: 1 / (1 - decay**t)
 
 
-@linked
+@kernel
 def apply_rule(rule, parameter, gradient, first, second):
     """Move a contiguous vector along its gradient, updating the optimizer's two memories.
 
