@@ -169,7 +169,7 @@ class UnitParameters:
         ndarray, shape (n_hidden,)
             What is to be added to the hidden biases.
         """
-        shift = np.empty_like(self.precision)
+        shift: FloatArray = np.empty_like(self.precision)
         unit_steps.move_precision(
             self._steps.rule(rate), self.moved, by_precision, by_mean, mean, rate, shift
         )
