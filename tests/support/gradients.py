@@ -13,7 +13,7 @@ def estimate(model, data, chains_visible, seed, *, k=1, persistent=False, offset
     n_visible, n_hidden = model.n_visible, model.n_hidden
     phase = gibbs.Phase.new(np.array(data, dtype), n_hidden)
     chains = gibbs.Chains.new(np.zeros(np.shape(chains_visible), dtype), n_hidden)
-    trained = updates.Trained(
+    trained = updates.Stacked(
         np.zeros((4, n_visible, n_hidden), dtype),
         np.zeros((updates.VISIBLE_ROWS, n_visible), dtype),
         np.zeros((updates.HIDDEN_ROWS, n_hidden), dtype),

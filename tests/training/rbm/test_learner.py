@@ -1,5 +1,7 @@
 """Updates of an RBM in stretches: how many there are in one call makes no difference."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,32 @@ def test_stretches_end_where_parameters_are_looked_at(data, monkeypatch):
     lengths = stretches(monkeypatch, 1e9)
     tf.train_rbm(data, **BASE | {"batch_size": 1, "epochs": 2})
     assert lengths == [1, 99, 30, 100, 30]
+
+
+class Clock:
+    """A learner whose every update takes 5 ms, the first of them a second, and the time it is."""
+
+    updates = now = 0
+
+    def n_batches(self, rows):
+        return rows
+
+    def update(self, data, batches, paces):
+        self.now += 0.005 * len(batches) + (self.updates == 0)
+        self.updates += len(batches)
+
+
+@pytest.mark.parametrize(("wait", "length"), [(60.0, 20), (0.023, 4), (0.0, 1)])
+def test_stretches_take_a_tenth_of_a_second_or_until_it_is_time_to_save(monkeypatch, wait, length):
+    # So long Ctrl-C may have to wait.
+    clock, file = Clock(), SimpleNamespace(wait=lambda: wait)
+    monkeypatch.setattr(loop.time, "perf_counter", lambda: clock.now)
+    run = loop.Loop(np.zeros((90, 1)), clock, None, loop.Plan(1, lambda share: share, None))
+    lengths = []
+    for _ in range(3):
+        lengths.append(run._length(file))
+        run._update(run.data, [None] * lengths[-1])
+    assert lengths == [1, 1, length]
 
 
 def test_units_that_become_binary_in_the_midst_of_a_stretch(monkeypatch):

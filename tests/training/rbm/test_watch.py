@@ -83,8 +83,9 @@ class TestNothingLearned:
             tf.train_rbm(digits, 30, **OLD, learning_rate=(0.2, 0.01), epochs=10)
 
     def test_a_score_that_fell(self, digits):
-        with pytest.warns(tf.TrainingWarning, match="use a lower learning_rate .it began at 3"):
-            tf.train_rbm(digits, 30, **OLD, learning_rate=3.0, epochs=5)
+        # By 18 +- 4; what comes of such a rate depends on the last bits.
+        with pytest.warns(tf.TrainingWarning, match="use a lower learning_rate .it began at 3.3"):
+            tf.train_rbm(digits, 30, **OLD, learning_rate=3.3, epochs=5)
 
     def test_real_data(self):
         options = IDLE | {"visible": "gaussian"}

@@ -3,6 +3,8 @@
 The points move as ``low_end`` and ``log_width`` (truncation_coordinates.py); precisions as
 ``curvature``, d times the squared width at the start, or as log d where an end is infinite, which
 keeps them positive.
+
+Tested in tests/training/test_unit_parameters.py.
 """
 
 from typing import NamedTuple

@@ -5,6 +5,8 @@ for every kernel took as long as a small model's update itself: 0.1 ms of 0.2 fo
 
 Vectors lie together in few matrices, since the code that takes an array from Python, or hands it
 on, takes 15 ms to compile.
+
+Tested in tests/training/rbm/test_learner.py and tests/training/rbm/test_gradients.py.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ OFFSET, SPACE, MEAN, FIRST_STRIP = 4, 5, 6, 7
 VISIBLE_ROWS, HIDDEN_ROWS = 6, FIRST_STRIP + STRIPS
 
 
-class Trained(NamedTuple):
+class Stacked(NamedTuple):
     """What updates move, and their working space."""
 
     weights: np.ndarray  # (4, visible, hidden), stacked
@@ -200,7 +202,7 @@ def _some_nonpositive(precision):
 class Given(NamedTuple):
     """What the layers have beside what moves."""
 
-    weights: np.ndarray  # (visible, hidden), those of Trained, read-only
+    weights: np.ndarray  # (visible, hidden), those of Stacked, read-only
     visible_precision: np.ndarray  # (visible,) or none
     kind: int  # of hidden units
     n_nonpositive: int

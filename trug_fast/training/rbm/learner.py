@@ -60,7 +60,7 @@ class RBMLearner:
         visible, hidden = np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype)
         visible = self.steps.stack(visible, "visible_bias", updates.VISIBLE_ROWS)
         hidden = self.steps.stack(hidden, "hidden_bias", updates.HIDDEN_ROWS)
-        self._trained = updates.Trained(weights, visible, hidden, np.zeros((8, n_hidden)))
+        self._stacked = updates.Stacked(weights, visible, hidden, np.zeros((8, n_hidden)))
         self.weights, self.visible_bias, self.hidden_bias = (
             part[VALUES] for part in (weights, visible, hidden)
         )
@@ -221,7 +221,7 @@ class RBMLearner:
         layers = self.layers()
         given = Given(layers.weights, layers.visible_precision, layers.kind, layers.n_nonpositive)
         done: int = updates.run_updates(
-            given, self._trained, self.units.moved, self._averaged, batches, chains, course
+            given, self._stacked, self.units.moved, self._averaged, batches, chains, course
         )
         return done
 
