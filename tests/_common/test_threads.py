@@ -96,11 +96,15 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_python_calls_only_what_is_compiled_for_it(name, monkeypatch):
-    """Another kernel is compiled once more for it: in vain, but where all its work is calls."""
+    """Another kernel is compiled once more for it: in vain, but where all its work is calls.
+
+    Or where it is short: the temporal model's training moves ends and averages from Python.
+    """
+    short = {"approach", "move_ends", "move_precision"}
     call, drivers = Inner.__call__, [kernel for _, _, kernel in parallel_kernels(Inner)]
 
     def watched(kernel, *args):
-        assert kernel in drivers
+        assert kernel in drivers or kernel.py_func.__name__ in short, kernel
         return call(kernel, *args)
 
     monkeypatch.setattr(Inner, "__call__", watched)
