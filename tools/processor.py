@@ -3,8 +3,8 @@
     python -m tools.processor
 
 Tables of times begin with it; asv keeps it with its results when it is told so, see
-docs/measurements.md.  NUMBA_CPU_NAME=haswell compiles kernels for another processor, one whose
-registers have 256 bits; that is said then.
+docs/measurements.md.  NUMBA_CPU_NAME=haswell with NUMBA_CPU_FEATURES= (empty) compiles kernels for
+another processor, one whose registers have 256 bits; that is said then.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that compiled kernels c
 from numba.core.caching import NullCache
 from threadpoolctl import threadpool_info
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import kernel
 
 SYSCTL = ["sysctl", "-n", "machdep.cpu.brand_string"]
 REGISTERS = {"zmm": 512, "ymm": 256}  # else 128, as on ARM
 
 
-@serial
+@kernel
 def double(values, out):
     """Double numbers, as many at once as in any kernel."""
     for i in range(out.size):

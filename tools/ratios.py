@@ -7,8 +7,7 @@ more beside them, are printed by compare_training.py, compare_truncnorm.py and c
 ``--compile`` adds first calls with nothing compiled before, which takes minutes.
 
 To see what other processors would do, compile kernels as if for them:
-``NUMBA_CPU_NAME=sapphirerapids`` takes registers of 256 bits wherever there are 512, as on Intel's;
-``NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES=`` (empty) does without AVX-512 altogether.
+``NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES=`` (empty) takes registers of 256 bits.
 """
 
 from __future__ import annotations

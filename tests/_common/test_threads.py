@@ -111,6 +111,15 @@ def test_python_calls_only_what_is_compiled_for_it(name, monkeypatch):
     CALLS[name]()
 
 
+def test_a_long_call_is_judged_by_the_part_after_its_threads_have_settled():
+    watch = threads._Watch()
+    watch.note(0.1, 0.1)  # as long as one thread alone would have taken
+    assert watch.crowded()
+    watch = threads._Watch()
+    watch.note(0.1, 0.18)
+    assert not watch.crowded()
+
+
 @several
 def test_little_work_takes_one_thread_and_leaves_the_number_as_it_was(monkeypatch):
     monkeypatch.setattr(threads, "_watch", threads._Watch())

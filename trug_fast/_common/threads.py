@@ -134,7 +134,7 @@ class _Watch:
         self._wall += wall
         if self._wall <= 0.0:
             return
-        self._processors += processors
+        self._processors += processors * min(1.0, self._wall / wall)  # without its settling
         if self._wall < TRIAL:
             return
         if self._processors < GAIN * self._wall:
