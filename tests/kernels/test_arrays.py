@@ -28,9 +28,12 @@ def arguments(name, n, dtype):
 
 def machine_code(name, dtype):
     """Return the assembly of a kernel; compiled anew, since code from the cache shows none."""
-    kernel = njit(**compiling._OPTIONS | {"cache": False})(getattr(arrays, name).py_func)
-    first = (1, 0) if name == "rvs" else ()
-    kernel(*first, *arguments(name, 3, dtype), np.empty(3, dtype))
+    own = arrays._quantiles if name in ("ppf", "isf") else getattr(arrays, name)  # its loop
+    kernel = njit(**compiling._OPTIONS | {"cache": False})(own.py_func)
+    values = [*((1, 0) if name == "rvs" else ()), *arguments(name, 3, dtype)]
+    if name in ("ppf", "isf"):
+        values.insert(1, name == "isf")
+    kernel(*values, np.empty(3, dtype))
     return next(iter(kernel.inspect_asm().values()))
 
 
