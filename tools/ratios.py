@@ -77,7 +77,7 @@ def starts(rounds: int) -> Iterator[Line]:
         found.append([float(subprocess.check_output(command)) for command in commands])
     base, whole = np.median(found, axis=0)
     yield "import numba, s", f"{base:.2f}"
-    yield "import trug_fast above it, s", f"{whole - base:.2f}"
+    yield "import trug_fast and train_rbm above it, s", f"{whole - base:.2f}"
     first = imports.track_first_update_in_a_new_process()
     yield "import and first update, compiled before, s", f"{first:.2f}"
 

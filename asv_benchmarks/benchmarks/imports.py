@@ -15,8 +15,8 @@ print(time.perf_counter() - begun)
 
 
 def timeraw_import_trug_fast() -> str:
-    """Time of the whole import."""
-    return "import trug_fast"
+    """Time of the import with all that a training needs: names are imported when they are used."""
+    return "import trug_fast; trug_fast.train_rbm"
 
 
 def timeraw_import_numba() -> str:
