@@ -3,7 +3,7 @@
 Numba makes a library of each function that it compiles.  Here are two libraries, and compilers that
 fill them.
 
-Tested in tests/kernels/test_compiling.py.
+Tested in tests/kernels/test_linking.py.
 """
 
 from llvmlite import ir as llvm_types
@@ -18,7 +18,6 @@ from numba.core.typed_passes import AnnotateTypes
 # On Intel's processors LLVM takes registers of 256 bits even where there are 512: draws took 44 ns
 # so, 26 with this attribute.  Where there are only 256 bits it changes nothing.
 WIDE = '"prefer-vector-width"="512"'
-
 
 APART: set[object] = set()  # functions whose arrays that are written to overlap no others
 

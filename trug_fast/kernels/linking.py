@@ -9,8 +9,6 @@ as ever (``compiling.serial``).
 
 A rare kernel is not even compiled until :func:`want` is told that it will be needed: its callers
 read its address from a slot.
-
-Tested in tests/kernels/test_compiling.py.
 """
 
 import copy

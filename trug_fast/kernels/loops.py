@@ -3,7 +3,7 @@
 Numba compiles a loop of its own for every ``prange``, at 0.5 to 1.5 s each.  Here one such loop, in
 terms of addresses, serves all kernels.
 
-Tested in tests/kernels/test_compiling.py.
+Tested in tests/kernels/test_linking.py.
 """
 
 from llvmlite import ir
@@ -40,7 +40,10 @@ def run(body, count, arguments):
         for index in prange(count):
             failed += _call(body, index, arguments)
     if failed > 0:
-        raise MemoryError("a kernel found no memory for its working arrays")
+        raise MemoryError(
+            "a kernel failed in a thread: no memory for its arrays, or it called a rare kernel "
+            "that is not wanted"
+        )
 
 
 @intrinsic
