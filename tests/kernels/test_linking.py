@@ -1,5 +1,6 @@
 """Kernels that are compiled once: how they are called, what users' code may hold, references."""
 
+import gc
 import os
 import re
 import subprocess
@@ -8,9 +9,10 @@ import sys
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.errors import TypingError
 
 from trug_fast import kernels
-from trug_fast.kernels import linking
+from trug_fast.kernels import allocation, linking
 from trug_fast.kernels.compiling import kernel, linked, rare, row_loop
 from trug_fast.kernels.linking import links_of, rarely, want
 from trug_fast.kernels.loops import each
@@ -192,6 +194,48 @@ def test_row_loops_count_no_references():
     for function in (shift, rows):
         (code,) = function.inspect_asm().values()
         assert not re.search(r"NRT_incref|NRT_decref", code)
+
+
+@kernel
+def _new_arrays(rows, kind):
+    return allocation.empty((rows, 2, np.int32(3)), kind.dtype), allocation.zeros(rows, np.uint64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [0, 1, 1000])
+def test_new_arrays_are_as_numpys(rows, dtype):
+    like, none = _new_arrays(rows, np.empty(1, dtype))
+    assert (like.shape, like.dtype) == ((rows, 2, 3), dtype)
+    assert like.flags.c_contiguous and like.flags.owndata is False and like.flags.writeable
+    assert like.ctypes.data % allocation.ALIGNMENT == 0
+    like[...] = 1.0
+    np.testing.assert_array_equal(none, np.zeros(rows, np.uint64))
+    assert none.dtype == np.uint64
+
+
+def test_a_new_array_is_refused_where_the_memory_is_not_there():
+    with pytest.raises(MemoryError):
+        _new_arrays(1 << 58, np.empty(1, np.float32))
+
+
+def test_a_new_array_of_what_is_no_length_is_refused():
+    with pytest.raises(TypingError, match="an array takes its lengths and a dtype"):
+        njit(lambda: allocation.empty(2.0, np.float64))()
+    with pytest.raises(TypingError, match="an array takes its lengths and a dtype"):
+        njit(lambda: allocation.zeros(2, 3))()
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_compiling_leaves_the_collection_of_garbage_as_it_was(enabled):
+    (gc.enable if enabled else gc.disable)()
+    try:
+        kernel(lambda values: values[0])(np.ones(2))
+        assert gc.isenabled() == enabled
+        with pytest.raises(TypingError):
+            kernel(lambda values: values.nothing)(1.0)
+        assert gc.isenabled() == enabled
+    finally:
+        gc.enable()
 
 
 COUNTED = """

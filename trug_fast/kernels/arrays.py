@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from .allocation import empty
 from .compiling import kernel, linked, pattern, scalar
 from .intrinsics import fma, like, pick
 from .random.philox import DISTRIBUTION, uniform_row
@@ -66,7 +67,7 @@ def _points(x, a, b, loc, scale, start, out, space):
 @pattern
 def over_points(value_of, finish, x, a, b, loc, scale, out):
     """Write finish(value_of(z, 0, 1, a, b), ...) for each x, where z = (x - loc)/scale."""
-    space = np.empty((5, BLOCK), out.dtype)
+    space = empty((5, BLOCK), out.dtype)
     for start in range(0, out.size, BLOCK):
         z, lower, upper, width, value = _points(x, a, b, loc, scale, start, out, space)
         for i in range(value.size):
@@ -78,7 +79,7 @@ def over_points(value_of, finish, x, a, b, loc, scale, out):
 @pattern
 def over_intervals(value_of, finish, a, b, loc, scale, out):
     """Write finish(value_of(0, 1, a, b), loc, scale) for each interval."""
-    space = np.empty((4, BLOCK), out.dtype)
+    space = empty((4, BLOCK), out.dtype)
     for start in range(0, out.size, BLOCK):
         lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)
         for i in range(value.size):
@@ -187,7 +188,7 @@ def mean(a, b, loc, scale, out):
     That end is placed first, and what its rounding loses is kept.  1e6 standard deviations out,
     loc + scale * mean leaves ten digits of the distance fewer.
     """
-    space = np.empty((4, BLOCK), out.dtype)
+    space = empty((4, BLOCK), out.dtype)
     for start in range(0, out.size, BLOCK):
         lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)
         for i in range(value.size):
@@ -225,7 +226,7 @@ def log_mass(a, b, loc, scale, out):
 
 @linked
 def _quantiles(p, upper_tail, a, b, loc, scale, out):
-    space = np.empty((5, BLOCK), out.dtype)
+    space = empty((5, BLOCK), out.dtype)
     for start in range(0, out.size, BLOCK):
         lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)
         share = _part(p, start, start + value.size, space[4])
@@ -255,7 +256,7 @@ def rvs(seed, first, a, b, loc, scale, out):
 
     Draw number i depends on the seed and i only.
     """
-    space = np.empty((5, BLOCK), out.dtype)
+    space = empty((5, BLOCK), out.dtype)
     uniform = space[4]
     for start in range(0, out.size, BLOCK):
         lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)

@@ -13,8 +13,11 @@ read its address from a slot.
 
 import copy
 import ctypes
+import gc
 import hashlib
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from llvmlite import binding as llvm
@@ -59,8 +62,29 @@ def links_of(library: Any) -> list[Link]:
     return [_links[one.name] for one in outside if one.is_declaration and one.name in _links]
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python from looking for garbage, of which compiling makes little: 15 % of its time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class _Plain(CPUDispatcher):
     """A function that is not compiled anew for each constant that its callers name."""
+
+    def compile(self, sig):
+        """Compile or load the function for some types."""
+        found = self.overloads.get(sig) if isinstance(sig, tuple) else None
+        if found is not None:
+            return found.entry_point
+        with _uncollected():
+            return super().compile(sig)
 
     def get_call_template(self, arguments, keywords):
         """Return what Numba asks of a function that is called, for numbers of any value."""

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, scalar
 from trug_fast.kernels.intrinsics import like
@@ -98,8 +99,8 @@ class Scratch(NamedTuple):
 @linked
 def new_scratch(size, kind):
     """Return Scratch for so many units, of the float type of the array ``kind``."""
-    space = np.empty((2, size), kind.dtype)
-    return Scratch(space[0], space[1], np.empty(size), np.empty(STRANDS, kind.dtype))
+    space = empty((2, size), kind.dtype)
+    return Scratch(space[0], space[1], empty(size, np.float64), empty(STRANDS, kind.dtype))
 
 
 class VisibleScratch(NamedTuple):
@@ -206,7 +207,7 @@ def visible_gain(net, units, scratch):
 @linked
 def scale_precision(units, factor):
     """Return the units with their precision multiplied."""
-    precision = np.empty_like(units.precision)
+    precision = empty(units.precision.shape, units.precision.dtype)
     for j in range(precision.size):
         precision[j] = like(precision[j], factor) * units.precision[j]
     return HiddenUnits(units.kind, precision, units.lower, units.upper, units.n_nonpositive)
@@ -215,7 +216,7 @@ def scale_precision(units, factor):
 @linked
 def bias_change(layers, path, unit, unit_stop):
     """Return b - base of part of the visible units."""
-    change = np.empty(unit_stop - unit, layers.weights.dtype)
+    change = empty(unit_stop - unit, layers.weights.dtype)
     for i in range(change.size):
         change[i] = layers.visible_bias[0, unit + i] - path.base_bias[unit + i]
     return change
@@ -227,8 +228,8 @@ def visible_step(layers, path, k, unit, unit_stop):
     t, s = path.hidden_scale[k], path.bias_scale[k]
     t_old, s_old = path.hidden_scale[max(k - 1, 0)], path.bias_scale[max(k - 1, 0)]
     bias, base = layers.visible_bias, path.base_bias
-    mixed = np.empty(unit_stop - unit, layers.weights.dtype)
-    step = np.empty_like(mixed)
+    mixed = empty(unit_stop - unit, layers.weights.dtype)
+    step = empty(mixed.shape, mixed.dtype)
     for i in range(mixed.size):
         mixed[i] = (1.0 - s) * base[unit + i] + s * bias[0, unit + i]
         step[i] = (s - s_old) * (bias[0, unit + i] - base[unit + i])
@@ -268,7 +269,7 @@ def _hidden_tile(index, layers, chains, path, k, run):
     hidden_net(layers, chains.visible, net, here)
     part, size = part_of(layers, here.unit, here.unit_stop), here.unit_stop - here.unit
     tempered, scratch = scale_precision(part, q[k]), new_scratch(size, net)
-    uniform = np.empty(padded(size), net.dtype)
+    uniform = empty(padded(size), net.dtype)
     bias = layers.hidden_bias
     _hidden_rows(chains, part, tempered, bias, pace, run, here, uniform, scratch)
 
@@ -307,9 +308,9 @@ def _visible_tile(index, layers, chains, path, k, run):
     gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
     own = visible_step(layers, path, k, unit, unit_stop)
     change = bias_change(layers, path, unit, unit_stop)
-    uniform = np.empty(padded(unit_stop - unit), net.dtype)
-    space = np.empty((3, unit_stop - unit), net.dtype)
-    scratch = VisibleScratch(space[0], space[1], space[2], np.empty(STRANDS, net.dtype))
+    uniform = empty(padded(unit_stop - unit), net.dtype)
+    space = empty((3, unit_stop - unit), net.dtype)
+    scratch = VisibleScratch(space[0], space[1], space[2], empty(STRANDS, net.dtype))
     _visible_rows(chains, own, change, k, run, here, uniform, scratch)
 
 
@@ -367,7 +368,7 @@ def add_gains(log_weight, gains, linear, step):
 def linear_parts(layers, chains, path, run):
     """Write x.(b - base), or c.h, of the present states, by the tiles of the half steps."""
     rows = chains.log_weight.size
-    strands = np.empty(STRANDS, layers.weights.dtype)
+    strands = empty(STRANDS, layers.weights.dtype)
     if run.on_hidden:
         units = chains.hidden.shape[1]
         for unit in range(0, units, HIDDEN):

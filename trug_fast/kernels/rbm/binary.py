@@ -16,6 +16,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.compiling import linked, scalar
 from trug_fast.kernels.intrinsics import like, pick_count
 from trug_fast.kernels.tiles import copy_rows
@@ -148,12 +149,12 @@ def multiply(matrix, source, out, part):
     matrix : (rows, n); source : (n, columns); out : (rows, columns); C order
     """
     row, row_stop, start, stop = part
-    bits = np.empty((words_for(matrix.shape[1]), row_stop - row), np.uint64)
+    bits = empty((words_for(matrix.shape[1]), row_stop - row), np.uint64)
     if not row_bits(matrix, row, row_stop, bits):
         return False
     lanes = lanes_of(source)
-    total = np.empty((row_stop - row, lanes), out.dtype)
-    panel = np.zeros((WORD, lanes), out.dtype)
+    total = empty((row_stop - row, lanes), out.dtype)
+    panel = zeros((WORD, lanes), out.dtype)
     for first in range(start, stop, lanes):
         last = min(first + lanes, stop)
         total[:, :] = like(total[0, 0], 0.0)

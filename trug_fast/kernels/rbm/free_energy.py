@@ -5,11 +5,12 @@ Tested in tests/models/test_rbm.py.
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.tiles import HIDDEN, tile, tile_count
 
-from .gibbs import hidden_net
+from .gibbs import dense_net
 from .hidden import log_norm_row, part_of
 
 
@@ -24,8 +25,9 @@ def _log_norm_rows(net, units, values, parts, part, column):
 def _log_norm_tile(index, layers, visible, net, parts):
     rows, units = net.shape
     part = tile(index, rows, units, HIDDEN)
-    hidden_net(layers, visible, net, part)
-    values = np.empty(part.unit_stop - part.unit)
+    # Products of zeros and ones in float64, as models have it, are compiled for nothing else.
+    dense_net(layers, visible, net, part)
+    values = empty(part.unit_stop - part.unit, np.float64)
     own = part_of(layers, part.unit, part.unit_stop)
     _log_norm_rows(net, own, values, parts, part, index % parts.shape[1])
 
@@ -34,7 +36,7 @@ def _log_norm_tile(index, layers, visible, net, parts):
 def log_norm_parts(layers, visible):
     """Return sum_j L(a_j(x)) of each row, by tiles: (rows, hidden tiles) float64, to be added."""
     rows, units = visible.shape[0], layers.weights.shape[1]
-    net = np.empty((rows, units), visible.dtype)
-    parts = np.empty((rows, tile_count(1, units, HIDDEN)))
+    net = empty((rows, units), visible.dtype)
+    parts = empty((rows, tile_count(1, units, HIDDEN)), np.float64)
     each(_log_norm_tile, tile_count(rows, units, HIDDEN), (layers, visible, net, parts))
     return parts

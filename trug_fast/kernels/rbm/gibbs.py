@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, row_loop
 from trug_fast.kernels.intrinsics import like
@@ -124,13 +125,21 @@ def add_bias(net, bias, part):
 
 
 @linked
+def dense_net(layers, visible, net, part):
+    """Write the net inputs of one tile of hidden units by BLAS, whatever the visible ones are."""
+    row, row_stop, unit, unit_stop = part
+    out, weights = net[row:row_stop, unit:unit_stop], layers.weights[:, unit:unit_stop]
+    gemm(False, False, 1.0, visible[row:row_stop], weights, 0.0, out)
+    add_bias(net, layers.hidden_bias, part)
+
+
+@linked
 def hidden_net(layers, visible, net, part):
     """Write the net inputs of one tile of hidden units."""
-    if not multiply(visible, layers.weights, net, part):
-        row, row_stop, unit, unit_stop = part
-        out, weights = net[row:row_stop, unit:unit_stop], layers.weights[:, unit:unit_stop]
-        gemm(False, False, 1.0, visible[row:row_stop], weights, 0.0, out)
-    add_bias(net, layers.hidden_bias, part)
+    if multiply(visible, layers.weights, net, part):
+        add_bias(net, layers.hidden_bias, part)
+    else:
+        dense_net(layers, visible, net, part)
 
 
 @linked
@@ -173,7 +182,7 @@ def _statistics_tile(index, layers, phase):
         mean_rows(net, hidden, mean, part)
         return
     # In the layer's own type: mixing widths costs more than the sums of 256 rows lose.
-    total = np.zeros((4, unit_stop - unit), net.dtype)
+    total = zeros((4, unit_stop - unit), net.dtype)
     added = Statistics(total[0], total[1], total[2], total[3])
     _statistics_rows(net, hidden, mean, added, part)
     copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
@@ -198,7 +207,7 @@ def _draw_rows(net, units, address, uniform, sample, part):
 @linked
 def draw_hidden_tile(net, layers, address, sample, part):
     """Draw one tile of hidden units from their net inputs."""
-    uniform = np.empty(padded(part.unit_stop - part.unit), net.dtype)
+    uniform = empty(padded(part.unit_stop - part.unit), net.dtype)
     units = part_of(layers, part.unit, part.unit_stop)
     _draw_rows(net, units, address, uniform, sample, part)
 
@@ -252,7 +261,7 @@ def _step_visible_tile(index, layers, hidden, address, mean, sample):
     out = mean[row:row_stop, unit:unit_stop]
     gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, out)
     add_bias(mean, layers.visible_bias, part)
-    uniform = np.empty(padded(unit_stop - unit), mean.dtype)
+    uniform = empty(padded(unit_stop - unit), mean.dtype)
     _visible_rows(mean, layers.visible_precision[unit:unit_stop], address, uniform, sample, part)
 
 
@@ -305,7 +314,7 @@ def _moments_rows(found, units, unused, part):
 def _moments_tile(index, layers, found):
     rows, units = found.net.shape
     part = tile(index, rows, units, HIDDEN)
-    unused = np.empty((2, part.unit_stop - part.unit), found.net.dtype)
+    unused = empty((2, part.unit_stop - part.unit), found.net.dtype)
     _moments_rows(found, part_of(layers, part.unit, part.unit_stop), unused, part)
 
 
@@ -321,11 +330,11 @@ def hidden_moments(layers, visible):
     """Return net inputs, means, variances and log end densities given visible units."""
     shape, dtype = (visible.shape[0], layers.weights.shape[1]), visible.dtype
     found = Moments(
-        np.empty(shape, dtype),
-        np.empty(shape, dtype),
-        np.empty(shape, dtype),
-        np.empty(shape, dtype),
-        np.empty(shape, dtype),
+        empty(shape, dtype),
+        empty(shape, dtype),
+        empty(shape, dtype),
+        empty(shape, dtype),
+        empty(shape, dtype),
     )
     net_inputs(layers, visible, found.net)
     moments_from_net(layers, found)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import linked
 from trug_fast.kernels.loops import each
@@ -51,13 +52,13 @@ def _pack_panel(index, data_mean, model_mean, panels):
 def binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
     """Write rows start..stop of the plain gradient; False if some visible is not 0 or 1."""
     ours, lanes = words_for(data_visible.shape[0]), panels.shape[3]
-    bits = np.empty((panels.shape[0], stop - start), np.uint64)
+    bits = empty((panels.shape[0], stop - start), np.uint64)
     if not (
         column_bits(data_visible, start, stop, bits[:ours])
         and column_bits(model_visible, start, stop, bits[ours:])
     ):
         return False
-    total = np.empty((stop - start, lanes), gradient.dtype)
+    total = empty((stop - start, lanes), gradient.dtype)
     for block in range(panels.shape[1]):
         total[:, :] = 0.0
         for word in range(panels.shape[0]):
@@ -107,7 +108,7 @@ def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift
     words = words_for(data.visible.shape[0]) + words_for(model.visible.shape[0])
     # Both phases' hidden means, each over its number of rows, the model's negative: words of the
     # data, then of the model; blocks of columns; rows of a panel; columns of a panel.
-    panels = np.empty((words, -(-gradient.shape[1] // lanes), WORD, lanes), gradient.dtype)
+    panels = empty((words, -(-gradient.shape[1] // lanes), WORD, lanes), gradient.dtype)
     each(_pack_panel, panels.shape[0] * panels.shape[1], (data.mean, model.mean, panels))
     out = (gradient, hidden_shift, visible_shift)
     each(_gradient_strip, STRIPS, (data, model, centring, panels, *out))

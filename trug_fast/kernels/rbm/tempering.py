@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
@@ -95,7 +96,7 @@ def draw_scaled(layers, replicas, address):
 def _exchange_chain(m, layers, replicas, seed, step):
     visible, net, accepted = replicas.visible, replicas.net, replicas.accepted
     pairs, chains = accepted.shape
-    values = np.empty(net.shape[1])
+    values = empty(net.shape[1], np.float64)
     for r in range(step % 2, pairs, 2):
         low, high = r * chains + m, (r + 1) * chains + m
         gain = log_ratio(layers, replicas, low, high, values)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.intrinsics import like
@@ -123,7 +124,7 @@ def derive(network):
 @linked
 def new_moments(hidden, rows, kind):
     """Return UnitMoments to be written to, of the float type of the array ``kind``."""
-    space = np.empty((6, hidden, rows), kind.dtype)
+    space = empty((6, hidden, rows), kind.dtype)
     return UnitMoments(space[0], space[1], space[2], space[3], space[4], space[5])
 
 
@@ -172,7 +173,7 @@ def moments_of_unit(out, j, d, lower, upper, log_norm):
 def prior(network, z, out, bound):
     """Write the moments given x alone and subtract the units' L from ``bound`` (rows,)."""
     tau = network.hidden_precision
-    log_norm = np.empty_like(z[0])
+    log_norm = empty(z[0].shape, z[0].dtype)
     for j in range(z.shape[0]):
         row, net = z[j], out.net[j]
         for r in range(row.size):
@@ -232,7 +233,11 @@ def infer(network, z, residual, cycles, out, bound):
     bound : (rows,), gains all of the evidence lower bound but the constant and the prior's part
     """
     hidden, tau = z.shape[0], network.hidden_precision
-    net, fresh, moves = np.empty_like(z[0]), np.empty_like(z[0]), np.empty_like(z[0])
+    net, fresh, moves = (
+        empty(z[0].shape, z[0].dtype),
+        empty(z[0].shape, z[0].dtype),
+        empty(z[0].shape, z[0].dtype),
+    )
     for _ in range(cycles.most - 1):
         fill(moves, 0.0)
         for j in range(hidden):
@@ -277,8 +282,8 @@ def _posterior_block(index, network, data, cycles, found):
     rows, hidden = mean.shape
     start, stop = index * ROWS, min(rows, (index + 1) * ROWS)
     count = stop - start
-    z = np.empty((hidden, count), mean.dtype)
-    residual = np.empty((targets.shape[1], count), mean.dtype)
+    z = empty((hidden, count), mean.dtype)
+    residual = empty((targets.shape[1], count), mean.dtype)
     out = new_moments(hidden, count, mean)
     part = bound[start:stop]
     fill(part, bound_constant(network))

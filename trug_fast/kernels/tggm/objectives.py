@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, rare, scalar
 from trug_fast.kernels.intrinsics import like
@@ -135,7 +136,7 @@ def views(task, vector):
 def network_of(task, trained):
     """Return the model of the present parameters."""
     own = parts(task, trained.theta)
-    noise = np.empty_like(own.log_noise)
+    noise = empty(own.log_noise.shape, own.log_noise.dtype)
     for o in range(task.outputs):
         noise[o] = math.exp(-own.log_noise[o])
     hidden_precision = noise[0] if task.one_noise else like(noise[0], task.hidden_precision)
@@ -148,8 +149,8 @@ def network_of(task, trained):
         hidden_precision,
         trained.lower,
         trained.upper,
-        np.empty_like(own.output_weights),
-        np.empty_like(own.input_bias),
+        empty(own.output_weights.shape, own.output_weights.dtype),
+        empty(own.input_bias.shape, own.input_bias.dtype),
     )
     derive(network)
     return network
@@ -158,12 +159,12 @@ def network_of(task, trained):
 @linked
 def new_work(task, rows, kind):
     """Return Work for so many rows, of the float type of the array ``kind``."""
-    units = np.empty((2, task.hidden, rows), kind.dtype)
-    outputs = np.empty((3, task.outputs, rows), kind.dtype)
-    single = np.empty((3, rows), kind.dtype)
+    units = empty((2, task.hidden, rows), kind.dtype)
+    outputs = empty((3, task.outputs, rows), kind.dtype)
+    single = empty((3, rows), kind.dtype)
     return Work(
-        np.empty((rows, task.inputs), kind.dtype),
-        np.empty((rows, task.outputs), kind.dtype),
+        empty((rows, task.inputs), kind.dtype),
+        empty((rows, task.outputs), kind.dtype),
         units[0],
         units[1],
         outputs[0],
@@ -186,7 +187,7 @@ def bound_gradient(task, network, work, own):
     copy_rows(before.mean, after.mean)
     infer(network, z, residual, task.cycles, after, work.bound)
     gemm(False, True, 1.0, residual, after.mean, 0.0, own.output_weights)
-    excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
+    excess, one = zeros(work.bound.shape, work.bound.dtype), np.ones_like(work.bound)
     fill(own.log_noise, -0.5 * work.bound.size)
     # Sums over rows are products with ones: a loop that adds up one number does not vectorise.
     spread = np.dot(after.variance, one)
@@ -285,13 +286,13 @@ def predictive_gradient(task, network, work, own, shared_noise):
         own.output_bias[o] = total_of(pull[o])
         own.log_noise[o] = total_of(widen[o]) / network.noise_precision[o]
     if not squares:
-        bent = np.empty_like(own.output_weights)
+        bent = empty(own.output_weights.shape, own.output_weights.dtype)
         gemm(False, True, 2.0, widen, before.variance, 0.0, bent)
         for o in range(task.outputs):
             for j in range(task.hidden):
                 own.output_weights[o, j] += rounded(network.output_weights[o, j], bent[o, j])
     by_mean, by_variance = work.by_mean, work.by_variance
-    excess, one = np.zeros_like(work.bound), np.ones_like(work.bound)
+    excess, one = zeros(work.bound.shape, work.bound.dtype), np.ones_like(work.bound)
     for j in range(task.hidden):
         mean, variance, third = before.mean[j], before.variance[j], before.third[j]
         slopes_of_unit(task, network, work, j)
@@ -305,7 +306,7 @@ def predictive_gradient(task, network, work, own, shared_noise):
             above, below = upper - mean[r], lower - mean[r]
             high[r] *= above * by_mean[r] + (above * above - variance[r]) * by_variance[r]
             low[r] *= below * by_mean[r] + (below * below - variance[r]) * by_variance[r]
-    none = np.zeros_like(own.input_bias)
+    none = zeros(own.input_bias.shape, own.input_bias.dtype)
     add_ends(task, none, np.dot(before.at_lower, one), own.low_end)
     add_ends(task, np.dot(before.at_upper, one), none, own.log_width)
     shared_noise[0] = tau * total_of(excess)
@@ -324,7 +325,7 @@ def batch_gradient(task, trained, work):
     input_net(network, work.inputs, work.z)
     prior(network, work.z, work.before, work.bound)
     residual_of(network, work.targets, work.before.mean, work.residual)
-    shared_noise = np.zeros(1)
+    shared_noise = zeros(1, np.float64)
     if task.objective == BOUND:
         shared_noise[0] = bound_gradient(task, network, work, own)
     else:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.rbm.gibbs import draw_hidden_tile, mean_rows
@@ -86,7 +87,7 @@ def run_filter(layers, starts, draw, address, frames):
 @linked
 def _backward_group(group, transition, starts, difference, variance, delta, error):
     units = delta.shape[1]
-    pull = np.empty((GROUP, units), delta.dtype)
+    pull = empty((GROUP, units), delta.dtype)
     for t in range(starts.size - 2, -1, -1):
         a = starts[t] + group * GROUP
         b = min(a + GROUP, starts[t + 1])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trug_fast.kernels.allocation import zeros
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, rare, row_loop, scalar
 from trug_fast.kernels.intrinsics import like
@@ -101,7 +102,7 @@ def _slopes_tile(index, layers, net, delta, sums):
     here = tile(index, rows, units, HIDDEN)
     row, _, unit, unit_stop = here
     part = part_of(layers, unit, unit_stop)
-    total = np.zeros((6, unit_stop - unit), net.dtype)
+    total = zeros((6, unit_stop - unit), net.dtype)
     added = Slopes(total[0], total[1], total[2], total[3], total[4], total[5])
     _slopes_rows(net, part, delta, added, here)
     copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
