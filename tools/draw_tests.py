@@ -16,14 +16,14 @@ from scipy import stats
 
 from tests.support.units import regimes, transform
 from trug_fast import kernels
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import kernel
 from trug_fast.kernels.random.philox import USER, uniform_row
 from trug_fast.kernels.unit.quantile import quantile
 
 PART = 1 << 20
 
 
-@serial
+@kernel
 def rvs(seed, chain, a, d, lower, upper, out):
     """Draw as truncnorm.rvs does, from units given by a and d."""
     uniform = np.empty(1024)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from trug_fast import kernels
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import kernel
 
 from .common import ratio_in_turns, some
 from .truncnorm import REGIMES, N, regime
@@ -20,7 +20,7 @@ def residuals(rng, a, d, lower, upper, out):
         out[i] = (value - mean) / np.sqrt(variance)
 
 
-@serial
+@kernel
 def own_loop(rng, a, d, lower, upper, out):
     """Do the same, compiled as the package compiles its own loops over numbers."""
     for i in range(out.size):

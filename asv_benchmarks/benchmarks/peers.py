@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from trug_fast import kernels, truncnorm
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import kernel
 
 Unit = tuple[np.ndarray, ...]
 Draw = Callable[[], np.ndarray]
@@ -27,21 +27,21 @@ def standard(a, d, lower, upper):
 
 
 # The package's own decorator: cached, and compiled anew when any kernel changes.
-@serial
+@kernel
 def draws_inverted(rng, a, d, lower, upper, out):
     """Call ``draw`` for each element."""
     for i in range(out.size):
         out[i] = kernels.draw(rng, a[i], d[i], lower[i], upper[i])
 
 
-@serial
+@kernel
 def draws_robert(rng, a, d, lower, upper, out):
     """Call ``draw_robert`` for each element."""
     for i in range(out.size):
         out[i] = kernels.draw_robert(rng, a[i], d[i], lower[i], upper[i])
 
 
-@serial
+@kernel
 def draws_chopin(rng, a, d, lower, upper, out):
     """Call ``draw_chopin`` for each element."""
     for i in range(out.size):

@@ -5,7 +5,7 @@ import numpy as np
 from scipy import stats
 
 import trug_fast
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import kernel
 from trug_fast.kernels.random.philox import USER, uniform_row
 from trug_fast.kernels.rbm.hidden import TRUG, HiddenUnits, draw_row, part_of
 from trug_fast.kernels.unit.normalizer import evaluate
@@ -19,7 +19,7 @@ REGIMES = ["half line", "unit interval", "symmetric", "wide", "far tail", "narro
 
 
 # The package's own decorator: cached, and compiled anew when any kernel changes.
-@serial
+@kernel
 def log_normalizers(a, d, lower, upper, out):
     """Write L of each unit."""
     log_norm = out[0]
@@ -27,7 +27,7 @@ def log_normalizers(a, d, lower, upper, out):
         log_norm[i] = evaluate(a[i], d[i], lower[i], upper[i])[0]
 
 
-@serial
+@kernel
 def means_and_variances(a, d, lower, upper, out):
     """Write the mean and the variance of each unit."""
     mean, variance = out[2], out[3]
@@ -35,7 +35,7 @@ def means_and_variances(a, d, lower, upper, out):
         _, _, mean[i], variance[i], _, _, _, _ = evaluate(a[i], d[i], lower[i], upper[i])
 
 
-@serial
+@kernel
 def all_outputs(a, d, lower, upper, out):
     """Write L, offset, mean, variance and both log end densities of each unit."""
     log_norm, offset, mean = out[0], out[1], out[2]
@@ -46,7 +46,7 @@ def all_outputs(a, d, lower, upper, out):
         )
 
 
-@serial
+@kernel
 def draws(units, net, step, out):
     """Draw every unit once, with new uniform numbers."""
     uniform = np.empty(BLOCK, net.dtype)

@@ -13,7 +13,7 @@ from numba.core.errors import TypingError
 
 from trug_fast._common.progress import Progress
 from trug_fast.kernels import announcing, first_calls
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.compiling import kernel
 from trug_fast.kernels.first_calls import Kernel
 
 HEAD = "trug_fast: compiling, once on this computer: "
@@ -48,10 +48,10 @@ def known(monkeypatch):
 def compiling(clock, burst, *kernels, seconds=2.5):
     """Let kernels be compiled one after the other."""
     burst.begin()
-    for kernel in kernels:
+    for one in kernels:
         clock[0] += seconds
         burst.tick()
-        burst.count(kernel)
+        burst.count(one)
     burst.pause()
 
 
@@ -168,16 +168,16 @@ def test_nobody_need_listen(stream, talkative, monkeypatch):
 def fresh(result):
     """Make a kernel that no earlier run has left on disk, nor this one will."""
 
-    @serial
-    def kernel(x):
+    @kernel
+    def plus(x):
         return x + result
 
-    kernel._cache._files.clear()
-    kernel._cache._save_overload = lambda sig, data: None
-    return kernel
+    plus._cache._files.clear()
+    plus._cache._save_overload = lambda sig, data: None
+    return plus
 
 
-NAME = f"{__name__}.fresh.<locals>.kernel"
+NAME = f"{__name__}.fresh.<locals>.plus"
 
 
 def test_kernels_are_heard_of_while_they_are_compiled(talkative):

@@ -11,10 +11,10 @@ from tests.kernels.test_compiling import fill
 from tests.support import processes
 
 KERNEL = """
-from .compiling import serial
+from .compiling import kernel
 from .helper import factor
 
-@serial
+@kernel
 def fill(out):
     out[:] = factor()
 """

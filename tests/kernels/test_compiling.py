@@ -33,7 +33,7 @@ def fill(out):
     each(one, out.size, (out,))
 """
 PATTERN = """
-from .compiling import pattern, serial
+from .compiling import pattern, kernel
 from .helper import factor
 
 @pattern
@@ -41,7 +41,7 @@ def each(value_of, out):
     for i in range(out.size):
         out[i] = value_of()
 
-@serial
+@kernel
 def fill(out):
     each(factor, out)
 """

@@ -14,12 +14,13 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+_TUPLES = (types.UniTuple, types.Tuple)
 ALIGNMENT = 64  # bytes: the widest registers, and lines of the caches
 
 
 def _kind_of(shape: Any, dtype: Any) -> Any:
     """Return the type of an array of a shape and of numbers."""
-    lengths = shape.types if isinstance(shape, types.BaseTuple) else (shape,)
+    lengths = shape.types if isinstance(shape, _TUPLES) else (shape,)
     numbers = getattr(dtype, "dtype", None)
     if not all(isinstance(one, types.Integer) for one in lengths) or numbers is None:
         raise TypingError(f"an array takes its lengths and a dtype, got {shape} and {dtype}")
@@ -29,14 +30,13 @@ def _kind_of(shape: Any, dtype: Any) -> Any:
 def _allocate(context: Any, builder: Any, signature: Any, shape: Any) -> tuple[Any, Any]:
     """Emit what makes an array; return it, and its size in bytes."""
     kind, given = signature.return_type, signature.args[0]
-    lengths, kinds = [shape], [given]
-    if isinstance(given, types.BaseTuple):
-        lengths, kinds = cgutils.unpack_tuple(builder, shape), given.types
-    pairs = zip(lengths, kinds, strict=True)
+    pairs = [(shape, given)]
+    if isinstance(given, _TUPLES):
+        pairs = list(zip(cgutils.unpack_tuple(builder, shape), given.types, strict=True))
     lengths = [context.cast(builder, length, one, types.intp) for length, one in pairs]
     numbers = context.get_data_type(kind.dtype)
     itemsize = size = context.get_constant(types.intp, context.get_abi_sizeof(numbers))
-    strides = []
+    strides: list[Any] = []
     for length in reversed(lengths):
         strides.insert(0, size)
         size = builder.mul(size, length)

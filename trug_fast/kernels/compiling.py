@@ -4,8 +4,7 @@
 decorator  callers                               for
 =========  ====================================  =============================================
 scalar     kernels copy it into their loops      functions of numbers, inlined
-inner      compiled code copies it               longer ones, not inlined
-serial     compiled code copies it; Python       what users may embed in code of their own
+inner      compiled code copies it               longer ones, and what users may embed
 linked     kernels call it                       loops over rows and tiles
 row_loop   kernels call it                       loops over one row of several arrays
 unfused    kernels call it                       the same, rounding as NumPy does
@@ -27,7 +26,7 @@ from numba import config, njit
 
 from .caching import KernelCache
 from .libraries import APART, KernelCompiler, ScalarCompiler
-from .linking import Inner, InnerLinked, Linked, Rare
+from .linking import Inner, InnerLinked, Linked, Plain, Rare
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
     raise ImportError("trug_fast consists of compiled kernels: unset NUMBA_DISABLE_JIT")
@@ -57,7 +56,7 @@ def _make(kind: Any, compiler: Any, function: F, options: dict[str, Any], **more
 
 
 def _entry(options: dict[str, Any], function: Any) -> Any:
-    dispatcher = njit(**options, nogil=True)(function)
+    dispatcher = _make(Plain, KernelCompiler, function, options | _NO_CFUNC)
     dispatcher._cache = KernelCache(function, "entry")
     return dispatcher
 
@@ -73,11 +72,6 @@ def scalar(function: F) -> F:
 def inner(function: F) -> F:
     """Compile a function of numbers that is copied into what calls it, to be called there."""
     return _make(Inner, ScalarCompiler, function, _UNWRAPPED)
-
-
-def serial(function: F) -> F:
-    """Compile a function that Python calls and compiled code copies, as users' code must."""
-    return _compile(function, nogil=True)
 
 
 def linked(function: F) -> F:

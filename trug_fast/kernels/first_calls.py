@@ -82,7 +82,9 @@ def _known(kernel: str) -> set[str]:
     place, _, name = kernel.rpartition(".")
     with suppress(ImportError, AttributeError):  # a table older than the kernels
         dispatcher = getattr(importlib.import_module(ROOM + place), name)
-        return set(map(_digest, _types(dispatcher)))
+        entry = getattr(dispatcher, "entry", None)  # for Python, where it has one of its own
+        found = [_types(one) for one in (dispatcher, entry) if one is not None]
+        return set(map(_digest, set().union(*found)))
     return set()
 
 

@@ -5,7 +5,7 @@ every level of calls anew: one row loop was compiled nine times for the nine ker
 linked kernel stays where it is.  Its callers hold a call of a symbol, whose address is known from
 when the kernel is compiled or loaded; what is kept of a caller on disk names the kernels that it
 calls, so that they are loaded first.  Users' code keeps no such names: what it may embed is copied
-as ever (``compiling.serial``).
+as ever (``compiling.inner``).
 
 A rare kernel is not even compiled until :func:`want` is told that it will be needed: its callers
 read its address from a slot.
@@ -18,6 +18,7 @@ import hashlib
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from llvmlite import binding as llvm
@@ -75,7 +76,7 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-class _Plain(CPUDispatcher):
+class Plain(CPUDispatcher):
     """A function that is not compiled anew for each constant that its callers name."""
 
     def compile(self, sig):
@@ -93,22 +94,24 @@ class _Plain(CPUDispatcher):
         return super().get_call_template(arguments, keywords)
 
 
-class Inner(_Plain):
+class Inner(Plain):
     """A function for compiled code, without what Python needs to call it.
 
     Called from Python all the same, it is compiled again by ``wrapped``, with that.
     """
 
     wrapped: Any = None
-    _entry: Any = None
+
+    @cached_property
+    def entry(self) -> Any:
+        """The function as Python calls it."""
+        return self.wrapped(self.py_func)
 
     def __call__(self, *arguments):  # noqa: D102
-        if self._entry is None:
-            self._entry = self.wrapped(self.py_func)
-        return self._entry(*arguments)
+        return self.entry(*arguments)
 
 
-class Linked(_Plain):
+class Linked(Plain):
     """A kernel whose callers call it and do not copy it."""
 
     def __init__(self, function, **options):

@@ -8,7 +8,7 @@ Tested in tests/kernels/unit/test_scalars.py.
 
 from numpy import float64
 
-from trug_fast.kernels.compiling import inner, scalar, serial
+from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import power_of_two
 from trug_fast.kernels.unit.nonpositive_precision import quantile_nonpositive
 from trug_fast.kernels.unit.normalizer import whiten
@@ -49,7 +49,7 @@ def _quantile(p, a, d, lower, upper):
     return _quantile_of_any(p, a, d, lower, upper)
 
 
-@serial
+@inner
 def draw(rng, a, d, lower, upper):
     """Draw h from a unit by inverting its distribution function: one uniform number a draw.
 
@@ -78,7 +78,7 @@ def draw(rng, a, d, lower, upper):
     return _quantile(uniform(rng), float64(a), float64(d), float64(lower), float64(upper))
 
 
-@serial
+@inner
 def draw_robert(rng, a, d, lower, upper):
     """Draw h from a unit by rejection, after Robert (1995), complete for every interval.
 
@@ -114,7 +114,7 @@ def draw_robert(rng, a, d, lower, upper):
     return _quantile(0.5 if lower == upper else uniform(rng), a, d, lower, upper)
 
 
-@serial
+@inner
 def draw_chopin(rng, a, d, lower, upper):
     """Draw h from a unit by rejection from cells of equal area, after Chopin (2011).
 

@@ -10,7 +10,8 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from trug_fast.kernels.compiling import serial
+from trug_fast.kernels.allocation import zeros
+from trug_fast.kernels.compiling import inner
 
 from .philox import USER, block, double_from_words
 
@@ -18,7 +19,7 @@ _ONE, _WORD = np.uint64(1), np.uint64(32)
 _MAX_STEP_BITS, _MAX_PURPOSE_BITS = np.uint64(56), np.uint64(8)
 
 
-@serial
+@inner
 def _stream(seed, chain, step, purpose):
     if seed < 0:
         raise ValueError("seed must be in [0, 2**64)")
@@ -28,7 +29,7 @@ def _stream(seed, chain, step, purpose):
         or np.uint64(purpose) >> _MAX_PURPOSE_BITS
     ):
         raise ValueError("chain must be in [0, 2**32), step in [0, 2**56), purpose in [0, 256)")
-    state = np.zeros(6, np.uint64)
+    state = zeros(6, np.uint64)
     state[0] = np.uint64(seed)
     state[1] = np.uint64(purpose)
     state[2] = np.uint64(step)
@@ -88,7 +89,7 @@ def _stream_of_compiled(seed, chain=0, step=0, purpose=USER):
     return lambda seed, chain=0, step=0, purpose=USER: _stream(seed, chain, step, purpose)
 
 
-@serial
+@inner
 def _uniform_of_stream(state):
     count = state[4]
     state[4] = count + _ONE
@@ -100,7 +101,7 @@ def _uniform_of_stream(state):
     return double_from_words(w0, w1)
 
 
-@serial
+@inner
 def _uniform_of_generator(rng):
     u = rng.random()
     # A Generator returns 0 once in 2**53 draws; half its grid spacing stands in.

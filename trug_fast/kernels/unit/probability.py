@@ -8,7 +8,7 @@ Formulas: distribution.py for d > 0, nonpositive_distribution.py for the rest.
 
 from numpy import float64
 
-from trug_fast.kernels.compiling import inner, serial
+from trug_fast.kernels.compiling import inner
 from trug_fast.kernels.intrinsics import power_of_two
 from trug_fast.kernels.special.elementary import exp
 
@@ -97,7 +97,7 @@ def _entropy(a, d, lower, upper):
     return bent.entropy(a, d, lower, upper) + k * LN2
 
 
-@serial
+@inner
 @documented(
     UNIT_AND_X,
     returns="""
@@ -114,7 +114,7 @@ def cdf(x, a, d, lower, upper):
     return _cdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), False)
 
 
-@serial
+@inner
 @documented(
     UNIT_AND_X,
     returns="Accuracy as for :func:`cdf`.",
@@ -128,7 +128,7 @@ def sf(x, a, d, lower, upper):
     return _cdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), True)
 
 
-@serial
+@inner
 @documented(
     UNIT_AND_X,
     returns="""
@@ -145,7 +145,7 @@ def logcdf(x, a, d, lower, upper):
     return _logcdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), False)
 
 
-@serial
+@inner
 @documented(
     UNIT_AND_X,
     returns="""
@@ -162,7 +162,7 @@ def logsf(x, a, d, lower, upper):
     return _logcdf(float64(x), float64(a), float64(d), float64(lower), float64(upper), True)
 
 
-@serial
+@inner
 @documented(
     UNIT_AND_X,
     returns="Error below 4e-14 max(1, abs(value)); inf at a point mass, else -inf beside it.",
@@ -176,7 +176,7 @@ def logpdf(x, a, d, lower, upper):
     return _logpdf(float64(x), float64(a), float64(d), float64(lower), float64(upper))
 
 
-@serial
+@inner
 @documented(
     UNIT_AND_P,
     returns="""
@@ -196,7 +196,7 @@ def ppf(p, a, d, lower, upper):
     )
 
 
-@serial
+@inner
 @documented(
     UNIT_AND_P,
     returns="Accuracy as for :func:`ppf`.",
@@ -212,7 +212,7 @@ def isf(p, a, d, lower, upper):
     )
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="Error below 2e-14 max(1, abs(value)); -inf for a point.",

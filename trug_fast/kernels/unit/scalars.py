@@ -17,7 +17,7 @@ import math
 
 from numpy import float64
 
-from trug_fast.kernels.compiling import inner, serial
+from trug_fast.kernels.compiling import inner
 from trug_fast.kernels.intrinsics import power_of_two
 
 from .arguments import UNIT, documented
@@ -75,7 +75,7 @@ def _evaluate(a, d, lower, upper):
     return log_norm + shift, offset, mean, variance, third, ends[0], ends[1]
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="Error below 1e-14 max(1, abs(L)), at extreme scales 4e-14; -inf for a point.",
@@ -93,7 +93,7 @@ def log_normalizer(a, d, lower, upper):
     return _evaluate(float64(a), float64(d), float64(lower), float64(upper))[0]
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="""
@@ -114,7 +114,7 @@ def mean_variance(a, d, lower, upper):
     return result[2], result[3]
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="""
@@ -138,7 +138,7 @@ def moments(a, d, lower, upper):
     return result[2], result[3], result[4]
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="Relative error below 1e-14: variance plus squared mean, a sum of positive terms.",
@@ -153,7 +153,7 @@ def second_moment(a, d, lower, upper):
     return result[3] + result[2] * result[2]
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="Error below 5e-14 of the mean of abs(h)**3.",
@@ -168,7 +168,7 @@ def third_moment(a, d, lower, upper):
     return third + m * (3.0 * v + m * m)
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="""
@@ -187,7 +187,7 @@ def log_end_densities(a, d, lower, upper):
     return result[5], result[6]
 
 
-@serial
+@inner
 @documented(
     UNIT,
     returns="""
