@@ -25,7 +25,6 @@ def _log_norm_rows(net, units, values, parts, part, column):
 def _log_norm_tile(index, layers, visible, net, parts):
     rows, units = net.shape
     part = tile(index, rows, units, HIDDEN)
-    # Products of zeros and ones in float64, as models have it, are compiled for nothing else.
     dense_net(layers, visible, net, part)
     values = empty(part.unit_stop - part.unit, np.float64)
     own = part_of(layers, part.unit, part.unit_stop)

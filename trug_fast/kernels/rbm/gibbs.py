@@ -325,6 +325,13 @@ def moments_from_net(layers, found):
     each(_moments_tile, tile_count(rows, units, HIDDEN), (layers, found))
 
 
+@linked
+def _dense_tile(index, layers, visible, net):
+    # Models are float64, for which products of zeros and ones would be compiled for nothing else.
+    rows, units = net.shape
+    dense_net(layers, visible, net, tile(index, rows, units, HIDDEN))
+
+
 @kernel
 def hidden_moments(layers, visible):
     """Return net inputs, means, variances and log end densities given visible units."""
@@ -336,7 +343,8 @@ def hidden_moments(layers, visible):
         empty(shape, dtype),
         empty(shape, dtype),
     )
-    net_inputs(layers, visible, found.net)
+    count = tile_count(shape[0], shape[1], HIDDEN)
+    each(_dense_tile, count, (layers, visible, found.net))
     moments_from_net(layers, found)
     return found
 
