@@ -1,0 +1,50 @@
+"""The documentation as a site: pip install -e ".[docs]", then sphinx-build -W docs site.
+
+Pages are Markdown, which repositories show as it stands; the reference is made of docstrings.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tools.notebooks
+
+import trug_fast
+from trug_fast import kernels
+
+# Sphinx takes compiled functions for data: it is shown what they were compiled from.
+for _name in kernels.__all__:
+    _function = getattr(kernels, _name)
+    setattr(kernels, _name, getattr(_function, "py_func", _function))
+
+project = "trug_fast"
+author = "trug_fast developers"
+copyright = author
+version = release = trug_fast.__version__
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "tools.notebooks",
+]
+exclude_patterns = ["conf.py"]
+myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]  # pages may leave out a level
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "tuple,Exception,BaseException",
+    # Made by scikit-learn, with links into its own pages.
+    "exclude-members": "set_predict_request,set_score_request,set_transform_request,"
+    "set_fit_request,set_partial_fit_request",
+}
+autodoc_typehints = "none"  # docstrings say it in words, with shapes
+autodoc_member_order = "bysource"
+python_maximum_signature_line_length = 80
+html_theme = "furo"
+html_title = "trug_fast"
+html_theme_options = {
+    "light_css_variables": {"font-stack": "system-ui, sans-serif"},
+    "dark_css_variables": {"font-stack": "system-ui, sans-serif"},
+}
