@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .fit_sample import Sample, Task, at_infinity, not_found, require_two_values
+from .fit_sample import Sample, Task, at_infinity, require_two_values
 from .fit_shape import outside
 from .points import pdf
 from .summaries import log_mass
@@ -134,23 +134,26 @@ def _refined(slope_of: Any, points: NDArray[np.float64], place: int) -> float:
 
 
 def _best_of_both(problem: Mixed, deviation: float) -> tuple[float, float]:
-    """Return the best slope and gap."""
+    """Return the best slope and gap: the least of all minima of the profile over the slope.
+
+    At slope 0 lies the uniform, whose objective is 0: the limit, if no minimum is below that.
+    """
     slopes = np.geomspace(_FLATTEST, 20.0 / deviation + abs(problem.a), 160)
-    gaps = _gaps(problem.a)
-    values = problem.objective(slopes[:, None], gaps)
-    place = int(np.argmin(values)) // gaps.size
 
     def slope_of(log_slope: float) -> float:
         slope = math.exp(log_slope)
         return float(problem.gradient(slope, _best_gap(problem, slope))[0])
 
-    slope = math.exp(_refined(slope_of, np.log(slopes), place))
-    if slope <= 1.01 * _FLATTEST:
+    profile = [problem.objective(s, _best_gap(problem, s)) for s in slopes]
+    found = []
+    for place in range(1, slopes.size - 1):
+        if profile[place - 1] >= profile[place] <= profile[place + 1]:
+            slope = math.exp(_refined(slope_of, np.log(slopes), place))
+            found.append((slope, _best_gap(problem, slope)))
+    best = min(found, key=lambda pair: float(problem.objective(*pair)), default=None)
+    if best is None or not problem.objective(*best) < 0.0:
         raise at_infinity(
             "uniform from the least to the greatest of them",
             "They vary as much as that, or more. Fix loc or scale, or free the other end.",
         )
-    gap = _best_gap(problem, slope)
-    if not problem.objective(slope, gap) <= values.min() + 1e-12:
-        raise not_found()
-    return slope, gap
+    return best

@@ -59,9 +59,10 @@ def sample_of(data: ArrayLike) -> Sample:
         bad = int(np.argmin(np.isfinite(values)))
         raise ValueError(f"data must be finite, got {values[bad]} in element {bad}")
     # About one of them first: a mean of large numbers that agree in most digits loses the rest.
-    rest = values - least
-    shift = float(rest.mean())
-    variance = float(np.square(rest - shift).mean()) if most > least else 0.0
+    with np.errstate(over="ignore"):  # told of below
+        rest = values - least
+        shift = float(rest.mean())
+        variance = float(np.square(rest - shift).mean()) if most > least else 0.0
     if not math.isfinite(variance) or (most > least and variance < 1e-290):
         raise ValueError(f"data between {least} and {most} are beyond the range of squares")
     unit = math.sqrt(variance) if variance else 1.0

@@ -124,8 +124,10 @@ def _kurtosis(a: ArrayLike, b: ArrayLike, loc: ArrayLike, scale: ArrayLike) -> A
 
     def excess(frame: Frame, loc: Floats, scale: Floats) -> Floats:
         centre = -mean_power(1, frame, np.zeros_like(loc))
-        square = mean_power(2, frame, centre)
-        found = mean_power(4, frame, centre) / square / square - 3.0
+        width = np.minimum(frame.high - frame.low, 1.0)
+        unit = np.maximum(frame.slope, 1.0 / width)  # lest powers underflow
+        square = mean_power(2, frame, centre, unit)
+        found = mean_power(4, frame, centre, unit) / square / square - 3.0
         near = (frame.low < -2) & (frame.high > 2)
         found[near] = _nearly_normal(frame.low[near], frame.high[near])
         return found

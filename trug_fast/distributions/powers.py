@@ -3,6 +3,8 @@
 A power about any centre times the weight is log-concave on either side of the centre
 (mathematics 1.13).  So each side has one peak, in closed form, and what lies below exp(-45) of it
 is left out.  All terms of a sum are positive: nothing cancels, and errors are relative.
+
+Tested in tests/distributions/test_moments.py.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Frame(NamedTuple):
 
 def framed(a: Floats, b: Floats) -> Frame:
     """Return the frame of intervals a < b; reflected where the upper end is the near one."""
-    reflected = a + b < 0
+    reflected = b < -a
     near = np.clip(np.where(reflected, -b, a), -_FAR, _FAR)
     far = np.clip(np.where(reflected, -a, b), -_FAR, _FAR)
     outside = near >= 0
@@ -111,9 +113,12 @@ def _reach(order: int, tilt: Floats, length: Floats, room: Floats) -> Floats:
     """
     slope = np.maximum(tilt - order / length, 0.0)
     reach = 2.0 * _DROP / (slope + np.sqrt(slope * slope + 2.0 * _DROP))
-    if order > _LOW:
-        to_centre = -length * -np.expm1(-1.0 - _DROP / order)
-        reach = np.where(length < 0, np.minimum(reach, to_centre), reach)
+    if order:
+        # The power alone, and what of the weight balances it at the peak.
+        share = _DROP / order
+        away = length * (share + np.sqrt(share * (share + 2.0)))
+        to_centre = length * (np.expm1(-1.0 - share) if order > _LOW else -1.0)
+        reach = np.minimum(reach, np.where(length > 0, away, to_centre))
     reach = np.minimum(reach, room)
     lengths = np.where((length > 0) | (order > _LOW), length, np.inf)
     todo = np.arange(reach.size)
