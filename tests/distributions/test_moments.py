@@ -141,7 +141,9 @@ def test_moments_keep_scipys_conventions():
         np.testing.assert_allclose(got, want, rtol=1e-9)
         assert isinstance(truncnorm.moment(order, -1, 2), np.float64)
         np.testing.assert_array_equal(truncnorm(a, b, loc, scale).moment(order), got)
-        assert np.isnan(truncnorm.moment(order, 1, 0)) and np.isnan(truncnorm.moment(order, 0, 1, 0, 0))
+        assert np.isnan(truncnorm.moment(order, 1, 0)) and np.isnan(
+            truncnorm.moment(order, 0, 1, 0, 0)
+        )
     for wrong, error in ((-1, ValueError), (1.5, TypeError), ("2", TypeError)):
         with pytest.raises(error, match="order"):
             truncnorm.moment(wrong, 0, 1)

@@ -91,9 +91,7 @@ def expect(
         raise ValueError(f"lb must be below ub, got {lb} and {ub}")
     columns, shape, dtype = columns_of("a b loc scale", (*args, loc, scale))
     full = (np.broadcast_to(column, int(np.prod(shape))).tolist() for column in columns)
-    found = [
-        _mean(func, one, (low, high), conditional, kwds) for one in zip(*full, strict=True)
-    ]
+    found = [_mean(func, one, (low, high), conditional, kwds) for one in zip(*full, strict=True)]
     result = np.array(found, dtype).reshape(shape)
     return result if result.ndim else result[()]
 

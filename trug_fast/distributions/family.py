@@ -74,7 +74,14 @@ class Family(Sourced):
     def __call__(
         self, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
     ) -> Frozen:
-        """Return the distribution with these parameters; they are those of :func:`rvs`."""
+        """Return the distribution with these parameters; they are those of :func:`rvs`.
+
+        Examples
+        --------
+        >>> from trug_fast import truncnorm
+        >>> truncnorm.freeze(8.0, 9.0, loc=1)
+        Frozen(a=8.0, b=9.0, loc=1, scale=1)
+        """
         return Frozen(a, b, loc, scale)
 
     freeze = __call__

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .fit_interval import fit_interval
 from .fit_mixed import fit_mixed
-from .fit_sample import Sample, Task, fixed_of, not_found, number, sample_of
+from .fit_sample import FitTask, Sample, fixed_of, not_found, number, sample_of
 from .fit_shape import fit_shape, outside
 
 _UNIT = 2.0**-52
@@ -118,7 +118,7 @@ def _task(
     sample: Sample,
     support: tuple[float | None, float | None],
     options: dict[str, float | None],
-) -> Task:
+) -> FitTask:
     """Return what is given of a fit, once the data have told where free ends are."""
     a, b, loc, scale = (options[name] for name in ("fa", "fb", "floc", "fscale"))
     if not isinstance(support, tuple | list) or len(support) != 2:
@@ -147,11 +147,11 @@ def _task(
         upper = sample.most
     if a is not None and b is not None and not a < b:
         raise ValueError(f"fa must be below fb, got {a} and {b}")
-    return Task(a, b, loc, scale, lower, upper)
+    return FitTask(a, b, loc, scale, lower, upper)
 
 
 def _maximum(
-    sample: Sample, task: Task, options: dict[str, float | None]
+    sample: Sample, task: FitTask, options: dict[str, float | None]
 ) -> tuple[float, float]:
     """Return loc and scale."""
     if task.a is not None and task.b is not None:
@@ -166,7 +166,7 @@ def _maximum(
 
 
 def _parameters(
-    sample: Sample, task: Task, loc: float, scale: float
+    sample: Sample, task: FitTask, loc: float, scale: float
 ) -> tuple[float, float, float, float] | None:
     """Return all parameters, so that the density is positive at each datum.
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 
 from trug_fast import kernels
 
-from .fit_sample import Sample, Task, at_infinity, require_two_values
+from .fit_sample import FitTask, Sample, at_infinity, require_two_values
 
 _FLATTEST = 1e-10  # of d in units of the data's variance: beyond, an exponential in all digits
 _HINT = "Fix loc or scale, or take scipy.stats.truncexpon."
 
 
-def fit_interval(sample: Sample, task: Task, start: tuple[float, float]) -> tuple[float, float]:
+def fit_interval(sample: Sample, task: FitTask, start: tuple[float, float]) -> tuple[float, float]:
     """Return the loc and scale of the greatest likelihood."""
     assert task.lower is not None and task.upper is not None
     require_two_values(sample, "a distribution whose ends or scale are free")
@@ -39,7 +39,7 @@ def _tilt(d: float, ends: tuple[float, float], start: float) -> float:
     """Return the eta with which the mean is 0, given d."""
 
     def miss(eta: float) -> float:
-        return kernels.mean_variance(eta, d, *ends)[0]
+        return float(kernels.mean_variance(eta, d, *ends)[0])
 
     return _zero(miss, start, math.sqrt(d))
 
@@ -55,7 +55,7 @@ def _both(ends: tuple[float, float], start: float) -> tuple[float, float]:
     def miss(log_d: float) -> float:
         d = math.exp(log_d)
         tilts[0] = _tilt(d, ends, tilts[0])
-        return 1.0 - kernels.mean_variance(tilts[0], d, *ends)[1]
+        return 1.0 - float(kernels.mean_variance(tilts[0], d, *ends)[1])
 
     flattest = math.log(_FLATTEST)
     if miss(0.0) <= 0.0:  # nothing is cut off, in all digits
@@ -74,7 +74,7 @@ def _precision_about(loc: float, ends: tuple[float, float], start: float) -> flo
     def miss(log_d: float) -> float:
         d = math.exp(log_d)
         mean, variance = kernels.mean_variance(loc * d, d, *ends)
-        return 1.0 - variance - mean * (mean - 2.0 * loc)
+        return float(1.0 - variance - mean * (mean - 2.0 * loc))
 
     flattest = math.log(_FLATTEST / (1.0 + loc * loc))
     if math.isfinite(ends[1] - ends[0]) and miss(flattest) >= 0.0:

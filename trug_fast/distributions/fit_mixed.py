@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .fit_sample import Sample, Task, at_infinity, require_two_values
+from .fit_sample import FitTask, Sample, at_infinity, require_two_values
 from .fit_shape import outside
 from .points import pdf
 from .summaries import log_mass
 
 _FLATTEST = 1e-6  # width of the data in standard deviations: less is as good as uniform
+_NOTHING = 1e-9  # of a datum's log likelihood
 
 
 class Mixed(NamedTuple):
@@ -46,12 +47,12 @@ class Mixed(NamedTuple):
         return np.array([slope * by_slope, start + slope * self.mean + end])
 
 
-def fit_mixed(sample: Sample, task: Task) -> tuple[float, float]:
+def fit_mixed(sample: Sample, task: FitTask) -> tuple[float, float]:
     """Return the loc and scale of the greatest likelihood."""
     require_two_values(sample, "a distribution whose ends or scale are free")
     if task.a is None:
         assert task.b is not None and task.lower is not None
-        turned = Task(-task.b, None, _minus(task.loc), task.scale, None, -task.lower)
+        turned = FitTask(-task.b, None, _minus(task.loc), task.scale, None, -task.lower)
         mirrored = sample._replace(least=-sample.most, most=-sample.least, mean=-sample.mean)
         loc, scale = _fit_lower(mirrored, turned)
         return -loc, scale
@@ -62,7 +63,7 @@ def _minus(x: float | None) -> float | None:
     return None if x is None else -x
 
 
-def _fit_lower(sample: Sample, task: Task) -> tuple[float, float]:
+def _fit_lower(sample: Sample, task: FitTask) -> tuple[float, float]:
     assert task.a is not None and task.upper is not None
     width = task.upper - sample.least
     mean = (sample.mean - sample.least) / width
@@ -92,7 +93,7 @@ def _best_gap(problem: Mixed, slope: float) -> float:
     return _refined(lambda gap: problem.gradient(slope, gap)[1], gaps, place)
 
 
-def _best_about(problem: Mixed, start: float, sample: Sample, task: Task) -> tuple[float, float]:
+def _best_about(problem: Mixed, start: float, sample: Sample, task: FitTask) -> tuple[float, float]:
     """Return slope and gap for a known loc: a + gap = slope start."""
     a = problem.a
     least, most = _FLATTEST, 50.0 / math.sqrt(problem.square) + 4.0 * abs(a)
@@ -136,7 +137,7 @@ def _refined(slope_of: Any, points: NDArray[np.float64], place: int) -> float:
 def _best_of_both(problem: Mixed, deviation: float) -> tuple[float, float]:
     """Return the best slope and gap: the least of all minima of the profile over the slope.
 
-    At slope 0 lies the uniform, whose objective is 0: the limit, if no minimum is below that.
+    At slope 0 lies the uniform, whose objective is 0: the limit, unless a minimum is below that.
     """
     slopes = np.geomspace(_FLATTEST, 20.0 / deviation + abs(problem.a), 160)
 
@@ -151,7 +152,7 @@ def _best_of_both(problem: Mixed, deviation: float) -> tuple[float, float]:
             slope = math.exp(_refined(slope_of, np.log(slopes), place))
             found.append((slope, _best_gap(problem, slope)))
     best = min(found, key=lambda pair: float(problem.objective(*pair)), default=None)
-    if best is None or not problem.objective(*best) < 0.0:
+    if best is None or not problem.objective(*best) < -_NOTHING:
         raise at_infinity(
             "uniform from the least to the greatest of them",
             "They vary as much as that, or more. Fix loc or scale, or free the other end.",

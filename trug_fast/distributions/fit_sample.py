@@ -20,7 +20,6 @@ class Sample(NamedTuple):
     In these units their mean is 0 and the mean of their squares ``spread``, 1 or 0.
     """
 
-    count: int
     least: float
     most: float
     mean: float
@@ -32,7 +31,7 @@ class Sample(NamedTuple):
         return (x - self.mean) / self.unit
 
 
-class Task(NamedTuple):
+class FitTask(NamedTuple):
     """What is given of a fit, None for what is free, and the ends in units of x."""
 
     a: float | None
@@ -66,7 +65,7 @@ def sample_of(data: ArrayLike) -> Sample:
     if not math.isfinite(variance) or (most > least and variance < 1e-290):
         raise ValueError(f"data between {least} and {most} are beyond the range of squares")
     unit = math.sqrt(variance) if variance else 1.0
-    return Sample(values.size, least, most, least + shift, unit, 1.0 if variance else 0.0)
+    return Sample(least, most, least + shift, unit, 1.0 if variance else 0.0)
 
 
 def require_two_values(sample: Sample, what: str) -> None:
@@ -82,17 +81,19 @@ def at_infinity(limit: str, hint: str) -> Exception:
     """Return the error that SciPy raises where a likelihood has no maximum."""
     from scipy.stats import FitError  # here, as its import takes a second
 
-    return FitError(
+    error: Exception = FitError(
         "the likelihood of these data has no finite maximum: it rises as loc goes to infinity with "
         f"scale, where the truncated normal becomes {limit}. {hint}"
     )
+    return error
 
 
 def not_found() -> Exception:
     """Return the error of a search that has failed."""
     from scipy.stats import FitError
 
-    return FitError("no maximum of the likelihood was found; fix a, b, loc or scale")
+    error: Exception = FitError("no maximum was found; fix a, b, loc or scale")
+    return error
 
 
 def fixed_of(kwds: dict[str, Any], names: tuple[str, ...]) -> float | None:

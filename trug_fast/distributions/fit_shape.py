@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-from .fit_sample import Sample, Task, require_two_values
+from .fit_sample import FitTask, Sample, require_two_values
 
 
-def fit_shape(sample: Sample, task: Task) -> tuple[float, float]:
+def fit_shape(sample: Sample, task: FitTask) -> tuple[float, float]:
     """Return the loc and scale of the greatest likelihood."""
     assert task.a is not None and task.b is not None
     a, b = task.a, task.b
@@ -56,7 +56,7 @@ def _on_a_bound(a: float, end: float) -> float:
 
 
 def _slope_about(
-    sample: Sample, task: Task, a: float, b: float, ends: tuple[float, float]
+    sample: Sample, task: FitTask, a: float, b: float, ends: tuple[float, float]
 ) -> float:
     """Return s for a known loc: a square root, within what the ends allow."""
     assert task.loc is not None
@@ -78,7 +78,7 @@ def _slope_about(
     return min(max(1.0 / math.sqrt(square), least), most)
 
 
-def outside(sample: Sample, task: Task) -> ValueError:
+def outside(sample: Sample, task: FitTask) -> ValueError:
     """Return the error for data that no parameters left free can hold."""
     names = {"a": task.a, "b": task.b, "loc": task.loc, "scale": task.scale}
     given = ", ".join(f"{name}={value}" for name, value in names.items() if value is not None)

@@ -172,7 +172,9 @@ class Frozen(Sourced):
         **kwds: Any,
     ) -> Any:
         """Mean of a function; see :func:`trug_fast.truncnorm.expect`."""
-        return expectations.expect(func, self.args, self.loc, self.scale, lb, ub, conditional, **kwds)
+        return expectations.expect(
+            func, self.args, self.loc, self.scale, lb, ub, conditional, **kwds
+        )
 
     def entropy(self) -> Any:
         """Differential entropy."""

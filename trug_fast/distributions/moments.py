@@ -9,22 +9,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast.kernels import arrays
 
-from .broadcasting import Columns, columns_of, elementwise
-from .powers import Floats, Frame, framed, mean_power
-from .summaries import mean, var
+from .broadcasting import columns_of, elementwise
+from .powers import Floats, StandardFrame, framed, mean_power
+from .summaries import log_mass, mean, var
 
 _BLOCK = 2048  # elements at a time, with 48 nodes each
 _SPLIT = 134217729.0  # 2**27 + 1
 
 
-def moment(
-    order: int, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
-) -> Any:
+def moment(order: int, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Any:
     """Moment about zero: the mean of x**order.
 
     Parameters
@@ -63,7 +61,7 @@ def moment(
     if order == 2:
         return var(a, b, loc, scale) + mean(a, b, loc, scale) ** 2
 
-    def power(frame: Frame, loc: Floats, scale: Floats) -> Floats:
+    def power(frame: StandardFrame, loc: Floats, scale: Floats) -> Floats:
         distance = _from_zero(frame.origin, loc, scale)
         sign = np.where(frame.reflected, -1.0, 1.0)
         return sign**order * mean_power(order, frame, sign * distance, scale)
@@ -122,7 +120,7 @@ def _skewness(a: ArrayLike, b: ArrayLike, loc: ArrayLike, scale: ArrayLike) -> A
 def _kurtosis(a: ArrayLike, b: ArrayLike, loc: ArrayLike, scale: ArrayLike) -> Any:
     """Return the fourth central moment over the squared variance, less a normal's 3."""
 
-    def excess(frame: Frame, loc: Floats, scale: Floats) -> Floats:
+    def excess(frame: StandardFrame, loc: Floats, scale: Floats) -> Floats:
         centre = -mean_power(1, frame, np.zeros_like(loc))
         width = np.minimum(frame.high - frame.low, 1.0)
         unit = np.maximum(frame.slope, 1.0 / width)  # lest powers underflow
@@ -140,23 +138,20 @@ def _nearly_normal(low: Floats, high: Floats) -> Floats:
 
     Of terms that are small with that mass, so that none cancels against 3.
     """
-    columns = [low, high, np.zeros(1), np.ones(1)]
-    at_low, at_high, log_mass = (np.empty_like(low) for _ in range(3))
-    arrays.log_mass(*columns, log_mass)
-    for end, density in ((low, at_low), (high, at_high)):
-        near = np.clip(end, -40.0, 40.0)
-        density[...] = np.exp(-0.5 * near * near - log_mass) / np.sqrt(2.0 * np.pi)
+    mass = np.exp(log_mass(low, high)) * np.sqrt(2.0 * np.pi)
     low, high = np.maximum(low, -40.0), np.minimum(high, 40.0)
+    at_low, at_high = (np.exp(-0.5 * end * end) / mass for end in (low, high))
     first, second, third, fourth = (low**k * at_low - high**k * at_high for k in range(4))
     square = first * first
     variance = 1.0 + second - square
     bend = 4.0 + 12.0 * second - 6.0 * square
     fourth_cumulant = fourth - 3.0 * second * (1.0 + second) - 4.0 * first * third + square * bend
-    return fourth_cumulant / (variance * variance)
+    excess: Floats = fourth_cumulant / (variance * variance)
+    return excess
 
 
 def _over_frames(
-    function: Callable[[Frame, Floats, Floats], Floats],
+    function: Callable[[StandardFrame, Floats, Floats], Floats],
     a: ArrayLike,
     b: ArrayLike,
     loc: ArrayLike,
@@ -165,8 +160,7 @@ def _over_frames(
     """Return a function of frames, loc and scale; NaN where there is no distribution."""
     columns, shape, dtype = columns_of("a b loc scale", (a, b, loc, scale))
     out = np.full(int(np.prod(shape)), np.nan)
-    there = np.broadcast_to(_exists(columns, dtype), out.size)
-    places = np.flatnonzero(there)
+    places = np.flatnonzero(np.isfinite(mean(a, b, loc, scale)))
     with np.errstate(over="ignore", under="ignore"):
         for start in range(0, places.size, _BLOCK):
             part = places[start : start + _BLOCK]
@@ -176,13 +170,6 @@ def _over_frames(
             out[part] = function(framed(low, high), shift, width)
         result = out.astype(dtype).reshape(shape)
     return result if result.ndim else result[()]
-
-
-def _exists(columns: Columns, dtype: Any) -> NDArray[np.bool_]:
-    """Tell which have a finite mean: those for which all other functions have a value."""
-    found = np.empty(max(column.size for column in columns), dtype)
-    arrays.mean(*columns, found)
-    return np.isfinite(found)
 
 
 def _from_zero(origin: Floats, loc: Floats, scale: Floats) -> Floats:

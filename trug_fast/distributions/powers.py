@@ -25,7 +25,7 @@ _LOW = 32  # orders of powers that NODES integrate whole
 _FAR = 1e120  # stands for an infinite end: finite, so that 0 * end is 0
 
 
-class Frame(NamedTuple):
+class StandardFrame(NamedTuple):
     """Standard normals cut to intervals, counted from the mode, or from the near end outside it.
 
     At a distance r from that origin the weight is exp(-r (slope + r/2)), for low <= r <= high.
@@ -38,7 +38,7 @@ class Frame(NamedTuple):
     reflected: NDArray[np.bool_]
 
 
-def framed(a: Floats, b: Floats) -> Frame:
+def framed(a: Floats, b: Floats) -> StandardFrame:
     """Return the frame of intervals a < b; reflected where the upper end is the near one."""
     reflected = b < -a
     near = np.clip(np.where(reflected, -b, a), -_FAR, _FAR)
@@ -47,10 +47,12 @@ def framed(a: Floats, b: Floats) -> Frame:
     slope = np.where(outside, near, 0.0)
     origin = np.where(reflected, -slope, slope)
     low, high = np.where(outside, 0.0, near), np.where(outside, far - near, far)
-    return Frame(origin, slope, low, high, reflected)
+    return StandardFrame(origin, slope, low, high, reflected)
 
 
-def mean_power(order: int, frame: Frame, distance: Floats, unit: Floats | float = 1.0) -> Floats:
+def mean_power(
+    order: int, frame: StandardFrame, distance: Floats, unit: Floats | float = 1.0
+) -> Floats:
     """Return the mean of (unit (distance + r))**order; unit**order is multiplied in last."""
     _, slope, low, high, _ = frame
     whole = _integral(0, slope, np.ones_like(slope), low, high, np.zeros_like(slope))[1]
