@@ -78,7 +78,7 @@ def expect(
     >>> import math
     >>> from trug_fast import truncnorm
     >>> print(f"{truncnorm.expect(math.exp, (0.0, 1.0)):.12f}")
-    1.638792701478
+    1.648721270700
     >>> print(f"{truncnorm.expect(lb=1.0, args=(0.0, math.inf), conditional=True):.12f}")
     1.525135276161
     """

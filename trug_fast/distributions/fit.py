@@ -70,7 +70,7 @@ def fit(
     >>> x = truncnorm.rvs(-1.0, 2.0, loc=5.0, scale=2.0, size=100_000, rng=1)
     >>> a, b, loc, scale = truncnorm.fit(x, support=(3.0, 9.0))
     >>> print(f"{loc:.2f} {scale:.2f}")
-    4.97 2.02
+    4.99 2.00
     """
     options = _checked(starts, dict(kwds))
     sample = sample_of(data)

@@ -135,7 +135,7 @@ def nnlf(theta: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike], x: ArrayLike)
     --------
     >>> from trug_fast import truncnorm
     >>> print(f"{truncnorm.nnlf((0.0, float('inf'), 0.0, 1.0), [0.5, 1.0]):.12f}")
-    1.076582705290
+    1.076582705289
     """
     if len(theta) != 4:
         raise ValueError(f"theta must be (a, b, loc, scale), got {len(theta)} numbers")
