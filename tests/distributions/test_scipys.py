@@ -28,7 +28,7 @@ def test_classes():
         (frozen, (Frozen, stats.distributions.rv_frozen, type(stats.norm()))),
     ):
         for one in classes:
-            assert isinstance(thing, one)
+            assert isinstance(thing, one) and issubclass(thing.__class__, one)
     assert not isinstance(truncnorm, Frozen) and not isinstance(frozen, Family)
     assert not isinstance(truncnorm, stats.rv_discrete)
     assert type(truncnorm) is Family and type(frozen) is Frozen

@@ -112,8 +112,8 @@ class Family(Sourced):
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """What ``isinstance`` asks besides the type: a class of SciPy's, once that is imported."""
-        return type(scipys.adapter()) if scipys.imported() else Family
+        """What ``isinstance`` asks besides the type: SciPy's as well, once that is imported."""
+        return scipys.distribution_class(Family) if scipys.imported() else Family
 
     def __getattr__(self, name: str) -> Any:
         """Return what SciPy's functions need of SciPy's class beyond what is written above."""

@@ -78,8 +78,8 @@ class Frozen(Sourced):
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """What ``isinstance`` asks besides the type: a class of SciPy's, once that is imported."""
-        return scipys.frozen_class() if scipys.imported() else Frozen
+        """What ``isinstance`` asks besides the type: SciPy's as well, once that is imported."""
+        return scipys.frozen_class(Frozen) if scipys.imported() else Frozen
 
     def __repr__(self) -> str:
         return f"Frozen(a={self.a!r}, b={self.b!r}, loc={self.loc!r}, scale={self.scale!r})"

@@ -50,8 +50,14 @@ def adapter() -> Any:
 
 
 @cache
-def frozen_class() -> Any:
-    """Return the class that SciPy gives to distributions with fixed parameters."""
+def distribution_class(ours: type) -> Any:
+    """Return a class that is ours and SciPy's: what ``truncnorm`` says that it is."""
+    return type(ours.__name__, (ours, type(adapter())), {})
+
+
+@cache
+def frozen_class(ours: type) -> Any:
+    """Return the same for distributions with fixed parameters."""
     from scipy.stats import truncnorm as theirs
 
-    return type(theirs(0, 1))
+    return type(ours.__name__, (ours, type(theirs(0, 1))), {})
