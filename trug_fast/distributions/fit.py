@@ -9,7 +9,10 @@ import math
 from itertools import product
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
+
+from trug_fast.kernels import arrays
 
 from .fit_interval import fit_interval
 from .fit_mixed import fit_mixed
@@ -17,6 +20,7 @@ from .fit_sample import FitTask, Sample, fixed_of, not_found, number, sample_of
 from .fit_shape import fit_shape, outside
 
 _UNIT = 2.0**-52
+_MOST = 1e150  # deviations of a datum: beyond, its density is 0 even as a logarithm
 
 
 def fit(
@@ -75,8 +79,12 @@ def fit(
     options = _checked(starts, dict(kwds))
     sample = sample_of(data)
     task = _task(sample, support, options)
-    loc, scale = _maximum(sample, task, options)
-    found = _parameters(sample, task, loc, scale)
+    found = None
+    try:
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            found = _parameters(sample, task, *_maximum(sample, task, options))
+    except ArithmeticError:  # of numbers near the ends of floats
+        pass
     if found is None:
         raise not_found()
     return found
@@ -107,6 +115,10 @@ def _checked(starts: tuple[Any, ...], kwds: dict[str, Any]) -> dict[str, float |
         size = options[name]
         if size is not None and not 0 < size < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {size}")
+    for name in ("fa", "fb"):
+        end = options[name]
+        if end is not None and arrays.FARTHEST_64 < abs(end) < math.inf:
+            raise ValueError(f"{name} must be at most 1e100 in size, or infinite, got {end}")
     for name in ("loc", "floc"):
         place = options[name]
         if place is not None and math.isinf(place):
@@ -182,7 +194,9 @@ def _parameters(
         a = (task.lower - place) / width if task.a is None else task.a  # type: ignore[operator]
         b = (task.upper - place) / width if task.b is None else task.b  # type: ignore[operator]
         low, high = (sample.least - place) / width, (sample.most - place) / width
-        if a < b and a <= low and high <= b and math.isfinite(place) and 0 < width < math.inf:
+        within = a < b and a <= low and high <= b and -_MOST < low and high < _MOST
+        within = within and a <= arrays.FARTHEST_64 and b >= -arrays.FARTHEST_64
+        if within and math.isfinite(place) and 0 < width < math.inf:
             return float(a), float(b), float(place), float(width)
         if task.loc is not None and task.scale is not None:
             raise outside(sample, task)

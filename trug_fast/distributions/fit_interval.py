@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 from trug_fast import kernels
 
-from .fit_sample import FitTask, Sample, at_infinity, require_two_values
+from .fit_sample import FitTask, Sample, at_infinity, not_found, require_two_values
 
 _FLATTEST = 1e-10  # of d in units of the data's variance: beyond, an exponential in all digits
+_WIDENINGS = 200  # of a search for a change of sign, each twice the last
 _HINT = "Fix loc or scale, or take scipy.stats.truncexpon."
 
 
@@ -91,9 +92,13 @@ def _zero(function: Callable[[float], float], start: float, step: float) -> floa
 
     value = function(start)
     side, beyond = math.copysign(step, -value), start
-    while function(beyond) * value > 0.0:
+    for _ in range(_WIDENINGS):
+        if not function(beyond) * value > 0.0:
+            break
         start, beyond, side = beyond, beyond + side, 2.0 * side
-    if start == beyond:
+    if start == beyond and value == 0.0:
         return start
+    if not function(start) * function(beyond) <= 0.0:
+        raise not_found()
     low, high = sorted((start, beyond))
     return float(brentq(function, low, high, xtol=1e-300, rtol=1e-15))

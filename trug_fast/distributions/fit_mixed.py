@@ -139,7 +139,7 @@ def _best_of_both(problem: Mixed, deviation: float) -> tuple[float, float]:
 
     At slope 0 lies the uniform, whose objective is 0: the limit, unless a minimum is below that.
     """
-    slopes = np.geomspace(_FLATTEST, 20.0 / deviation + abs(problem.a), 160)
+    slopes = np.geomspace(_FLATTEST, 20.0 / deviation + abs(problem.a), 100)
 
     def slope_of(log_slope: float) -> float:
         slope = math.exp(log_slope)

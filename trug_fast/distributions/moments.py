@@ -59,7 +59,8 @@ def moment(order: int, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: Ar
         first = mean(a, b, loc, scale)
         return first if order else np.where(np.isnan(first), first, np.ones_like(first))[()]
     if order == 2:
-        return var(a, b, loc, scale) + mean(a, b, loc, scale) ** 2
+        with np.errstate(over="ignore"):
+            return var(a, b, loc, scale) + mean(a, b, loc, scale) ** 2
 
     def power(frame: StandardFrame, loc: Floats, scale: Floats) -> Floats:
         distance = _from_zero(frame.origin, loc, scale)
@@ -161,7 +162,7 @@ def _over_frames(
     columns, shape, dtype = columns_of("a b loc scale", (a, b, loc, scale))
     out = np.full(int(np.prod(shape)), np.nan)
     places = np.flatnonzero(np.isfinite(mean(a, b, loc, scale)))
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):  # of weights that are 0
         for start in range(0, places.size, _BLOCK):
             part = places[start : start + _BLOCK]
             low, high, shift, width = (

@@ -66,7 +66,15 @@ def mean_power(
     centre = np.clip(-distance, low, high)
     result = _part(order, slope, distance, centre, high, above, unit) / whole
     negative = _part(order, slope, distance, low, centre, below, unit) / whole
-    return result - negative if order % 2 else result + negative
+    if order % 2 == 0:
+        return result + negative
+    lost = np.isinf(result) & np.isinf(negative)
+    if lost.any():  # both beyond floats: the sign, by smaller units
+        small = 1.0 / (1.0 + np.abs(distance[lost]))
+        part = StandardFrame._make(column[lost] for column in frame)
+        result[lost] *= np.sign(mean_power(order, part, distance[lost], small))
+        negative[lost] = 0.0
+    return result - negative
 
 
 def _part(
@@ -85,9 +93,12 @@ def _part(
     peak = np.where(distance + peak == 0, np.where(distance + low == 0, high, low), peak)
     length = np.where(empty, 1.0, distance + peak)
     log_peak, total = _integral(order, slope, length, low, high, peak)
-    size = np.abs(unit * length)
+    size, weight = np.abs(unit * length), np.exp(log_peak)
     # In two halves, between which the weight keeps a power from overflowing.
-    value = size ** (order // 2) * (total * np.exp(log_peak)) * size ** (order - order // 2)
+    value = size ** (order // 2) * (total * weight) * size ** (order - order // 2)
+    lost = weight < 1e-290
+    logarithm = order * np.log(size[lost]) + log_peak[lost] + np.log(total[lost])
+    value[lost] = np.nan_to_num(np.exp(logarithm), nan=0.0, posinf=np.inf)
     return np.where(empty, 0.0, value)
 
 
