@@ -91,6 +91,7 @@ def doubles() -> None:
     """Call all functions of ``truncnorm`` with float64."""
     for name in FUNCTIONS:
         truncated(name)
+    truncnorm.fit([0.0, 1.0, 3.0], fscale=1.0)
 
 
 def singles() -> None:

@@ -76,16 +76,17 @@ def test_intervals_supports_and_stats_agree_with_scipy(moderate):
         got = getattr(truncnorm, name)(*arguments)
         assert type(got) is tuple and len(got) == 2
         np.testing.assert_allclose(got, np.broadcast_arrays(*want), rtol=1e-8, atol=1e-11)
-    want = np.float64(stats.truncnorm.stats(*moderate, moments="mvs"))
-    got = truncnorm.stats(*moderate, moments="mvs")
+    want = np.float64(stats.truncnorm.stats(*moderate, moments="mvsk"))
+    got = truncnorm.stats(*moderate, moments="mvsk")
     np.testing.assert_allclose(got, np.broadcast_arrays(*want), rtol=1e-7, atol=1e-9)
-    for moments in ("m", "v", "vm", "s"):
+    for moments in ("m", "v", "vm", "s", "k", "kv"):
         want = stats.truncnorm.stats(-1, 2, 3, 4, moments)
         got = truncnorm.stats(-1, 2, 3, 4, moments)
         np.testing.assert_allclose(got, want, rtol=1e-13)
         assert type(got) is type(want)
-    with pytest.raises(ValueError, match=r"moments must be made of .*, got 'mvsk'"):
-        truncnorm.stats(0, 1, moments="mvsk")
+    for moments in ("mvsx", ""):
+        with pytest.raises(ValueError, match=f"moments must be made of .*, got '{moments}'"):
+            truncnorm.stats(0, 1, moments=moments)
     for share in (-0.1, [0.5, 1.1]):
         with pytest.raises(ValueError, match="confidence must lie in"):
             truncnorm.interval(share, 0, 1)

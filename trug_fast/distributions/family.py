@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common.randomness import RngLike
 
-from . import draws
+from . import draws, scipys
+from .expectations import expect
+from .fit import fit
 from .frozen import Frozen
-from .points import cdf, logcdf, logpdf, logsf, pdf, sf
+from .moments import moment, stats
+from .points import cdf, logcdf, logpdf, logsf, nnlf, pdf, sf
 from .quantiles import interval, isf, median, ppf, support
 from .sources import Source, Sourced
-from .summaries import entropy, log_mass, mean, stats, std, var
+from .summaries import entropy, log_mass, mean, std, var
 
 
 class Family(Sourced):
@@ -37,10 +40,19 @@ class Family(Sourced):
     Unlike SciPy's, these stay accurate for any interval: 1e8 standard deviations out, 1e-12 wide,
     or both.  Large arrays are spread over ``numba.get_num_threads()`` threads; results do not
     depend on how many.
+
+    SciPy takes it for one of its own: ``isinstance(truncnorm, scipy.stats.rv_continuous)`` holds,
+    and so does it for ``rv_frozen``; ``scipy.stats.fit`` and ``goodness_of_fit`` work.
     """
+
+    name = "truncnorm"
+    shapes = "a, b"
+    numargs = 2
 
     cdf = staticmethod(cdf)
     entropy = staticmethod(entropy)
+    expect = staticmethod(expect)
+    fit = staticmethod(fit)
     interval = staticmethod(interval)
     isf = staticmethod(isf)
     log_mass = staticmethod(log_mass)
@@ -49,6 +61,8 @@ class Family(Sourced):
     logsf = staticmethod(logsf)
     mean = staticmethod(mean)
     median = staticmethod(median)
+    moment = staticmethod(moment)
+    nnlf = staticmethod(nnlf)
     pdf = staticmethod(pdf)
     ppf = staticmethod(ppf)
     sf = staticmethod(sf)
@@ -60,8 +74,17 @@ class Family(Sourced):
     def __call__(
         self, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
     ) -> Frozen:
-        """Return the distribution with these parameters; they are those of :func:`rvs`."""
+        """Return the distribution with these parameters; they are those of :func:`rvs`.
+
+        Examples
+        --------
+        >>> from trug_fast import truncnorm
+        >>> truncnorm.freeze(8.0, 9.0, loc=1)
+        Frozen(a=8.0, b=9.0, loc=1, scale=1)
+        """
         return Frozen(a, b, loc, scale)
+
+    freeze = __call__
 
     def rvs(
         self,
@@ -84,5 +107,20 @@ class Family(Sourced):
     def __repr__(self) -> str:
         return "trug_fast.truncnorm"
 
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """What ``isinstance`` asks besides the type: SciPy's as well, once that is imported."""
+        return scipys.distribution_class(Family) if scipys.imported() else Family
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what SciPy's functions need of SciPy's class beyond what is written above."""
+        if name.startswith("__") or not scipys.imported():
+            raise AttributeError(f"truncnorm has no attribute {name!r}")
+        return getattr(scipys.adapter(), name)
+
 
 truncnorm = Family()
+Frozen.dist = truncnorm

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common.randomness import RngLike
 
-from . import draws, points, quantiles, summaries
+from . import draws, expectations, points, quantiles, scipys, summaries
+from . import moments as _moments
 from .broadcasting import columns_of, is_python_number
 from .sources import Source, Sourced
 
 _NAMES = ("a", "b", "loc", "scale")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Frozen(Sourced):
     """A truncated normal, or an array of them: every function of ``truncnorm`` without parameters.
 
@@ -46,6 +47,7 @@ class Frozen(Sourced):
     b: ArrayLike
     loc: ArrayLike = 0
     scale: ArrayLike = 1
+    dist: ClassVar[Any]  # truncnorm, set where that is made
 
     def __post_init__(self) -> None:
         columns_of("a b loc scale", self._parameters)
@@ -63,6 +65,27 @@ class Frozen(Sourced):
     @property
     def _parameters(self) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]:
         return self.a, self.b, self.loc, self.scale
+
+    @property
+    def args(self) -> tuple[ArrayLike, ArrayLike]:
+        """The ends a and b; with ``kwds`` the arguments that give this distribution again."""
+        return self.a, self.b
+
+    @property
+    def kwds(self) -> dict[str, ArrayLike]:
+        """The parameters loc and scale, by name."""
+        return {"loc": self.loc, "scale": self.scale}
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """What ``isinstance`` asks besides the type: SciPy's as well, once that is imported."""
+        return scipys.frozen_class(Frozen) if scipys.imported() else Frozen
+
+    def __repr__(self) -> str:
+        return f"Frozen(a={self.a!r}, b={self.b!r}, loc={self.loc!r}, scale={self.scale!r})"
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *_NAMES})
 
     def rvs(
         self,
@@ -133,8 +156,25 @@ class Frozen(Sourced):
         return summaries.std(*self._parameters)
 
     def stats(self, moments: str = "mv") -> Any:
-        """Mean, variance and skewness; see :func:`trug_fast.truncnorm.stats`."""
-        return summaries.stats(*self._parameters, moments)
+        """Mean, variance, skewness and kurtosis; see :func:`trug_fast.truncnorm.stats`."""
+        return _moments.stats(*self._parameters, moments)
+
+    def moment(self, order: int) -> Any:
+        """Moment about zero; see :func:`trug_fast.truncnorm.moment`."""
+        return _moments.moment(order, *self._parameters)
+
+    def expect(
+        self,
+        func: expectations.Function | None = None,
+        lb: float | None = None,
+        ub: float | None = None,
+        conditional: bool = False,
+        **kwds: Any,
+    ) -> Any:
+        """Mean of a function; see :func:`trug_fast.truncnorm.expect`."""
+        return expectations.expect(
+            func, self.args, self.loc, self.scale, lb, ub, conditional, **kwds
+        )
 
     def entropy(self) -> Any:
         """Differential entropy."""

@@ -1,4 +1,4 @@
-"""Functions of points x: density, distribution function, their logarithms.
+"""Functions of points x: density, distribution function, their logarithms, the likelihood.
 
 Tested in tests/distributions/test_truncnorm.py.
 """
@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from trug_fast.kernels import arrays
 
 from .arguments import POINTS, documented
 from .broadcasting import elementwise
+from .summaries import mean
 
 
 @documented(
@@ -107,3 +109,37 @@ def logsf(
 ) -> Any:
     """Log of the probability of a value above x."""
     return elementwise(arrays.logsf, "x a b loc scale", x, a, b, loc, scale)
+
+
+def nnlf(theta: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike], x: ArrayLike) -> Any:
+    """Negative log likelihood of data: minus the sum of the log density.
+
+    Parameters
+    ----------
+    theta : (a, b, loc, scale)
+        Parameters, as for :func:`rvs`.
+    x : array_like
+        Data; of more than one axis, the first is summed over.
+
+    Returns
+    -------
+    numpy.ndarray or NumPy float
+        inf if a datum lies outside the interval, or theta are no parameters.
+
+    Raises
+    ------
+    ValueError
+        If ``theta`` are not four.
+
+    Examples
+    --------
+    >>> from trug_fast import truncnorm
+    >>> print(f"{truncnorm.nnlf((0.0, float('inf'), 0.0, 1.0), [0.5, 1.0]):.12f}")
+    1.076582705289
+    """
+    if len(theta) != 4:
+        raise ValueError(f"theta must be (a, b, loc, scale), got {len(theta)} numbers")
+    a, b, loc, scale = theta
+    if np.isnan(mean(a, b, loc, scale)).any():
+        return np.inf
+    return -np.sum(np.atleast_1d(logpdf(x, a, b, loc, scale)), axis=0)

@@ -41,6 +41,10 @@ class Sourced:
             seed = _checked("random_state", source)
             self.__dict__["_random_state"] = np.random.RandomState(seed)  # noqa: NPY002
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Said here, as a pickle would else be of the class that SciPy is told (scipys.py).
+        return object.__new__, (type(self),), self.__getstate__()
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_random_state": self.random_state}
 

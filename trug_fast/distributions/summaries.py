@@ -1,4 +1,4 @@
-"""Numbers that sum a distribution up.
+"""Numbers that sum a distribution up; moments beyond the second are in moments.py.
 
 Tested in tests/distributions/test_truncnorm.py.
 """
@@ -82,49 +82,3 @@ def entropy(a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 def log_mass(a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Any:
     """Log of the mass that a normal has in the interval: log(Phi(b) - Phi(a))."""
     return elementwise(arrays.log_mass, "a b loc scale", a, b, loc, scale)
-
-
-def stats(
-    a: ArrayLike,
-    b: ArrayLike,
-    loc: ArrayLike = 0,
-    scale: ArrayLike = 1,
-    moments: str = "mv",
-) -> Any:
-    """Mean, variance and skewness in one call.
-
-    Parameters
-    ----------
-    a, b, loc, scale : array_like
-        As for :func:`rvs`.
-    moments : str, optional
-        Which: "m" for the mean, "v" for the variance, "s" for the skewness (the third central
-        moment over the cubed standard deviation).
-
-    Returns
-    -------
-    tuple, numpy.ndarray or NumPy float
-        The moments asked for, in the order above; one alone comes without a tuple.  Error of the
-        skewness below 1e-13 max(0.01, abs(value)).
-
-    Raises
-    ------
-    ValueError
-        If ``moments`` holds another letter; SciPy's "k", the kurtosis, is not offered.
-
-    Examples
-    --------
-    >>> from trug_fast import truncnorm
-    >>> mean, variance, skewness = truncnorm.stats(0.0, float("inf"), moments="mvs")
-    >>> print(f"{mean:.9f} {variance:.9f} {skewness:.9f}")
-    0.797884561 0.363380228 0.995271746
-    """
-    functions = {"m": mean, "v": var, "s": _skewness}
-    if not set(moments) <= functions.keys():
-        raise ValueError(f"moments must be made of 'm', 'v' and 's', got {moments!r}")
-    found = tuple(f(a, b, loc, scale) for letter, f in functions.items() if letter in moments)
-    return found[0] if len(found) == 1 else found
-
-
-def _skewness(a: ArrayLike, b: ArrayLike, loc: ArrayLike, scale: ArrayLike) -> Any:
-    return elementwise(arrays.skewness, "a b loc scale", a, b, loc, scale)
