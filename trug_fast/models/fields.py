@@ -10,7 +10,11 @@ import numpy as np
 from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
 
+from .scaling import Scaling
+
 Self = TypeVar("Self", bound="Model")
+
+SCALING = {"mean": "scaling_mean", "deviation": "scaling_deviation"}  # its arrays in files
 
 
 class Field(NamedTuple):
@@ -39,6 +43,7 @@ class Model:
     fields: ClassVar[tuple[Field, ...]]  # in the order of the constructor
     shown: ClassVar[tuple[str, ...]]  # attributes that tell models apart in print
     names: tuple[str, ...]  # of the parameters that a model has; of a class, those all have
+    scaling: Scaling | None = None  # how data become the numbers of the model, if it is known
 
     def __init_subclass__(cls) -> None:
         """Give a class the names of what all its models have."""
@@ -104,6 +109,8 @@ class Model:
         The file appears whole or not at all.
         """
         arrays = {name: np.asarray(value) for name, value in self.arrays().items()}
+        if self.scaling is not None:
+            arrays |= {own: getattr(self.scaling, name) for name, own in SCALING.items()}
         files.write(path, type(self).__name__, arrays)
 
     @classmethod
@@ -119,8 +126,16 @@ class Model:
         """
         optional = tuple(field.name for field in cls.fields if field.optional)
         arrays: dict[str, Any] = dict.fromkeys(optional)
-        found = files.read(path, cls.__name__, cls.names, optional)
+        found = files.read(path, cls.__name__, cls.names, (*optional, *SCALING.values()))
+        scales = {name: found.pop(own) for name, own in SCALING.items() if own in found}
         # Files of temporal models once held an empty array for what was left out.
         arrays |= {k: v for k, v in found.items() if v.size or k not in optional}
         with files.building_from(path):
-            return cls(**arrays)
+            model = cls(**arrays)
+            return model._scaled(Scaling(**scales)) if scales else model
+
+    def _scaled(self: Self, scaling: Scaling | None) -> Self:
+        """Return the same model with a scaling that fits it, or without one."""
+        raise ValueError(
+            f"a {type(self).__name__} has no scaling: it takes data in their own units"
+        )
