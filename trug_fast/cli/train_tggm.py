@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from trug_fast.evaluation.regression import prediction_scores
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
+from . import own_data
+from .predict import write_predictions
 from .training import Figures, Results, TrainCommand, ends_of, rows_of, words_of
 
 
@@ -26,23 +29,28 @@ class TrainTGGM(TrainCommand):
     name, summary = "tggm", "a regression"
     train = staticmethod(train_tggm)
     title = "TruG-TGGM"
+    figures = ("predictions.png", "predictions.csv")
+    sets = tuple(UCI)
     kinds = (TruGTGGM,)
 
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which rows."""
-        parser.add_argument("--data", choices=tuple(UCI), default="yacht", help="default yacht")
+        own_data.add_reading(parser, self.sets, "yacht", "target", "skip_missing")
+        own_data.add_splitting(parser, "rows drawn at random, by --seed")
         parser.add_argument(
-            "--data-dir", help="where the files of the other sets lie (or set TRUG_FAST_DATA)"
+            "--data-dir", help="where the files of the named sets lie (or set TRUG_FAST_DATA)"
         )
         parser.add_argument(
-            "--split", type=int, default=0, help="which published split (default 0)"
+            "--split", type=int, metavar="N", help="which published split (default 0)"
         )
 
     def load(self, arguments: argparse.Namespace) -> RegressionSplit:
         """Return the rows."""
+        if own_data.is_own(arguments, self.sets, ("data_dir", "split")):
+            return own_data.regression_split(arguments)
         data = datasets.load_uci(arguments.data, arguments.data_dir)
         try:
-            return data.split(arguments.split)
+            return data.split(arguments.split or 0)
         except IndexError as error:
             raise ValueError(f"--split: {error}") from None
 
@@ -53,7 +61,8 @@ class TrainTGGM(TrainCommand):
     def words(self, arguments: argparse.Namespace, data: RegressionSplit) -> str:
         """Return how many rows there are."""
         sizes = f"{len(data.y_train)} training and {len(data.y_test)} test rows"
-        return f"{arguments.data}, split {arguments.split}: {sizes}"
+        split = f", split {arguments.split or 0}" if arguments.data in self.sets else ""
+        return f"{own_data.stem(arguments.data)}{split}: {sizes}"
 
     def fit(self, data: RegressionSplit, **settings: Any) -> TGGMFit:
         """Train."""
@@ -98,6 +107,23 @@ class TrainTGGM(TrainCommand):
         yield "log-likelihood: mean log-density of a normal, nats; 90 % interval: test rows inside"
         for found in results.values():
             yield from words_of(found.get("truncation_points", {}))
+
+    def draw(
+        self,
+        arguments: argparse.Namespace,
+        folder: Path,
+        data: RegressionSplit,
+        fits: Mapping[str, TGGMFit],
+        results: Results,
+    ) -> None:
+        """Write predictions of the test rows, and draw them beside what was learned."""
+        fit = fits[self.title]
+        mean, std = fit.model.predict(data.X_test, return_std=True)
+        write_predictions(folder / "predictions.csv", mean, std, data.y_test)
+        from trug_fast import plots
+
+        figure = plots.regression(fit.model, fit.history, data.X_test, data.y_test)
+        figure.savefig(folder / "predictions.png")
 
 
 def _peers(hidden: int, seed: int) -> list[tuple[str, Any]]:

@@ -10,6 +10,7 @@ from .curves import scores, training, truncation_points
 from .image_grid import images
 from .motion import save_motion, side_view, stick_figures
 from .overview import summary
+from .regression import predictions, regression
 from .units import family, nonlinearities, truncation_histogram, unit_mean
 from .video import continuation, dictionaries, save_video, strips
 
@@ -19,6 +20,8 @@ __all__ = [
     "family",
     "images",
     "nonlinearities",
+    "predictions",
+    "regression",
     "save",
     "save_motion",
     "save_video",
