@@ -22,7 +22,8 @@ from trug_fast.training.choices import described
 
 from . import own_data
 from .choices import add_choice, add_choices
-from .own_data import ScalingOrFit, VisibleRows
+from .own_data import ScalingOrFit
+from .own_rows import VisibleRows, visible_rows
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
 GREY = ("digits", "mnist")
@@ -142,7 +143,7 @@ def load_data(
 ) -> VisibleRows:
     """Return the rows that the options name, for an RBM of these visible units."""
     if own_data.is_own(arguments, DATA):
-        return own_data.visible_rows(arguments, visible, soft, scaling)
+        return visible_rows(arguments, visible, soft, scaling)
     method: Literal["threshold", "sample"]
     method = "threshold" if arguments.binarize in (None, "threshold") else "sample"
     if arguments.data == "digits":

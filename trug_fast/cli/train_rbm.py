@@ -19,7 +19,7 @@ from trug_fast.training.rbm.train import RBMFit, train_rbm
 
 from . import options
 from .choices import chosen
-from .own_data import VisibleRows
+from .own_rows import VisibleRows
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
 
 AIS = {"n_temperatures": 5000}  # half as many as of `evaluate`: a first look
