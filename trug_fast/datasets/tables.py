@@ -22,7 +22,7 @@ INDEX = ("", "Unnamed: 0")  # what pandas calls a column that counts rows
 SHOWN = 12  # names of columns in a message
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """Numbers by rows and columns, NaN where there are none, and names of columns if they have."""
 
     values: npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ class _Layout(NamedTuple):
     first: int  # the line of the first numbers, from 0
 
 
-def read_table(path: Path, drop: Sequence[str | int]) -> Table:
+def read_table(path: Path, drop: Sequence[str | int]) -> TextTable:
     """Read a table without the columns in ``drop``.
 
     Raises
@@ -69,7 +69,7 @@ def read_table(path: Path, drop: Sequence[str | int]) -> Table:
         raise ValueError(
             f"{path}: the first column has no name and counts the rows; leave it out with drop=0"
         )
-    return Table(values, names)
+    return TextTable(values, names)
 
 
 def kept_columns(
