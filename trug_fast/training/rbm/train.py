@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,6 +61,9 @@ from .scores import SCORES
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["Callback", "EpochEnd", "RBMFit", "train_rbm"]
 
 
@@ -70,6 +73,12 @@ class RBMFit(NamedTuple):
     model: TruGRBM | BernoulliRBM
     history: History
     interrupted: bool
+
+    def plot(self) -> Figure:
+        """Draw the units, scores and learned truncation points: a Matplotlib figure."""
+        from trug_fast import plots
+
+        return plots.fit(self.model, self.history)
 
 
 def train_rbm(

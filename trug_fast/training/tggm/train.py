@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -32,6 +32,9 @@ from .scaling import Scales
 from .settings import RegressionSettings
 from .stages import RegressionJob, Search
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 # Measured on the UCI sets; see docs/tggm.md.
 BEST_TRUNCATION = Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 LEARNING_RATES = {"sgd": (0.1, 0.002), "rmsprop": (0.01, 0.0002), "adam": (0.01, 0.0002)}
@@ -46,6 +49,12 @@ class TGGMFit(NamedTuple):
     interrupted: bool
     learning_rate: Rate  # the chosen one
     best_epoch: int  # after which the model was taken
+
+    def plot(self) -> Figure:
+        """Draw the units, scores and learned truncation points: a Matplotlib figure."""
+        from trug_fast import plots
+
+        return plots.fit(self.model, self.history)
 
 
 def train_tggm(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
@@ -32,6 +32,9 @@ from .options import LinearStart, SequenceCD
 from .settings import AVERAGE, SequenceSettings, checked, checked_start, rates_of
 from .watch import TRBMWatch, judged
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class TRBMFit(NamedTuple):
     """What training returns."""
@@ -39,6 +42,12 @@ class TRBMFit(NamedTuple):
     model: TruGTRBM | BernoulliTRBM
     history: History
     interrupted: bool
+
+    def plot(self) -> Figure:
+        """Draw the units, scores and learned truncation points: a Matplotlib figure."""
+        from trug_fast import plots
+
+        return plots.fit(self.model, self.history)
 
 
 def train_trbm(
