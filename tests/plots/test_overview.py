@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-
 from tests.support.histories import HISTORY
 from tests.support.models import model_of
 from trug_fast import plots
@@ -27,7 +26,9 @@ def test_every_fit_draws_itself_as_a_picture_that_notebooks_show(kind):
     how = {"epochs": 2, "rng": 0, "progress": False}
     fit = {
         "rbm": lambda: tf.train_rbm(np.eye(6), 3, **how),
-        "trbm": lambda: tf.train_trbm(np.arange(48).reshape(3, 4, 4) % 3 / 2, 3, monitor=None, **how),
+        "trbm": lambda: tf.train_trbm(
+            np.arange(48).reshape(3, 4, 4) % 3 / 2, 3, monitor=None, **how
+        ),
         "tggm": lambda: tf.train_tggm(data.X[:50], data.y[:50], 3, **how),
     }[kind]()
     figure = fit.plot()

@@ -20,7 +20,7 @@ from trug_fast import __version__
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
-from . import evaluate, options, plot, predict, reproduce, sample, train, warm
+from . import datasets, evaluate, options, plot, predict, reproduce, sample, train, warm
 from .output import patient
 
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
@@ -92,6 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (train, evaluate, predict, sample, plot, reproduce, warm):
+    for command in (train, evaluate, predict, sample, plot, datasets, reproduce, warm):
         command.add(commands)
     return parser

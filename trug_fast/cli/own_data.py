@@ -124,7 +124,7 @@ def as_typed() -> Iterator[None]:
     except (TypeError, ValueError) as error:
         words = str(error).replace("skip_missing=True", "--skip-missing")
         words = re.sub(
-            r"\b(key|size|drop|target|length)=('[^']*'|[\w.,-]+)",
+            r"\b(key|size|drop|target|length|mirror)=('[^']*'|[\w.,-]+)",
             lambda found: f"--{found[1]} {found[2].strip(chr(39))}",
             words,
         )
