@@ -12,7 +12,7 @@ from typing import Any
 from trug_fast.datasets import downloads
 from trug_fast.datasets.readers import ENVIRONMENT_VARIABLE, FETCHED
 
-from . import options, own_data
+from . import options
 from .training import rows_of
 
 
@@ -56,11 +56,10 @@ def show(arguments: argparse.Namespace) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Fetch, and say where the files are."""
     for name in arguments.names:
-        with own_data.as_typed():
-            folder = downloads.fetch(
-                name,
-                arguments.data_dir,
-                mirror=arguments.mirror,
-                progress=options.progress(arguments),
-            )
+        folder = downloads.fetch(
+            name,
+            arguments.data_dir,
+            mirror=arguments.mirror,
+            progress=options.progress(arguments),
+        )
         print(f"{name} is in {folder}")

@@ -8,8 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -116,33 +115,17 @@ def stem(data: str) -> str:
     return path.stem or path.resolve().stem
 
 
-@contextmanager
-def as_typed() -> Iterator[None]:
-    """Write arguments of the library as they are typed: ``key='X'`` is ``--key X``."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        words = str(error).replace("skip_missing=True", "--skip-missing")
-        words = re.sub(
-            r"\b(key|size|drop|target|length|mirror)=('[^']*'|[\w.,-]+)",
-            lambda found: f"--{found[1]} {found[2].strip(chr(39))}",
-            words,
-        )
-        raise type(error)(words) from error
-
-
 def read(arguments: argparse.Namespace, path: str) -> FileData:
     """Read a file as the options say."""
     drop = getattr(arguments, "drop", None)
     size = getattr(arguments, "size", None)
-    with as_typed():
-        return datasets.read(
-            path,
-            key=arguments.key if Path(path).suffix == ".npz" or path == arguments.data else None,
-            size=None if size is None else size_of(size),
-            drop=[] if drop is None else drop.split(","),
-            skip_missing=bool(getattr(arguments, "skip_missing", None)),
-        )
+    return datasets.read(
+        path,
+        key=arguments.key if Path(path).suffix == ".npz" or path == arguments.data else None,
+        size=None if size is None else size_of(size),
+        drop=[] if drop is None else drop.split(","),
+        skip_missing=bool(getattr(arguments, "skip_missing", None)),
+    )
 
 
 def size_of(text: str) -> int | tuple[int, int]:
@@ -252,9 +235,8 @@ def _sequences(
 ) -> tuple[list[Any], tuple[int, int] | None]:
     """Return sequences, and the shape of their frames if these are images."""
     data = read(arguments, path)
-    with as_typed():
-        found = data.sequences(getattr(arguments, "length", None))
-        shape = data.image_shape
+    found = data.sequences(getattr(arguments, "length", None))
+    shape = data.image_shape
     if max(map(len, found)) < 2:
         raise ValueError(f"{path} must hold sequences of two frames or more, got one in each")
     images = shape is not None and math.prod(shape) == found[0].shape[1]
@@ -293,5 +275,4 @@ def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any]:
     if arguments.target is None:
         known = "" if data.columns is None else f"; it has {', '.join(data.columns)}"
         raise ValueError(f"--target must say which column of {path} is to be predicted{known}")
-    with as_typed():
-        return data.regression(arguments.target)
+    return data.regression(arguments.target)

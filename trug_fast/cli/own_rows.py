@@ -14,7 +14,7 @@ import numpy as np
 from trug_fast import datasets
 from trug_fast.models.scaling import Scaling
 
-from .own_data import BYTE, ScalingOrFit, as_typed, read, scaling_for, split, stem
+from .own_data import BYTE, ScalingOrFit, read, scaling_for, split, stem
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +62,11 @@ def visible_rows(
     Real numbers are standardised by ``scaling``, or left as they are without one.
     """
     data = read(arguments, arguments.data)
-    with as_typed():
-        rows, shape = data.rows(), data.image_shape
-        kept, tested = split(arguments, len(rows))
-        train, test = rows[kept], rows[tested]
-        if arguments.test is not None:
-            test = read(arguments, arguments.test).rows()
+    rows, shape = data.rows(), data.image_shape
+    kept, tested = split(arguments, len(rows))
+    train, test = rows[kept], rows[tested]
+    if arguments.test is not None:
+        test = read(arguments, arguments.test).rows()
     if train.shape[1] != test.shape[1]:
         raise ValueError(
             f"{arguments.test} has {test.shape[1]} columns, {arguments.data} has {train.shape[1]}"

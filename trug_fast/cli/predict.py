@@ -50,11 +50,10 @@ def rows_for(arguments: argparse.Namespace, model: TruGTGGM) -> tuple[Any, Any]:
     """Return inputs, and targets if --target names them; refuse others than the model is of."""
     own_data.is_own(arguments, ())
     data = own_data.read(arguments, arguments.data)
-    with own_data.as_typed():
-        if arguments.target is None:
-            X, y = data.rows(), None
-        else:
-            X, y = data.regression(arguments.target)
+    if arguments.target is None:
+        X, y = data.rows(), None
+    else:
+        X, y = data.regression(arguments.target)
     if X.shape[1] != model.n_inputs:
         hint = "" if arguments.target else "; name the column of the target by --target"
         raise ValueError(
