@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from tests.support.data import ROOT
 from trug_fast.cli import main
 
 RNG = np.random.default_rng(0)
@@ -213,3 +214,26 @@ def test_data_that_do_not_fit_a_model(files, capsys):
         assert main([*words.split(), "--quiet"]) == 2
         said = capsys.readouterr().err
         assert message in said, said
+
+
+def test_the_commands_of_the_page_run_as_they_stand(files, capsys):
+    page = (ROOT / "docs" / "your_data.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    commands = [line.split()[1:] for block in blocks for line in block.splitlines()]
+    np.save("images.npy", GREY)
+    names = {"header": "size,age,price", "comments": "", "delimiter": ","}
+    np.savetxt("houses.csv", PEOPLE, **names)
+    np.savez("series.npz", **{f"day{k}": wave for k, wave in enumerate(WAVES)})
+    small = {
+        "train": ["--no-baseline", "--epochs=1", "--n-hidden=3"],
+        "rbm": ["--ais-n-temperatures=9", "--ais-n-chains=5"],
+        "sample": ["--n-gibbs=2"],
+    }
+    ran = [words for words in commands if words[0] != "datasets"]
+    for words in ran:
+        more = [each for word in words[:2] for each in small.get(word, [])]
+        more += ["--n-temperatures=9"] if words[:2] == ["evaluate", "images/model.npz"] else []
+        assert main([*words, *more, "--quiet"]) == 0, capsys.readouterr().err
+    assert len(ran) == 9
+    for name in ("samples.png", "predictions.csv", "next.csv"):
+        assert (files / name).exists()
