@@ -35,6 +35,8 @@ def test_a_constant_column_becomes_0_and_comes_back_as_it_was():
     np.testing.assert_allclose(drawn[:, 1], 0.1, rtol=1e-15)
     assert (drawn[:, 2] == 0).all()
     assert (scaling.apply(data + 5)[:, 1:] == 0).all()
+    data[3] = np.nan  # is not hidden by a constant
+    assert np.isnan(scaling.apply(data)[3]).all() and np.isnan(scaling.undo(data)[3]).all()
     assert repr(scaling) == "Scaling(columns=3, constant=2)"
 
 

@@ -103,14 +103,18 @@ class Scaling:
     def apply(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return data standardised, in float64; shape (..., columns), as that of X.
 
+        NaN, which stands for a missing value, stays NaN.
+
         Raises
         ------
         TypeError, ValueError
             If X holds anything but real numbers, or another number of columns.
         """
         array = self._columns(X)
-        safe = np.where(self.varies, self.deviation, 1.0)
-        return np.where(self.varies, (array - self.mean) / safe, 0.0)
+        with np.errstate(invalid="ignore"):  # of infinity: NaN, as of NaN, in constant columns too
+            rest = np.where(self.varies, array - self.mean, array - array)
+        scaled: NDArray[np.float64] = rest / np.where(self.varies, self.deviation, 1.0)
+        return scaled
 
     def undo(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return data in their own units, from standardised ones of shape (..., columns).
