@@ -1,5 +1,6 @@
 """``--data FILE``: from data of one's own to models, samples and forecasts in their units."""
 
+import argparse
 import json
 import re
 
@@ -9,6 +10,8 @@ import pytest
 import trug_fast as tf
 from tests.support.data import ROOT
 from trug_fast.cli import main
+from trug_fast.cli.choices import chosen_training
+from trug_fast.cli.train import TrainRBM, TrainTGGM, TrainTRBM
 
 RNG = np.random.default_rng(0)
 RBM = ["--n-hidden=4", "--epochs=2", "--ais-n-temperatures=20", "--ais-n-chains=10"]
@@ -180,6 +183,7 @@ def test_own_tables(files, capsys):
         ("train tggm --data people.csv", "--target must say which .*; it has height, weight, sho"),
         ("train tggm --data people.csv --target age", "no column 'age' for target; its columns a"),
         ("train tggm --data people.csv --target 0 --split 1", "--split has no effect on a file"),
+        ("train tggm --data people.csv --target shoes", "the same target 5 in all rows: there is "),
         ("train tggm --target 0", "--target is for data of your own, not yacht"),
     ],
 )
@@ -193,6 +197,17 @@ def test_wrong_data_get_one_sentence_and_nothing_is_written(words, message, file
     assert sorted(files.iterdir()) == before
 
 
+@pytest.mark.parametrize("command", [TrainRBM(), TrainTRBM(), TrainTGGM()])
+def test_defaults_for_a_file_are_the_library_s(command):
+    parser = argparse.ArgumentParser()
+    command.add(parser.add_subparsers())
+    arguments = parser.parse_args([command.name, "--data=x.npy"])
+    command._settle(arguments)
+    # train_rbm has no number of hidden units of its own.
+    expected = {"n_hidden": 100} if command.name == "rbm" else {}
+    assert chosen_training(arguments, command.train) == expected
+
+
 def test_data_that_do_not_fit_a_model(files, capsys):
     scaling = tf.Scaling.fit(PEOPLE)
     real = tf.BernoulliRBM(np.zeros((3, 2)), 0, 0, visible_precision=1.0).with_scaling(scaling)
@@ -203,8 +218,12 @@ def test_data_that_do_not_fit_a_model(files, capsys):
         ("evaluate real.npz --data people.csv --target 1", "--target has no effect on a Berno"),
         ("evaluate tggm.npz --data people.csv", "--target must name the column"),
         ("evaluate tggm.npz --data people.csv --target 1 --paper", "--paper has no effect on a"),
-        ("evaluate tggm.npz --target 1", "--data must name a file or folder of your own"),
-        ("predict tggm.npz", "--data must name a file or folder of your own; there is no None"),
+        (
+            "evaluate tggm.npz --target 1",
+            "--data must name a file or folder of your own, got digits",
+        ),
+        ("sample real.npz --data people.csv", "--data has no effect without --start data"),
+        ("predict tggm.npz", "--data must name a file or folder of your own, got None"),
         ("predict tggm.npz --data people.csv", "takes 2 inputs, people.csv has 3; name the colu"),
         ("predict real.npz --data people.csv", "holds a BernoulliRBM, expected a TruGTGGM"),
         ("sample real.npz --out a.png", "3 pixels make no square image; give its size by --size"),
@@ -222,7 +241,7 @@ def test_the_commands_of_the_page_run_as_they_stand(files, capsys):
     commands = [line.split()[1:] for block in blocks for line in block.splitlines()]
     np.save("images.npy", GREY)
     names = {"header": "size,age,price", "comments": "", "delimiter": ","}
-    np.savetxt("houses.csv", PEOPLE, **names)
+    np.savetxt("houses.csv", PEOPLE[:, [0, 2, 1]], **names)
     np.savez("series.npz", **{f"day{k}": wave for k, wave in enumerate(WAVES)})
     small = {
         "train": ["--no-baseline", "--epochs=1", "--n-hidden=3"],

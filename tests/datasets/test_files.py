@@ -133,6 +133,7 @@ def test_a_folder_of_images(pictures):
     data = read(folder)
     assert data.image_shape == (9, 7) and data.rows().dtype == np.float32
     np.testing.assert_allclose(data.rows(), levels.reshape(4, 63) / 255, atol=1e-7)
+    np.testing.assert_array_equal(data.sequences(), data.rows()[None])  # a video of four frames
     small = read(folder, size=(3, 7)).rows().reshape(4, 3, 7)
     thirds = levels.reshape(4, 3, 3, 7).mean(axis=2) / 255
     np.testing.assert_allclose(small, thirds, atol=0.51 / 255)

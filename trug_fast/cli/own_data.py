@@ -97,11 +97,11 @@ def is_own(
                 raise ValueError(f"--{name.replace('_', '-')} is for data of your own, not {data}")
         return False
     if data is None or not Path(data).exists():
+        if not known:
+            raise ValueError(f"--data must name a file or folder of your own, got {data}")
         raise ValueError(
             f"--data must be {', '.join(known)}, or a file or folder of your own; there is no "
             f"{data}"
-            if known
-            else f"--data must name a file or folder of your own; there is no {data}"
         )
     for name in others:
         if getattr(arguments, name, None) is not None:
@@ -275,4 +275,10 @@ def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any]:
     if arguments.target is None:
         known = "" if data.columns is None else f"; it has {', '.join(data.columns)}"
         raise ValueError(f"--target must say which column of {path} is to be predicted{known}")
-    return data.regression(arguments.target)
+    X, y = data.regression(arguments.target)
+    if (y == y[0]).all():
+        raise ValueError(
+            f"{path} has the same target {y[0]:g} in all rows: there is nothing to predict; name "
+            "another column by --target"
+        )
+    return X, y

@@ -46,12 +46,15 @@ def add(commands: Any) -> None:
         "it goes on from (default noise)",
     )
     options.add_data(parser, "length")
+    parser.set_defaults(data=None)
     options.add_common(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Draw and write."""
     model = load_model(arguments.model, TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM)
+    if arguments.start != "data" and arguments.data is not None:
+        raise ValueError("--data has no effect without --start data")
     video = isinstance(model, TRBM)
     target = _target(arguments, model, (".png", *NUMBERS, ".gif") if video else (".png", *NUMBERS))
     shape = None if target.suffix in NUMBERS else options.image_shape(arguments, model)
@@ -103,6 +106,7 @@ def _write(target: Path, name: str, draws: Any) -> None:
 def _rows(arguments: argparse.Namespace, model: Any, **how: Any) -> Any:
     start = None
     if arguments.start == "data":
+        arguments.data = arguments.data or options.DATA[0]
         rows = options.rows_for(arguments, model).test
         start = rows[np.arange(arguments.n) % len(rows)]
     return model.sample(arguments.n, rng=arguments.seed, start=start, **how)

@@ -112,7 +112,7 @@ class FileData:
 
         They are the arrays of a .npz file or the files of a folder; of one array with three axes
         (four of videos) the first axis, and one with two axes is a single sequence.  A vector
-        stands for one column.
+        stands for one column; the images of a folder are the frames of one video.
 
         Parameters
         ----------
@@ -151,6 +151,8 @@ class FileData:
             parts = {name: self._array(name) for name in self._chosen()}
         else:
             array = self._array(self._chosen()[0])
+            if self.path.is_dir() and array.ndim == 3:  # images: the frames of a video
+                array = array[None]
             if array.ndim == 4:
                 array = array.reshape(*array.shape[:2], -1)
             parts = {"": array} if array.ndim < 3 else {str(k): x for k, x in enumerate(array)}
