@@ -79,7 +79,8 @@ def test_real_rows_come_back_in_their_units(files, capsys):
     np.testing.assert_array_equal(scaling.mean, model.scaling.mean)
     assert 165 < scaling.mean[0] < 175 and scaling.deviation[2] == 0
     run("sample", "out/model.npz", "-n=200", "--n-gibbs=30", "--out=out/s.csv")
-    draws = np.loadtxt("out/s.csv", delimiter=",")
+    assert tf.datasets.read("out/s.csv").columns == model.columns == ("height", "weight", "shoes")
+    draws = tf.datasets.read("out/s.csv").rows()
     assert draws.shape == (200, 3) and (draws[:, 2] == 5).all()
     assert abs(draws[:, 0].mean() - 170) < 5 and 6 < draws[:, 0].std() < 15
     # The default is beside the model.
@@ -95,6 +96,34 @@ def test_real_rows_come_back_in_their_units(files, capsys):
     np.savetxt("tall.csv", PEOPLE + 50, delimiter=",")
     run(*train, "--data=tall.csv", "--start=out/model.npz", "--no-baseline", "--out=on")
     np.testing.assert_array_equal(tf.TruGRBM.load("on/model.npz").scaling.mean, scaling.mean)
+
+
+def test_columns_are_found_by_their_names(files, capsys):
+    small = ["--n-hidden=4", "--epochs=2", "--no-baseline"]
+    tggm = ["train", "tggm", "--target=weight", *small]
+    run(*tggm, "--data=people.csv", "--test=people.csv", "--out=a")
+    names, other = "shoes,more,weight,height", PEOPLE[:, [2, 0, 1, 0]]
+    np.savetxt("other.csv", other, delimiter=",", header=names, comments="")
+    run("predict", "a/model.npz", "--data=people.csv", "--out=1.csv")
+    run("predict", "a/model.npz", "--data=other.csv", "--out=2.csv")
+    run("predict", "a/model.npz", "--data=other.csv", "--target=2", "--out=3.csv")
+    found = [np.genfromtxt(f"{k}.csv", delimiter=",", names=True)["mean"] for k in (1, 2, 3)]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    run(*tggm, "--data=people.csv", "--test=other.csv", "--out=b")
+    tested = [np.loadtxt(f"{name}/predictions.csv", delimiter=",", skiprows=1) for name in "ab"]
+    np.testing.assert_array_equal(*tested)
+    rbm = ["train", "rbm", "--visible=gaussian", *RBM, "--no-baseline", "--data=people.csv"]
+    run(*rbm, "--out=c")
+    outputs = []
+    for name in ("people", "other"):
+        capsys.readouterr()
+        run("evaluate", "c/model.npz", f"--data={name}.csv", "--n-temperatures=20")
+        outputs.append(capsys.readouterr().out.splitlines()[1:])
+    assert outputs[0] == outputs[1]
+    np.savetxt("less.csv", PEOPLE[:, :2], delimiter=",", header="height,weight", comments="")
+    assert main(["predict", "a/model.npz", "--data=less.csv"]) == 2
+    assert "less.csv lacks the columns shoes; it has height, weight" in capsys.readouterr().err
 
 
 def test_own_sequences(files, capsys):

@@ -22,7 +22,7 @@ from trug_fast.training.choices import described
 
 from . import own_data
 from .choices import add_choice, add_choices
-from .own_data import ScalingOrFit
+from .own_data import Names, ScalingOrFit
 from .own_rows import VisibleRows, visible_rows
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
@@ -140,10 +140,11 @@ def load_data(
     visible: str = "bernoulli",
     soft: bool = False,
     scaling: ScalingOrFit = None,
+    columns: Names = None,
 ) -> VisibleRows:
     """Return the rows that the options name, for an RBM of these visible units."""
     if own_data.is_own(arguments, DATA):
-        return visible_rows(arguments, visible, soft, scaling)
+        return visible_rows(arguments, visible, soft, scaling, columns)
     method: Literal["threshold", "sample"]
     method = "threshold" if arguments.binarize in (None, "threshold") else "sample"
     if arguments.data == "digits":
@@ -176,7 +177,7 @@ def training_images(arguments: argparse.Namespace, data: ImageData, soft: bool) 
 
 def rows_for(arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM) -> VisibleRows:
     """Return the rows that the options name, for a model; refuse others than it is of."""
-    data = load_data(arguments, model.visible, scaling=model.scaling)
+    data = load_data(arguments, model.visible, scaling=model.scaling, columns=model.columns)
     require_columns(arguments, model.n_visible, data.train.shape[1], data.image_shape is not None)
     return data
 

@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from trug_fast import datasets
-from trug_fast.datasets import FileData, RegressionSplit
+from trug_fast.datasets import FileData
+from trug_fast.datasets.tables import column_of
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.trbm import TRBM
 
@@ -23,6 +24,7 @@ SHARE = 0.1  # of rows or sequences that are tested on
 READING = ("key", "size", "drop", "skip_missing")
 SPLITTING = ("test", "test_share")
 BYTE = 255
+Names = tuple[str, ...] | None
 FIT: Literal["fit"] = "fit"  # means and deviations of the training data
 ScalingOrFit = Scaling | Literal["fit"] | None
 
@@ -128,6 +130,28 @@ def read(arguments: argparse.Namespace, path: str) -> FileData:
     )
 
 
+def arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
+    """Return the columns of these names in this order; all as they are if names are not known.
+
+    Raises
+    ------
+    ValueError
+        If some are lacking.
+    """
+    if names is None or wanted is None or names == wanted:
+        return array
+    if lacking := [name for name in wanted if name not in names]:
+        raise ValueError(
+            f"{path} lacks the columns {', '.join(lacking)}; it has {', '.join(names)}"
+        )
+    return array[:, [names.index(name) for name in wanted]]
+
+
+def known_names(names: Names) -> Names:
+    """Return names of columns that tell them apart, or None."""
+    return None if names is None or len(set(names)) < len(names) else names
+
+
 def size_of(text: str) -> int | tuple[int, int]:
     """Return the size that --size means."""
     parts = re.fullmatch(r"([1-9]\d*)(?:x([1-9]\d*))?", text.lower())
@@ -186,20 +210,31 @@ class FrameSequences(NamedTuple):
     test: list[Any]
     image_shape: tuple[int, int] | None
     scaling: Scaling | None
+    columns: Names = None
+
+
+class TableSplit(NamedTuple):
+    """Rows for a regression to train and to test on, and the names of its inputs."""
+
+    X_train: Any
+    y_train: Any
+    X_test: Any
+    y_test: Any
+    columns: Names = None
 
 
 def frame_sequences(
     arguments: argparse.Namespace, visible: str, scaling: ScalingOrFit
 ) -> FrameSequences:
     """Return one's own sequences for a temporal model of these visible units; the last test it."""
-    found, shape = _sequences(arguments, arguments.data)
+    found, shape, names = _sequences(arguments, arguments.data)
     if arguments.test is None:
         tested = tested_of(arguments, len(found), "sequences")
         train, test = found[:-tested], found[-tested:]
     elif arguments.test_share is not None:
         raise ValueError("--test-share has no effect with --test")
     else:
-        train, (test, _) = found, _sequences(arguments, arguments.test)
+        train, (test, *_) = found, _sequences(arguments, arguments.test, names)
     if train[0].shape[1] != test[0].shape[1]:
         raise ValueError(
             f"{arguments.test} has {test[0].shape[1]} columns, {arguments.data} has "
@@ -209,16 +244,16 @@ def frame_sequences(
         own = scaling_for(arguments.data, np.concatenate(train), scaling)
         if own is not None:
             train, test = ([own.apply(x) for x in part] for part in (train, test))
-        return FrameSequences(train, test, shape, own)
+        return FrameSequences(train, test, shape, own, known_names(names))
     full = max(_level_of_frames(arguments.data, part) for part in (train, test))
     train, test = ([x / full if full > 1 else x for x in part] for part in (train, test))
-    return FrameSequences(train, test, shape, None)
+    return FrameSequences(train, test, shape, None, known_names(names))
 
 
 def sequences_for(arguments: argparse.Namespace, model: TRBM) -> list[Any]:
     """Return one's own sequences as a temporal model takes them; refuse others than it is of."""
     is_own(arguments, ())
-    found, _ = _sequences(arguments, arguments.data)
+    found, *_ = _sequences(arguments, arguments.data, model.columns)
     if found[0].shape[1] != model.n_visible:
         raise ValueError(
             f"{arguments.model} has {model.n_visible} visible units, --data {arguments.data} has "
@@ -231,16 +266,17 @@ def sequences_for(arguments: argparse.Namespace, model: TRBM) -> list[Any]:
 
 
 def _sequences(
-    arguments: argparse.Namespace, path: str
-) -> tuple[list[Any], tuple[int, int] | None]:
-    """Return sequences, and the shape of their frames if these are images."""
+    arguments: argparse.Namespace, path: str, wanted: Names = None
+) -> tuple[list[Any], tuple[int, int] | None, Names]:
+    """Return sequences, the shape of their frames if these are images, and names of columns."""
     data = read(arguments, path)
     found = data.sequences(getattr(arguments, "length", None))
     shape = data.image_shape
     if max(map(len, found)) < 2:
         raise ValueError(f"{path} must hold sequences of two frames or more, got one in each")
     images = shape is not None and math.prod(shape) == found[0].shape[1]
-    return found, shape if images else None
+    found = [arranged(path, x, data.columns, wanted) for x in found]
+    return found, shape if images else None, data.columns
 
 
 def _level_of_frames(path: str, sequences: Sequence[Any]) -> float:
@@ -256,21 +292,22 @@ def _level_of_frames(path: str, sequences: Sequence[Any]) -> float:
     )
 
 
-def regression_split(arguments: argparse.Namespace) -> RegressionSplit:
+def regression_split(arguments: argparse.Namespace) -> TableSplit:
     """Return one's own rows for a regression; some, drawn at random, test it."""
-    X, y = _regression(arguments, arguments.data)
+    X, y, names = _regression(arguments, arguments.data)
     kept, tested = split(arguments, len(X))
     if arguments.test is None:
-        return RegressionSplit(X[kept], y[kept], X[tested], y[tested])
-    X_test, y_test = _regression(arguments, arguments.test)
+        return TableSplit(X[kept], y[kept], X[tested], y[tested], known_names(names))
+    X_test, y_test, others = _regression(arguments, arguments.test)
+    X_test = arranged(arguments.test, X_test, others, names)
     if X.shape[1] != X_test.shape[1]:
         raise ValueError(
             f"{arguments.test} has {X_test.shape[1]} inputs, {arguments.data} has {X.shape[1]}"
         )
-    return RegressionSplit(X[kept], y[kept], X_test, y_test)
+    return TableSplit(X[kept], y[kept], X_test, y_test, known_names(names))
 
 
-def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any]:
+def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any, Names]:
     data = read(arguments, path)
     if arguments.target is None:
         known = "" if data.columns is None else f"; it has {', '.join(data.columns)}"
@@ -281,4 +318,12 @@ def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any]:
             f"{path} has the same target {y[0]:g} in all rows: there is nothing to predict; name "
             "another column by --target"
         )
-    return X, y
+    return X, y, inputs_of(data, arguments.target)
+
+
+def inputs_of(data: FileData, target: str) -> Names:
+    """Return the names of all columns but the target."""
+    if data.columns is None:
+        return None
+    index = column_of(data.path, len(data.columns), data.columns, "target", target)
+    return data.columns[:index] + data.columns[index + 1 :]

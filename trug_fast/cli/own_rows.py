@@ -6,7 +6,7 @@ Tested in tests/cli/test_own_data.py.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,17 @@ import numpy as np
 from trug_fast import datasets
 from trug_fast.models.scaling import Scaling
 
-from .own_data import BYTE, ScalingOrFit, read, scaling_for, split, stem
+from .own_data import (
+    BYTE,
+    Names,
+    ScalingOrFit,
+    arranged,
+    known_names,
+    read,
+    scaling_for,
+    split,
+    stem,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +40,7 @@ class VisibleRows:
     image_shape : (int, int) or None
     scaling : Scaling or None
         How real numbers were standardised.
+    columns : tuple of str or None
     """
 
     name: str
@@ -38,6 +49,7 @@ class VisibleRows:
     given: Any
     image_shape: tuple[int, int] | None
     scaling: Scaling | None = None
+    columns: Names = None
 
     @property
     def row(self) -> str:
@@ -55,35 +67,43 @@ class VisibleRows:
 
 
 def visible_rows(
-    arguments: argparse.Namespace, visible: str, soft: bool, scaling: ScalingOrFit
+    arguments: argparse.Namespace,
+    visible: str,
+    soft: bool,
+    scaling: ScalingOrFit,
+    columns: Names = None,
 ) -> VisibleRows:
     """Return one's own rows for an RBM of these visible units.
 
-    Real numbers are standardised by ``scaling``, or left as they are without one.
+    Real numbers are standardised by ``scaling``, or left as they are without one; columns are put
+    in the order of these names.
     """
     data = read(arguments, arguments.data)
-    rows, shape = data.rows(), data.image_shape
+    names = data.columns if columns is None else columns
+    rows, shape = arranged(arguments.data, data.rows(), data.columns, columns), data.image_shape
     kept, tested = split(arguments, len(rows))
     train, test = rows[kept], rows[tested]
     if arguments.test is not None:
-        test = read(arguments, arguments.test).rows()
+        other = read(arguments, arguments.test)
+        test = arranged(arguments.test, other.rows(), other.columns, names)
     if train.shape[1] != test.shape[1]:
         raise ValueError(
             f"{arguments.test} has {test.shape[1]} columns, {arguments.data} has {train.shape[1]}"
         )
-    name = stem(arguments.data)
+    name, names = stem(arguments.data), known_names(names)
     if visible == "gaussian":
         if arguments.binarize is not None:
             raise ValueError("--binarize has no effect on real numbers, --visible gaussian")
         own = scaling_for(arguments.data, train, scaling)
         if own is not None:
             train, test = own.apply(train), own.apply(test)
-        return VisibleRows(name, train, test, train, shape, own)
+        return VisibleRows(name, train, test, train, shape, own, names)
     levels = _levels(arguments.data, train, test)
     if levels is None:
         train, test = train.astype(np.uint8), test.astype(np.uint8)
-        return VisibleRows(name, train, test, train, shape)
-    return _binary(arguments, name, train, test, shape, levels, soft)
+        return VisibleRows(name, train, test, train, shape, columns=names)
+    grey = VisibleRows(name, train, test, train, shape, columns=names)
+    return _binary(arguments, grey, levels, soft)
 
 
 def _levels(path: str, train: Any, test: Any) -> float | None:
@@ -104,13 +124,7 @@ def _levels(path: str, train: Any, test: Any) -> float | None:
 
 
 def _binary(
-    arguments: argparse.Namespace,
-    name: str,
-    train: Any,
-    test: Any,
-    shape: tuple[int, int] | None,
-    full: float,
-    soft: bool,
+    arguments: argparse.Namespace, grey: VisibleRows, full: float, soft: bool
 ) -> VisibleRows:
     """Return grey rows as zeros and ones, as the options say."""
     how = arguments.binarize
@@ -123,12 +137,12 @@ def _binary(
         raise ValueError(f"--binarize {how} has no effect with --soft")
     method: Any = "threshold" if how in ("threshold", None) else "sample"
     rng = np.random.default_rng(arguments.seed)
-    first, second = (
-        datasets.binarize(part, method, max_value=full, rng=rng) for part in (train, test)
+    train, test = (
+        datasets.binarize(part, method, max_value=full, rng=rng) for part in (grey.train, grey.test)
     )
-    given: Any = first
+    given: Any = train
     if soft:
-        given = (train / full).astype(np.float32)
+        given = (grey.train / full).astype(np.float32)
     elif how == "epoch":
-        given = datasets.resampler(train, arguments.seed, max_value=full)
-    return VisibleRows(name, first, second, given, shape)
+        given = datasets.resampler(grey.train, arguments.seed, max_value=full)
+    return replace(grey, train=train, test=test, given=given)

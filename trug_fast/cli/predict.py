@@ -51,9 +51,11 @@ def rows_for(arguments: argparse.Namespace, model: TruGTGGM) -> tuple[Any, Any]:
     own_data.is_own(arguments, ())
     data = own_data.read(arguments, arguments.data)
     if arguments.target is None:
-        X, y = data.rows(), None
+        X, y, names = data.rows(), None, data.columns
     else:
         X, y = data.regression(arguments.target)
+        names = own_data.inputs_of(data, arguments.target)
+    X = own_data.arranged(arguments.data, X, names, model.columns)
     if X.shape[1] != model.n_inputs:
         hint = "" if arguments.target else "; name the column of the target by --target"
         raise ValueError(

@@ -6,6 +6,7 @@ Tested in tests/cli/test_cli.py.
 from __future__ import annotations
 
 import argparse
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         draws = model.scaling.undo(draws)
     target.parent.mkdir(parents=True, exist_ok=True)
     if shape is None:
-        _write(target, "frames" if video else "samples", draws)
+        _write(target, "frames" if video else "samples", draws, model.columns)
     elif target.suffix == ".gif":
         plots.save_video(draws, shape, target)
     elif video:
@@ -93,14 +94,17 @@ def _target(arguments: argparse.Namespace, model: Any, suffixes: tuple[str, ...]
     return target
 
 
-def _write(target: Path, name: str, draws: Any) -> None:
-    """Write numbers in the format that the name of the file ends in."""
+def _write(target: Path, name: str, draws: Any, columns: own_data.Names) -> None:
+    """Write numbers in the format that the name of the file ends in; a table with its columns."""
     if target.suffix == ".npz":
         np.savez_compressed(target, **{name: draws})
     elif target.suffix == ".npy":
         np.save(target, draws)
     else:
-        np.savetxt(target, draws, delimiter=",", fmt="%.9g")
+        with target.open("w", encoding="utf-8", newline="") as stream:
+            if columns is not None:
+                csv.writer(stream, lineterminator="\n").writerow(columns)
+            np.savetxt(stream, draws, delimiter=",", fmt="%.9g")
 
 
 def _rows(arguments: argparse.Namespace, model: Any, **how: Any) -> Any:

@@ -85,7 +85,8 @@ class TrainRBM(TrainCommand):
     def fit(self, data: PixelData, **settings: Any) -> RBMFit:
         """Train."""
         found = train_rbm(data.rows, validation=watched(settings, data.watched), **settings)
-        return found._replace(model=found.model.with_scaling(data.whole.scaling))
+        model = found.model.with_scaling(data.whole.scaling)
+        return found._replace(model=model.with_columns(data.whole.columns))
 
     def scores(self, arguments: argparse.Namespace, data: PixelData, fit: RBMFit) -> Figures:
         """Return mean log-likelihoods by annealing."""

@@ -17,7 +17,7 @@ from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
 from . import own_data
 from .choices import chosen
-from .own_data import FrameSequences
+from .own_data import FrameSequences, Names
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
 
 VIDEOS = {"videos": 200, "test_videos": 20}
@@ -32,6 +32,7 @@ class VideoData(NamedTuple):
     test: Any
     image_shape: tuple[int, int] | None
     scaling: Scaling | None
+    columns: Names
 
 
 class TrainTRBM(TrainCommand):
@@ -85,7 +86,7 @@ class TrainTRBM(TrainCommand):
         if rest is None and arguments.patience is not None:
             raise ValueError("--patience needs --validation: test sequences must not choose")
         watched = data.test if rest is None else rest
-        return VideoData(kept, watched, data.test, data.image_shape, data.scaling)
+        return VideoData(kept, watched, *data[1:])
 
     def few(self, data: VideoData) -> VideoData:
         """Return two short sequences."""
@@ -100,7 +101,8 @@ class TrainTRBM(TrainCommand):
     def fit(self, data: VideoData, **settings: Any) -> TRBMFit:
         """Train."""
         found = train_trbm(data.rows, validation=watched(settings, data.watched), **settings)
-        return found._replace(model=found.model.with_scaling(data.scaling))
+        model = found.model.with_scaling(data.scaling).with_columns(data.columns)
+        return found._replace(model=model)
 
     def scores(self, arguments: argparse.Namespace, data: VideoData, fit: TRBMFit) -> Figures:
         """Return the error of forecasts."""

@@ -31,6 +31,7 @@ class TwoLayers(Model):
     visible_precision: FloatArray | None  # of Gaussian visible units
     hidden_kind: ClassVar[type[TruGHidden] | type[BernoulliHidden]]
     shown = ("n_visible", "n_hidden", "visible")
+    counted = "n_visible"
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
