@@ -165,6 +165,7 @@ class TrainRBM(TrainCommand):
             whole.restored(rows),
             whole.image_shape,
             baseline=others[0][1].history if others else None,
+            score_name="score (nats per image)" if fit.model.visible == "bernoulli" else "score",
             title=f"{fit.model.n_hidden} hidden units on {whole.name}, test log-likelihood in "
             f"nats: {', '.join(words)}",
         ).savefig(folder / "summary.png")
