@@ -59,8 +59,8 @@ class TrainRBM(TrainCommand):
 
     def load(self, arguments: argparse.Namespace) -> PixelData:
         """Return the images."""
-        visible, soft = arguments.visible or "bernoulli", bool(arguments.soft)
-        whole = options.load_data(arguments, visible, soft, self.scaling_of(arguments))
+        visible, scaling = self.units_of(arguments)
+        whole = options.load_data(arguments, visible, bool(arguments.soft), scaling)
         rows = whole.given
         if arguments.validation is None:
             if arguments.patience is not None:

@@ -78,8 +78,7 @@ class TrainTRBM(TrainCommand):
         """Return the sequences."""
         own = own_data.is_own(arguments, self.sets, ("data_dir", *VIDEOS))
         if own:
-            visible = arguments.visible or "bernoulli"
-            data = own_data.frame_sequences(arguments, visible, self.scaling_of(arguments))
+            data = own_data.frame_sequences(arguments, *self.units_of(arguments))
         else:
             data = _shipped(arguments)
         kept, rest = held_back(data.train, arguments.validation)

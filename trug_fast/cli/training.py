@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 from trug_fast import __version__
 from trug_fast._common import files
 from trug_fast.kernels.announcing import announced
-from trug_fast.models.scaling import Scaling
 from trug_fast.models.stored import load_model
 from trug_fast.training.choices import HIDDEN, arguments_of
 
@@ -171,12 +170,15 @@ class TrainCommand(ABC):
                     value = value.get(arguments.data if known else FILE, value.get("other"))
                 setattr(arguments, name, value)
 
-    def scaling_of(self, arguments: argparse.Namespace) -> own_data.ScalingOrFit:
-        """Return how real data are standardised: as those of the model that training starts at."""
+    def units_of(self, arguments: argparse.Namespace) -> tuple[str, own_data.ScalingOrFit]:
+        """Return the kind of visible units, and how real data are standardised for them.
+
+        Both are those of the model that training goes on from, if there is one.
+        """
         if arguments.start is None:
-            return own_data.FIT
-        found: Scaling | None = load_model(arguments.start, *self.kinds).scaling
-        return found
+            return arguments.visible or "bernoulli", own_data.FIT
+        model = load_model(arguments.start, *self.kinds)
+        return arguments.visible or model.visible, model.scaling
 
     def _runs(self, arguments: argparse.Namespace) -> dict[str, Choices]:
         """Return the choices of each training."""

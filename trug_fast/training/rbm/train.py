@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.gathering import rows_together
 from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
@@ -61,9 +62,6 @@ from .scores import SCORES
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["Callback", "EpochEnd", "RBMFit", "train_rbm"]
 
 
@@ -74,11 +72,7 @@ class RBMFit(NamedTuple):
     history: History
     interrupted: bool
 
-    def plot(self) -> Figure:
-        """Draw the units, scores and learned truncation points: a Matplotlib figure."""
-        from trug_fast import plots
-
-        return plots.fit(self.model, self.history)
+    plot = plot
 
 
 def train_rbm(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -13,6 +13,7 @@ from trug_fast._common.randomness import RngLike
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
+from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, History, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
@@ -32,9 +33,6 @@ from .scaling import Scales
 from .settings import RegressionSettings
 from .stages import RegressionJob, Search
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 # Measured on the UCI sets; see docs/tggm.md.
 BEST_TRUNCATION = Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 LEARNING_RATES = {"sgd": (0.1, 0.002), "rmsprop": (0.01, 0.0002), "adam": (0.01, 0.0002)}
@@ -50,11 +48,7 @@ class TGGMFit(NamedTuple):
     learning_rate: Rate  # the chosen one
     best_epoch: int  # after which the model was taken
 
-    def plot(self) -> Figure:
-        """Draw the units, scores and learned truncation points: a Matplotlib figure."""
-        from trug_fast import plots
-
-        return plots.fit(self.model, self.history)
+    plot = plot
 
 
 def train_tggm(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
@@ -14,6 +14,7 @@ from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_optimizer
@@ -32,9 +33,6 @@ from .options import LinearStart, SequenceCD
 from .settings import AVERAGE, SequenceSettings, checked, checked_start, rates_of
 from .watch import TRBMWatch, judged
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 class TRBMFit(NamedTuple):
     """What training returns."""
@@ -43,11 +41,7 @@ class TRBMFit(NamedTuple):
     history: History
     interrupted: bool
 
-    def plot(self) -> Figure:
-        """Draw the units, scores and learned truncation points: a Matplotlib figure."""
-        from trug_fast import plots
-
-        return plots.fit(self.model, self.history)
+    plot = plot
 
 
 def train_trbm(
