@@ -220,7 +220,8 @@ def test_numbers_that_the_model_s_type_cannot_hold():
 
 def test_pictures_check_what_they_draw():
     plots = pytest.importorskip("matplotlib") and tf.plots
-    with pytest.raises(TypeError, match="model must be a TruGRBM or BernoulliRBM or TRBM, got int"):
+    kinds = "TruGRBM or BernoulliRBM or TRBM or TruGTGGM"
+    with pytest.raises(TypeError, match=f"model must be a {kinds}, got int"):
         plots.nonlinearities(5)
     with pytest.raises(TypeError, match="image_shape must be a pair"):
         plots.images(X, 3)

@@ -126,6 +126,8 @@ CALLS = {
         np.float32([0, 0.5, 1]),
     ),
     "binarize": (tf.datasets.binarize, "images", BINARY),
+    "Scaling.fit": (lambda X: list(vars(tf.Scaling.fit(X)).values()), "X", BINARY),
+    "Scaling.apply": (tf.Scaling(BINARY[0], BINARY[1] + 1).apply, "X", BINARY),
     "resampler": (lambda X: tf.datasets.resampler(X, rng=0).epoch(3), "images", BINARY),
     "joint_positions": (
         lambda X: tf.datasets.joint_positions(LEG, X, [*ROOT, "shin.rx"]),
@@ -257,10 +259,10 @@ BAD = {
 FINE = {
     "nothing": {"validation", "start", "reverse", "clamp", "base", "prefix"},
     "a number": {"visible_bias", "lower"},
-    "NaN": {"clamp"},
-    "more dimensions": {"binarize", "resampler", "euler"},
-    "empty": {"euler", "pose"},
-    "infinite": {"euler", "pose"},
+    "NaN": {"clamp", "Scaling.apply"},
+    "more dimensions": {"binarize", "resampler", "euler", "Scaling.fit", "Scaling.apply"},
+    "empty": {"euler", "pose", "Scaling.apply"},
+    "infinite": {"euler", "pose", "Scaling.apply"},
 }
 READ = ("words", "objects", "dates")  # scikit-learn reads the numbers in them
 FINE["NaN"] |= {"euler", "pose"}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
     from .models.rbm import BernoulliRBM, TruGRBM
+    from .models.scaling import Scaling
     from .models.tggm import TruGTGGM
     from .models.trbm import BernoulliTRBM, TruGTRBM
     from .models.truncation import Truncation
@@ -62,6 +63,7 @@ __all__ = [
     "RBMFit",
     "RandomWeights",
     "SGD",
+    "Scaling",
     "SequenceCD",
     "TGGMFit",
     "TRBMFit",
@@ -110,6 +112,7 @@ _HOMES = {
     "RMSprop": "training.options",
     "RandomWeights": "training.options",
     "SGD": "training.options",
+    "Scaling": "models.scaling",
     "SequenceCD": "training.trbm.options",
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",

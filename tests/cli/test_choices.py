@@ -37,11 +37,17 @@ def test_every_choice_of_a_training_is_an_option_with_its_default(name, capsys):
     ("words", "default"),
     [
         (("train", "rbm"), r"--epochs N .*?\(default 30\)"),
-        (("train", "rbm"), r"--n-hidden N .*?\(default 100 for digits, 500 for other\)"),
+        (
+            ("train", "rbm"),
+            r"--n-hidden N .*?\(default 100 for digits, 100 for FILE, 500 for other\)",
+        ),
         (("train", "rbm"), r"--momentum X of sgd and adam: .*?\(default 0 for sgd, 0.9 for adam\)"),
         (("train", "rbm"), r"--ais-n-temperatures N .*?\(default 5000\)"),
         (("train", "rbm"), r"--truncation NAME.*?by default learned per unit from \[0, 4\]"),
-        (("train", "trbm"), r"--n-gibbs START\[:END\] .*?\(default 3:12 for balls, 3 for motion\)"),
+        (
+            ("train", "trbm"),
+            r"--n-gibbs START\[:END\] .*?\(default 3:12 for balls, 3 for motion, 3:25 for FILE\)",
+        ),
         (("train", "tggm"), r"--validation X .*?\(default 0.1\)"),
         (("train", "tggm"), r"--n-cycles N of ml: .*?\(default 10\)"),
         (("evaluate",), r"--n-temperatures N .*?\(default 10000\)"),

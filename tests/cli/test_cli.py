@@ -192,7 +192,7 @@ def test_errors_are_one_line_and_exit_code_2(tmp_path, capsys, monkeypatch):
 
 
 def test_unknown_words_are_refused_by_the_parser(capsys):
-    for arguments in ([], ["train"], ["train", "cnn"], ["train", "rbm", "--data=cifar"]):
+    for arguments in ([], ["train"], ["train", "cnn"], ["train", "rbm", "--hidden=relu"]):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 2

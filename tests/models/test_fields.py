@@ -108,3 +108,21 @@ def test_float32_and_integers_are_kept_or_raised():
     assert tf.TruGRBM(np.ones((3, 2), np.float32), 0, 0, 1, 0, 1).free_energy(
         np.ones((4, 3))
     ).dtype == np.dtype(np.float64)
+
+
+def test_names_of_columns_are_in_the_file(tmp_path):
+    names = ["rain", "größe", "a, b"]
+    model = tf.BernoulliRBM(np.zeros((3, 2)), 0.0, 0.0).with_columns(names)
+    model.save(tmp_path / "a.npz")
+    again = tf.BernoulliRBM.load(tmp_path / "a.npz")
+    assert again.columns == tuple(names) and again.arrays().keys() == model.arrays().keys()
+    assert again.with_columns(None).columns is None and model.columns == tuple(names)
+    for wrong, error in (
+        (["a", "b"], ValueError),
+        (["a", "a", "b"], ValueError),
+        ("abc", TypeError),
+    ):
+        with pytest.raises(error, match="columns must be"):
+            model.with_columns(wrong)
+    regression = tf.TruGTGGM([[1.0, 1.0]], 0.0, [[2.0]], 0.0, 0.2, 0.0, 1.0)
+    assert regression.with_columns(["x", "y"]).columns == ("x", "y")

@@ -306,6 +306,8 @@ CALLS = {
         },
     ),
     "tggm.sample": Call("sample", model(*TGGMS) | {"X": data(PIXELS[:, :4]), "rng": RNG}),
+    "Scaling.fit": Call(tf.Scaling.fit, {"X": data(PIXELS, VIDEOS)}),
+    "Scaling": Call(tf.Scaling, {"mean": data(np.ones(4)), "deviation": data(np.arange(4.0))}),
     "binarize": Call(
         tf.datasets.binarize,
         {

@@ -20,8 +20,8 @@ from trug_fast import __version__
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
-from . import evaluate, options, plot, reproduce, sample, train, warm
-from .output import patient
+from . import datasets, evaluate, options, plot, predict, reproduce, sample, train, warm
+from .output import as_typed, patient
 
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
 NEGATIVE = re.compile(r"-(\d|\.\d|inf\b)")
@@ -50,7 +50,7 @@ def _run(words: list[str]) -> int:
         print(f"trug-fast: interrupted{stop}", file=sys.stderr)
         return 130
     except (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryError) as error:
-        print(f"trug-fast: {error or 'not enough memory'}", file=sys.stderr)
+        print(f"trug-fast: {as_typed(str(error)) or 'not enough memory'}", file=sys.stderr)
         return 2
     return 0
 
@@ -92,6 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (train, evaluate, sample, plot, reproduce, warm):
+    for command in (train, evaluate, predict, sample, plot, datasets, reproduce, warm):
         command.add(commands)
     return parser

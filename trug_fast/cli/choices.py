@@ -67,7 +67,13 @@ def add_training(
         if name == "truncation":
             _add_truncation(parser, choice)
         else:
-            add_choice(parser, choice, own=own.get(name))
+            add_choice(parser, choice, own=_for_file(own.get(name), choice.default))
+
+
+def _for_file(own: Any, default: Any) -> Any:
+    """Return a command's defaults by data set, with the library's for a file of one's own."""
+    whole = not isinstance(own, Mapping) or {"FILE", "other"} & own.keys() or default is None
+    return own if whole else {**own, "FILE": default}
 
 
 def chosen(arguments: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``trug-fast evaluate MODEL``: log-probabilities of a stored model.
+"""``trug-fast evaluate MODEL``: how good a stored model is on data.
 
 Tested in tests/cli/test_cli.py.
 """
@@ -8,15 +8,21 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from trug_fast.evaluation.forecasts import forecast_errors
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import PAPER
+from trug_fast.evaluation.prediction import prediction_error
+from trug_fast.evaluation.regression import prediction_scores
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
+from trug_fast.models.tggm import TruGTGGM
+from trug_fast.models.trbm import TRBM
 
-from . import options
+from . import options, own_data, predict
 from .choices import chosen, option
 
 CHOICES = (*options.AIS, "direction", "schedule", "weights_on")
+APART = ("paper", "checkpoint", "resume", "test", "test_share", "size", "binarize", "data_dir")
 WORDS = {
     "forward": "forward, low on average",
     "reverse": "reverse, high on average",
@@ -26,10 +32,15 @@ WORDS = {
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("evaluate", help="log-probability of data under a model")
+    parser = commands.add_parser(
+        "evaluate",
+        help="how good a model is on data",
+        description="Of an RBM the log-probability of data, by annealing; of a temporal model the "
+        "error of its forecasts; of a regression that of its predictions, and their intervals.",
+    )
     parser.set_defaults(run=run)
     parser.add_argument("model", metavar="MODEL", help="a file that training wrote")
-    options.add_data(parser)
+    options.add_data(parser, "length", "target")
     options.add_annealing(parser, direction="both")
     parser.add_argument(
         "--paper",
@@ -41,15 +52,55 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Estimate log Z and print the mean log-probabilities."""
+    """Print how good the model is."""
+    model = load_model(arguments.model)
     choices = chosen(arguments, CHOICES)
+    if isinstance(model, TruGRBM | BernoulliRBM):
+        for name in ("length", "target"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"--{name} has no effect on a {type(model).__name__}")
+        _run_annealing(arguments, model, choices)
+        return
+    given = [*choices, *(name for name in APART if getattr(arguments, name))]
+    if given:
+        raise ValueError(f"{option(given[0])} has no effect on a {type(model).__name__}")
+    if isinstance(model, TruGTGGM):
+        _evaluate_regression(arguments, model)
+    else:
+        _evaluate_forecasts(arguments, model)
+
+
+def _evaluate_regression(arguments: argparse.Namespace, model: TruGTGGM) -> None:
+    if arguments.target is None:
+        raise ValueError("--target must name the column that the model predicts")
+    X, y = predict.rows_for(arguments, model)
+    mean, std = model.predict(X, return_std=True)
+    found = prediction_scores(y, mean, std)
+    print(f"{model} on {own_data.stem(arguments.data)}, {len(X)} rows")
+    print(f"RMSE            {found['rmse']:.4g}")
+    print(f"log-likelihood  {found['log_likelihood']:.3f} nats per row")
+    print(f"90 % interval   {100 * found['coverage']:.0f} % of the rows inside")
+
+
+def _evaluate_forecasts(arguments: argparse.Namespace, model: TRBM) -> None:
+    sequences = own_data.sequences_for(arguments, model)
+    error = prediction_error(model, sequences, rng=arguments.seed).mean()
+    copy = forecast_errors(sequences, sequences, orders=())["copy last"].mean()
+    of = "" if model.scaling is None else " of standardised columns"
+    print(f"{model} on {own_data.stem(arguments.data)}, {len(sequences)} sequences")
+    print(f"error of its forecasts      {error:.3f}{of}, squared, summed over a frame")
+    print(f"repeating the frame before  {copy:.3f}")
+
+
+def _run_annealing(
+    arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, choices: dict[str, Any]
+) -> None:
+    """Estimate log Z and print the mean log-probabilities."""
     if arguments.paper:
         if given := [name for name in PAPER if name in choices]:
             raise ValueError(f"{option(given[0])} has no effect with --paper")
         choices |= PAPER
-    model = load_model(arguments.model, TruGRBM, BernoulliRBM)
-    data = options.load_data(arguments)
-    options.require_pixels(arguments, model, data)
+    data = options.rows_for(arguments, model)
     choices = {"direction": "both"} | choices
     checkpoint = options.checkpoint_of(arguments)
     estimate = options.anneal(arguments, model, data.train, checkpoint=checkpoint, **choices)
@@ -63,7 +114,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"log Z    {estimate.mean_field:.3f} at least, by mean field")
     for name, rows in (("test", data.test), ("training", data.train)):
         value = log_likelihood(model, rows, estimate).mean()
-        print(f"{name:8} {value:.3f} +- {estimate.std_error:.3f} nats per image", end="")
+        print(f"{name:8} {value:.3f} +- {estimate.std_error:.3f} nats per {data.of}", end="")
         bounds = [log_likelihood(model, rows, side).mean() for side in sides]
         print(f", between {bounds[1]:.3f} and {bounds[0]:.3f}" if bounds else "")
     for reason in estimate.warnings:

@@ -20,7 +20,10 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import TRBM
 from trug_fast.training.choices import described
 
+from . import own_data
 from .choices import add_choice, add_choices
+from .own_data import Names, ScalingOrFit
+from .own_rows import VisibleRows, visible_rows
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")
 GREY = ("digits", "mnist")
@@ -30,6 +33,7 @@ LEAST = {
     "ais_n_temperatures": 1,
     "batch_size": 1,
     "epochs": 1,
+    "length": 2,
     "every": 1,
     "n": 1,
     "n_chains": 1,
@@ -68,20 +72,18 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no bars, no notices")
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add which images."""
+def add_data(parser: argparse.ArgumentParser, *more: str) -> None:
+    """Add which images or rows; ``more`` names options of files that other models have."""
+    own_data.add_reading(parser, DATA, "digits", "size", "skip_missing", *more)
+    own_data.add_splitting(parser, "rows drawn at random, by --seed")
     parser.add_argument(
-        "--data", choices=DATA, default="digits", help="images (default digits, which are shipped)"
-    )
-    parser.add_argument(
-        "--data-dir", help="where the files of the other sets lie (or set TRUG_FAST_DATA)"
+        "--data-dir", help="where the files of the named sets lie (or set TRUG_FAST_DATA)"
     )
     parser.add_argument(
         "--binarize",
         choices=("threshold", "sample", "epoch"),
-        default="threshold",
-        help="how grey images become binary: by threshold (default), drawn once, or for training "
-        "anew for each epoch",
+        help="how grey images become binary: by threshold (default of the named sets), drawn once, "
+        "or for training anew for each epoch",
     )
 
 
@@ -133,28 +135,39 @@ def checkpoint_of(arguments: argparse.Namespace, ending: str = "") -> Checkpoint
     return Checkpoint(path, resume="auto", **every)
 
 
-def load_data(arguments: argparse.Namespace) -> ImageData:
-    """Return the images that the options name; grey ones binarized once for testing."""
+def load_data(
+    arguments: argparse.Namespace,
+    visible: str = "bernoulli",
+    soft: bool = False,
+    scaling: ScalingOrFit = None,
+    columns: Names = None,
+) -> VisibleRows:
+    """Return the rows that the options name, for an RBM of these visible units."""
+    if own_data.is_own(arguments, DATA):
+        return visible_rows(arguments, visible, soft, scaling, columns)
     method: Literal["threshold", "sample"]
-    method = "threshold" if arguments.binarize == "threshold" else "sample"
+    method = "threshold" if arguments.binarize in (None, "threshold") else "sample"
     if arguments.data == "digits":
-        return datasets.load_digits(binarize=method, rng=arguments.seed)
-    if arguments.data == "mnist":
-        return datasets.load_mnist(arguments.data_dir, binarize=method, rng=arguments.seed)
-    if arguments.data == "binarized-mnist":
-        return datasets.load_binarized_mnist(arguments.data_dir).merge_valid()
-    return datasets.load_caltech101_silhouettes(arguments.data_dir).merge_valid()
+        data = datasets.load_digits(binarize=method, rng=arguments.seed)
+    elif arguments.data == "mnist":
+        data = datasets.load_mnist(arguments.data_dir, binarize=method, rng=arguments.seed)
+    elif arguments.data == "binarized-mnist":
+        data = datasets.load_binarized_mnist(arguments.data_dir).merge_valid()
+    else:
+        data = datasets.load_caltech101_silhouettes(arguments.data_dir).merge_valid()
+    given = training_images(arguments, data, soft)
+    return VisibleRows(data.name, data.train, data.test, given, data.image_shape)
 
 
 def training_images(arguments: argparse.Namespace, data: ImageData, soft: bool) -> Any:
     """Return what to train on: binary images, grey ones, or such that are drawn each epoch."""
+    if arguments.data not in GREY and (soft or arguments.binarize is not None):
+        given = "--soft" if soft else f"--binarize {arguments.binarize}"
+        raise ValueError(f"{given} is for grey images, --data {' or '.join(GREY)}")
+    if soft and arguments.binarize is not None:
+        raise ValueError(f"--binarize {arguments.binarize} has no effect with --soft")
     if arguments.binarize != "epoch" and not soft:
         return data.train
-    if arguments.data not in GREY:
-        given = "--soft" if soft else "--binarize epoch"
-        raise ValueError(f"{given} is for grey images, --data {' or '.join(GREY)}")
-    if soft and arguments.binarize == "epoch":
-        raise ValueError("--binarize epoch has no effect with --soft")
     if arguments.data == "digits":
         grey = datasets.load_digits()
     else:
@@ -162,26 +175,49 @@ def training_images(arguments: argparse.Namespace, data: ImageData, soft: bool) 
     return grey.train if soft else datasets.resampler(grey.train, arguments.seed)
 
 
-def require_pixels(
-    arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM, data: ImageData
+def rows_for(arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM) -> VisibleRows:
+    """Return the rows that the options name, for a model; refuse others than it is of."""
+    data = load_data(arguments, model.visible, scaling=model.scaling, columns=model.columns)
+    require_columns(arguments, model.n_visible, data.train.shape[1], data.image_shape is not None)
+    return data
+
+
+def require_columns(
+    arguments: argparse.Namespace, wanted: int, columns: int, images: bool = False
 ) -> None:
-    """Refuse images of another size than those the model is of."""
-    pixels = data.train.shape[1]
-    if model.n_visible != pixels:
+    """Refuse rows of another size than those a model is of."""
+    if wanted != columns:
+        of = f"images of {columns} pixels" if images else f"{columns} columns"
         raise ValueError(
-            f"{arguments.model} has {model.n_visible} visible units, --data {arguments.data} has "
-            f"images of {pixels} pixels; name by --data what the model was trained on"
+            f"{arguments.model} has {wanted} visible units, --data {arguments.data} has {of}; name "
+            "by --data what the model was trained on"
         )
 
 
-def square_side(model: TRBM | TruGRBM | BernoulliRBM) -> int:
-    """Return the side of a model's images; refuse what is no square."""
+def image_shape(
+    arguments: argparse.Namespace, model: TRBM | TruGRBM | BernoulliRBM
+) -> tuple[int, int]:
+    """Return the shape of a model's images, square ones if --size does not say it.
+
+    Raises
+    ------
+    ValueError
+        If the model has not as many visible units.
+    """
+    size = getattr(arguments, "size", None)
+    if size is not None:
+        found = own_data.size_of(size)
+        shape = (found, found) if isinstance(found, int) else found
+        if math.prod(shape) != model.n_visible:
+            raise ValueError(f"--size {size} does not fit a model of {model.n_visible} pixels")
+        return shape
     side = math.isqrt(model.n_visible)
     if side * side != model.n_visible:
         raise ValueError(
-            f"{model.n_visible} pixels make no square image; write a .npz file instead"
+            f"{model.n_visible} pixels make no square image; give its size by --size HxW, or write "
+            "a .npz or .csv file instead"
         )
-    return side
+    return side, side
 
 
 def anneal(

@@ -1,4 +1,4 @@
-"""Standard output that outlives its reader and prints in any encoding.
+"""Standard output that outlives its reader and prints in any encoding; the words of messages.
 
 A training of hours must not end because ``head`` has read enough, a disk is full, or a terminal
 knows no plus-minus sign.
@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 PLAIN = {"±": "+-", "−": "-", "–": "-", "×": "x", "∞": "inf", "…": "..."}
+# Arguments of the library in its messages, and how they are typed: key='X' is --key X.
+TYPED = {
+    r"\bskip_missing=True": "--skip-missing",
+    r"\b(key|size|drop|target|length|mirror)='([^']*)'": r"--\1 \2",
+    r"\b(key|size|drop|target|length|mirror)=": r"--\1 ",
+    r"the argument directory\b": "--data-dir",
+    r"\bdatasets\.fetch\('([^']*)'\)": r"trug-fast datasets fetch \1",
+}
 HANDLER = "trug_fast.plain"  # of characters that an encoding lacks
 
 
@@ -22,6 +31,13 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
         raise error
     unknown = error.object[error.start : error.end]
     return "".join(PLAIN.get(character, "?") for character in unknown), error.end
+
+
+def as_typed(words: str) -> str:
+    """Return a message of the library in words of the command."""
+    for pattern, typed in TYPED.items():
+        words = re.sub(pattern, typed, words)
+    return words
 
 
 codecs.register_error(HANDLER, _plain)

@@ -13,12 +13,11 @@ from trug_fast import datasets, plots
 from trug_fast._common import files
 from trug_fast._common.checks import FloatArray
 from trug_fast.datasets import MotionData
-from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 from trug_fast.training.choices import described
 
-from . import options
+from . import options, own_data
 from .choices import add_choice, add_choices
 
 TEMPORAL = (TruGTRBM, BernoulliTRBM)
@@ -44,9 +43,11 @@ def add(commands: Any) -> None:
     figure("family", "units of four intervals", draw_family)
     figure("units", "a model's nonlinearities", draw_units, "MODEL")
     figure("history", "a training's scores and truncation points", draw_history, "HISTORY")
-    figure("weights", "a temporal model's dictionaries, W1 and W2", draw_weights, "MODEL")
-    words = "bouncing balls, and how a temporal model goes on"
+    weights = figure("weights", "a temporal model's dictionaries, W1 and W2", draw_weights, "MODEL")
+    weights.add_argument("--size", metavar="N|HxW", help="of its images, if they are no squares")
+    words = "bouncing balls or a video of your own, and how a temporal model goes on"
     video = figure("video", words, draw_video, "MODEL")
+    own_data.add_reading(video, (), None, "size", "length")
     _add_continuation(video, n_frames=20)
     words = "motion capture, and how a temporal model goes on, as stick figures"
     motion = figure("motion", words, draw_motion, "MODEL")
@@ -78,7 +79,7 @@ def draw_family(arguments: argparse.Namespace) -> None:
 
 def draw_units(arguments: argparse.Namespace) -> None:
     """Draw what a model's units have become."""
-    model = load_model(arguments.model, TruGRBM, BernoulliRBM, *TEMPORAL)
+    model = load_model(arguments.model)
     plots.save(plots.nonlinearities(model), arguments.out)
     print(f"written to {arguments.out}")
 
@@ -92,25 +93,45 @@ def draw_history(arguments: argparse.Namespace) -> None:
 def draw_weights(arguments: argparse.Namespace) -> None:
     """Draw what a temporal model's units see of a frame, and of the one before."""
     model = load_model(arguments.model, *TEMPORAL)
-    side = options.square_side(model)
-    plots.dictionaries(model, (side, side)).savefig(arguments.out)
+    plots.dictionaries(model, options.image_shape(arguments, model)).savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 
 def draw_video(arguments: argparse.Namespace) -> None:
     """Draw a new video of bouncing balls, forecasts of it, and how a model goes on."""
     model = load_model(arguments.model, *TEMPORAL)
-    side, frames = options.square_side(model), arguments.n_seen + arguments.n_frames
-    balls = datasets.bouncing_balls(1, frames, size=side, rng=arguments.seed)[0]
+    shape, frames = options.image_shape(arguments, model), arguments.n_seen + arguments.n_frames
+    video = _video(arguments, model, shape, frames)
     plots.continuation(
         model,
-        balls,
-        (side, side),
+        video,
+        shape,
         n_seen=arguments.n_seen,
         n_gibbs=arguments.n_gibbs,
         rng=arguments.seed,
     ).savefig(arguments.out)
     print(f"written to {arguments.out}")
+
+
+def _video(
+    arguments: argparse.Namespace, model: TRBM, shape: tuple[int, int], frames: int
+) -> FloatArray:
+    """Return the first frames of the last sequence in a file of one's own, or balls."""
+    if arguments.data is None:
+        for name in ("key", "drop", "length"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"--{name} needs --data")
+        if shape[0] != shape[1]:
+            raise ValueError("frames are no squares, as bouncing balls are; name a file by --data")
+        balls: FloatArray = datasets.bouncing_balls(1, frames, size=shape[0], rng=arguments.seed)[0]
+        return balls
+    found: FloatArray = own_data.sequences_for(arguments, model)[-1]
+    if len(found) < frames:
+        raise ValueError(
+            f"--n-seen and --n-frames must be {len(found)} at most together, as the last sequence "
+            f"of {arguments.data} is long, got {frames}"
+        )
+    return found[:frames]
 
 
 def draw_motion(arguments: argparse.Namespace) -> None:

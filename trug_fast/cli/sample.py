@@ -6,6 +6,7 @@ Tested in tests/cli/test_cli.py.
 from __future__ import annotations
 
 import argparse
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -17,70 +18,109 @@ from trug_fast.models.stored import load_model
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 from trug_fast.training.choices import described
 
-from . import options
+from . import options, own_data
 from .choices import add_choice
+
+NUMBERS = (".npz", ".npy", ".csv")
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("sample", help="draw images, or a video, from a model")
+    parser = commands.add_parser("sample", help="draw images, rows or a video from a model")
     parser.set_defaults(run=run)
     parser.add_argument("model", metavar="MODEL", help="a file that training wrote")
-    parser.add_argument("-n", type=int, default=64, help="number of images or frames (default 64)")
+    parser.add_argument("-n", type=int, default=64, help="number of rows or frames (default 64)")
     sweeps = described(TruGRBM.sample)["n_gibbs"]
     of_frames = described(TRBM.generate)["n_gibbs"].default
     add_choice(parser, sweeps, own={"images": sweeps.default, "each frame": of_frames})
     parser.add_argument(
-        "--out", default="samples.png", help="a .png or .npz file; of videos a .gif too"
+        "--out",
+        metavar="FILE",
+        help="a .png, .npz, .npy or .csv file; of videos a .gif too (default samples.png, or "
+        ".npz where there are no images, beside the model)",
     )
-    parser.add_argument("--start", choices=("noise", "data"), default="noise")
-    options.add_data(parser)
+    parser.add_argument(
+        "--start",
+        choices=("noise", "data"),
+        default="noise",
+        help="where chains start; of a temporal model, data is the last sequence of --data, which "
+        "it goes on from (default noise)",
+    )
+    options.add_data(parser, "length")
+    parser.set_defaults(data=None)
     options.add_common(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Draw and write."""
     model = load_model(arguments.model, TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM)
-    video, target = isinstance(model, TRBM), Path(arguments.out)
-    suffixes = (".png", ".npz", ".gif") if video else (".png", ".npz")
-    if target.suffix not in suffixes:
-        raise ValueError(f"--out must end in {' or '.join(suffixes)}, got {arguments.out}")
+    if arguments.start != "data" and arguments.data is not None:
+        raise ValueError("--data has no effect without --start data")
+    video = isinstance(model, TRBM)
+    target = _target(arguments, model, (".png", *NUMBERS, ".gif") if video else (".png", *NUMBERS))
+    shape = None if target.suffix in NUMBERS else options.image_shape(arguments, model)
     n_gibbs = {} if arguments.n_gibbs is None else {"n_gibbs": arguments.n_gibbs}
     if video:
-        _sample_video(arguments, model, target, n_gibbs)
+        draws = _frames(arguments, model, n_gibbs)
+    else:  # means make smoother images; real numbers must vary as data do
+        smooth = shape is not None or model.visible == "bernoulli"
+        draws = _rows(arguments, model, return_mean=smooth, **n_gibbs)
+    if model.scaling is not None:
+        draws = model.scaling.undo(draws)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if shape is None:
+        _write(target, "frames" if video else "samples", draws, model.columns)
+    elif target.suffix == ".gif":
+        plots.save_video(draws, shape, target)
+    elif video:
+        plots.strips({"generated": draws}, shape).savefig(target)
     else:
-        _sample_images(arguments, model, target, n_gibbs)
+        plots.save(plots.images(draws, shape), target)
+    what = "frames" if video else "rows" if shape is None else "images"
+    print(f"{arguments.n} {what} written to {target}")
 
 
-def _sample_images(
-    arguments: argparse.Namespace, model: Any, target: Path, n_gibbs: dict[str, int]
-) -> None:
+def _target(arguments: argparse.Namespace, model: Any, suffixes: tuple[str, ...]) -> Path:
+    """Return the file to write: by default one beside the model, a picture if it has images."""
+    if arguments.out is None:
+        try:
+            options.image_shape(arguments, model)
+        except ValueError:
+            return Path(arguments.model).with_name("samples.npz")
+        return Path(arguments.model).with_name("samples.png")
+    target = Path(arguments.out)
+    if target.suffix not in suffixes:
+        raise ValueError(f"--out must end in {' or '.join(suffixes)}, got {arguments.out}")
+    return target
+
+
+def _write(target: Path, name: str, draws: Any, columns: own_data.Names) -> None:
+    """Write numbers in the format that the name of the file ends in; a table with its columns."""
+    if target.suffix == ".npz":
+        np.savez_compressed(target, **{name: draws})
+    elif target.suffix == ".npy":
+        np.save(target, draws)
+    else:
+        with target.open("w", encoding="utf-8", newline="") as stream:
+            if columns is not None:
+                csv.writer(stream, lineterminator="\n").writerow(columns)
+            np.savetxt(stream, draws, delimiter=",", fmt="%.9g")
+
+
+def _rows(arguments: argparse.Namespace, model: Any, **how: Any) -> Any:
     start = None
     if arguments.start == "data":
-        data = options.load_data(arguments)
-        options.require_pixels(arguments, model, data)
-        rows = data.test
+        arguments.data = arguments.data or options.DATA[0]
+        rows = options.rows_for(arguments, model).test
         start = rows[np.arange(arguments.n) % len(rows)]
-    draws = model.sample(arguments.n, rng=arguments.seed, start=start, return_mean=True, **n_gibbs)
-    if target.suffix == ".npz":
-        np.savez_compressed(target, samples=draws)
-    else:
-        side = options.square_side(model)
-        plots.save(plots.images(draws, (side, side)), target)
-    print(f"{arguments.n} images written to {target}")
+    return model.sample(arguments.n, rng=arguments.seed, start=start, **how)
 
 
-def _sample_video(
-    arguments: argparse.Namespace, model: TRBM, target: Path, n_gibbs: dict[str, int]
-) -> None:
-    """Draw a video, each frame the mean over the later half of its sweeps."""
-    frames = model.generate(arguments.n, return_mean=True, rng=arguments.seed, **n_gibbs)
-    if target.suffix == ".npz":
-        np.savez_compressed(target, frames=frames)
-    else:
-        side = options.square_side(model)
-        if target.suffix == ".gif":
-            plots.save_video(frames, (side, side), target)
-        else:
-            plots.strips({"generated": frames}, (side, side)).savefig(target)
-    print(f"{arguments.n} frames written to {target}")
+def _frames(arguments: argparse.Namespace, model: TRBM, n_gibbs: dict[str, int]) -> Any:
+    """Draw frames, each the mean over the later half of its sweeps."""
+    prefix = None
+    if arguments.start == "data":
+        prefix = own_data.sequences_for(arguments, model)[-1]
+    return model.generate(
+        arguments.n, prefix=prefix, return_mean=True, rng=arguments.seed, **n_gibbs
+    )

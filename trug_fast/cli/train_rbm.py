@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trug_fast.datasets import ImageData
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.choices import watched
@@ -20,6 +19,7 @@ from trug_fast.training.rbm.train import RBMFit, train_rbm
 
 from . import options
 from .choices import chosen
+from .own_rows import VisibleRows
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
 
 AIS = {"n_temperatures": 5000}  # half as many as of `evaluate`: a first look
@@ -31,7 +31,7 @@ class PixelData:
 
     rows: Any
     watched: Any
-    whole: ImageData
+    whole: VisibleRows
 
 
 class TrainRBM(TrainCommand):
@@ -41,8 +41,9 @@ class TrainRBM(TrainCommand):
     train = staticmethod(train_rbm)
     title, ordinary = "TruG-RBM", "ordinary RBM"
     kinds = (TruGRBM, BernoulliRBM)
-    own = {"n_hidden": {"digits": 100, "other": 500}}
-    figures = ("summary.png",)
+    own = {"n_hidden": {"digits": 100, "FILE": 100, "other": 500}}
+    figures = ("summary.png", "training.png")
+    sets = options.DATA
 
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which images, and how the model is scored."""
@@ -58,8 +59,9 @@ class TrainRBM(TrainCommand):
 
     def load(self, arguments: argparse.Namespace) -> PixelData:
         """Return the images."""
-        whole = options.load_data(arguments)
-        rows = options.training_images(arguments, whole, bool(arguments.soft))
+        visible, scaling = self.units_of(arguments)
+        whole = options.load_data(arguments, visible, bool(arguments.soft), scaling)
+        rows = whole.given
         if arguments.validation is None:
             if arguments.patience is not None:
                 raise ValueError("--patience needs --validation: test images must not choose")
@@ -76,11 +78,15 @@ class TrainRBM(TrainCommand):
     def words(self, arguments: argparse.Namespace, data: PixelData) -> str:
         """Return how many images there are."""
         whole = data.whole
-        return f"{whole.name}: {data.rows.shape[0]} training and {len(whole.test)} test images"
+        return (
+            f"{whole.name}: {data.rows.shape[0]} training and {len(whole.test)} test {whole.row}s"
+        )
 
     def fit(self, data: PixelData, **settings: Any) -> RBMFit:
         """Train."""
-        return train_rbm(data.rows, validation=watched(settings, data.watched), **settings)
+        found = train_rbm(data.rows, validation=watched(settings, data.watched), **settings)
+        model = found.model.with_scaling(data.whole.scaling)
+        return found._replace(model=model.with_columns(data.whole.columns))
 
     def scores(self, arguments: argparse.Namespace, data: PixelData, fit: RBMFit) -> Figures:
         """Return mean log-likelihoods by annealing."""
@@ -99,6 +105,7 @@ class TrainRBM(TrainCommand):
             "warnings": list(estimate.warnings),
             "training_seconds": float(fit.history["seconds"][-1]) if fit.history else 0.0,
             "annealing_seconds": time.perf_counter() - begun,
+            "of": whole.of,
             "epochs": len(fit.history.get("epoch", ())),
         }
         trug = isinstance(model, TruGRBM)
@@ -106,7 +113,8 @@ class TrainRBM(TrainCommand):
 
     def table(self, results: Results) -> Iterator[str]:
         """Return the log-likelihoods, and what speaks against them."""
-        header = ["", "test log-likelihood", "+-", "training images", "training time"]
+        of = next(iter(results.values()))["of"]
+        header = ["", "test log-likelihood", "+-", "of training", "training time"]
         rows = [
             [
                 title,
@@ -118,7 +126,7 @@ class TrainRBM(TrainCommand):
             for title, found in results.items()
         ]
         yield from rows_of(header, rows)
-        yield "nats per image, by annealed importance sampling; +- is the standard error of log Z"
+        yield f"nats per {of}, by annealed importance sampling; +- is the standard error of log Z"
         for title, found in results.items():
             for reason in found["warnings"]:
                 yield f"do not trust the {title}'s: {reason}"
@@ -137,8 +145,12 @@ class TrainRBM(TrainCommand):
         from trug_fast import plots
 
         (title, fit), *others = fits.items()
-        test = data.whole.test
-        rows = test[:: max(1, len(test) // 64)][:64]
+        whole = data.whole
+        if whole.image_shape is None:
+            if fit.history:
+                plots.training(fit.history).savefig(folder / "training.png")
+            return
+        rows = whole.test[:: max(1, len(whole.test) // 64)][:64]
         samples = fit.model.sample(start=rows, n_gibbs=500, rng=arguments.seed, return_mean=True)
         words = [
             f"{name} {found['test_log_likelihood']:.2f} ± {found['std_error']:.2f}".replace(
@@ -149,10 +161,11 @@ class TrainRBM(TrainCommand):
         plots.summary(
             fit.model,
             fit.history,
-            samples,
-            rows,
-            data.whole.image_shape,
+            whole.restored(samples),
+            whole.restored(rows),
+            whole.image_shape,
             baseline=others[0][1].history if others else None,
-            title=f"{fit.model.n_hidden} hidden units on {data.whole.name}, test log-likelihood in "
+            score_name="score (nats per image)" if fit.model.visible == "bernoulli" else "score",
+            title=f"{fit.model.n_hidden} hidden units on {whole.name}, test log-likelihood in "
             f"nats: {', '.join(words)}",
         ).savefig(folder / "summary.png")

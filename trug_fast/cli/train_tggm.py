@@ -5,19 +5,24 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from trug_fast import datasets
-from trug_fast.datasets import RegressionSplit
 from trug_fast.datasets.regression import UCI
 from trug_fast.evaluation.regression import prediction_scores
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
+from . import own_data
+from .own_data import TableSplit
+from .predict import write_predictions
 from .training import Figures, Results, TrainCommand, ends_of, rows_of, words_of
+
+ROWS = ("X_train", "y_train", "X_test", "y_test")
 
 
 class TrainTGGM(TrainCommand):
@@ -26,40 +31,47 @@ class TrainTGGM(TrainCommand):
     name, summary = "tggm", "a regression"
     train = staticmethod(train_tggm)
     title = "TruG-TGGM"
+    figures = ("predictions.png", "predictions.csv")
+    sets = tuple(UCI)
     kinds = (TruGTGGM,)
 
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which rows."""
-        parser.add_argument("--data", choices=tuple(UCI), default="yacht", help="default yacht")
+        own_data.add_reading(parser, self.sets, "yacht", "target", "skip_missing")
+        own_data.add_splitting(parser, "rows drawn at random, by --seed")
         parser.add_argument(
-            "--data-dir", help="where the files of the other sets lie (or set TRUG_FAST_DATA)"
+            "--data-dir", help="where the files of the named sets lie (or set TRUG_FAST_DATA)"
         )
         parser.add_argument(
-            "--split", type=int, default=0, help="which published split (default 0)"
+            "--split", type=int, metavar="N", help="which published split (default 0)"
         )
 
-    def load(self, arguments: argparse.Namespace) -> RegressionSplit:
+    def load(self, arguments: argparse.Namespace) -> TableSplit:
         """Return the rows."""
+        if own_data.is_own(arguments, self.sets, ("data_dir", "split")):
+            return own_data.regression_split(arguments)
         data = datasets.load_uci(arguments.data, arguments.data_dir)
         try:
-            return data.split(arguments.split)
+            return TableSplit(*data.split(arguments.split or 0))
         except IndexError as error:
             raise ValueError(f"--split: {error}") from None
 
-    def few(self, data: RegressionSplit) -> RegressionSplit:
+    def few(self, data: TableSplit) -> TableSplit:
         """Return twenty rows."""
-        return RegressionSplit(*(part[:20] for part in data))
+        return data._replace(**{name: part[:20] for name, part in zip(ROWS, data, strict=False)})
 
-    def words(self, arguments: argparse.Namespace, data: RegressionSplit) -> str:
+    def words(self, arguments: argparse.Namespace, data: TableSplit) -> str:
         """Return how many rows there are."""
         sizes = f"{len(data.y_train)} training and {len(data.y_test)} test rows"
-        return f"{arguments.data}, split {arguments.split}: {sizes}"
+        split = f", split {arguments.split or 0}" if arguments.data in self.sets else ""
+        return f"{own_data.stem(arguments.data)}{split}: {sizes}"
 
-    def fit(self, data: RegressionSplit, **settings: Any) -> TGGMFit:
+    def fit(self, data: TableSplit, **settings: Any) -> TGGMFit:
         """Train."""
-        return train_tggm(data.X_train, data.y_train, **settings)
+        found = train_tggm(data.X_train, data.y_train, **settings)
+        return found._replace(model=found.model.with_columns(data.columns))
 
-    def scores(self, arguments: argparse.Namespace, data: RegressionSplit, fit: TGGMFit) -> Figures:
+    def scores(self, arguments: argparse.Namespace, data: TableSplit, fit: TGGMFit) -> Figures:
         """Return errors of the test rows."""
         mean, std = fit.model.predict(data.X_test, return_std=True)
         return prediction_scores(data.y_test, mean, std) | {
@@ -69,7 +81,7 @@ class TrainTGGM(TrainCommand):
             "truncation_points": ends_of(fit.model),
         }
 
-    def others(self, arguments: argparse.Namespace, data: RegressionSplit) -> Results:
+    def others(self, arguments: argparse.Namespace, data: TableSplit) -> Results:
         """Return the figures of a multilayer perceptron of the same size and of ridge regression.
 
         Their predictions get one standard deviation, that of five-fold cross-validated errors.
@@ -99,6 +111,23 @@ class TrainTGGM(TrainCommand):
         for found in results.values():
             yield from words_of(found.get("truncation_points", {}))
 
+    def draw(
+        self,
+        arguments: argparse.Namespace,
+        folder: Path,
+        data: TableSplit,
+        fits: Mapping[str, TGGMFit],
+        results: Results,
+    ) -> None:
+        """Write predictions of the test rows, and draw them beside what was learned."""
+        fit = fits[self.title]
+        mean, std = fit.model.predict(data.X_test, return_std=True)
+        write_predictions(folder / "predictions.csv", mean, std, data.y_test)
+        from trug_fast import plots
+
+        figure = plots.regression(fit.model, fit.history, data.X_test, data.y_test)
+        figure.savefig(folder / "predictions.png")
+
 
 def _peers(hidden: int, seed: int) -> list[tuple[str, Any]]:
     """Return scikit-learn's models by name, on standardised data."""
@@ -123,7 +152,7 @@ def _peers(hidden: int, seed: int) -> list[tuple[str, Any]]:
     ]
 
 
-def _cross_validated(model: Any, data: RegressionSplit, seed: int) -> Figures:
+def _cross_validated(model: Any, data: TableSplit, seed: int) -> Figures:
     from sklearn.model_selection import KFold, cross_val_predict
 
     X, y = data.X_train, data.y_train

@@ -10,11 +10,18 @@ from typing import Any, NamedTuple
 from trug_fast import datasets
 from trug_fast.evaluation.forecasts import forecast_errors
 from trug_fast.evaluation.prediction import prediction_error
+from trug_fast.models.scaling import Scaling
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.training.choices import watched
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
+from . import own_data
+from .choices import chosen
+from .own_data import FrameSequences, Names
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
+
+VIDEOS = {"videos": 200, "test_videos": 20}
+SEEN = 10  # frames that a drawn continuation goes on from
 
 
 class VideoData(NamedTuple):
@@ -23,6 +30,9 @@ class VideoData(NamedTuple):
     rows: Any
     watched: Any
     test: Any
+    image_shape: tuple[int, int] | None
+    scaling: Scaling | None
+    columns: Names
 
 
 class TrainTRBM(TrainCommand):
@@ -42,18 +52,20 @@ class TrainTRBM(TrainCommand):
         "visible": {"balls": "bernoulli", "motion": "gaussian"},
     }
     figures = ("training.png", "strips.png", "generated.gif")
+    sets = ("balls", "motion")
 
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which sequences."""
-        parser.add_argument(
-            "--data",
-            choices=("balls", "motion"),
-            default="balls",
-            help="bouncing balls, made on the spot (default), or CMU motion capture, subject 35",
-        )
+        own_data.add_reading(parser, self.sets, "balls", "size", "length")
+        own_data.add_splitting(parser, "the last sequences")
         parser.add_argument("--data-dir", help="where the motion lies (or set TRUG_FAST_DATA)")
-        parser.add_argument("--videos", type=int, default=200, help="training videos (default 200)")
-        parser.add_argument("--test-videos", type=int, default=20, help="test videos (default 20)")
+        for name, what in VIDEOS.items():
+            parser.add_argument(
+                f"--{name.replace('_', '-')}",
+                type=int,
+                metavar="N",
+                help=f"{name.replace('_', ' ')} of bouncing balls (default {what})",
+            )
         parser.add_argument(
             "--validation",
             type=float,
@@ -64,37 +76,39 @@ class TrainTRBM(TrainCommand):
 
     def load(self, arguments: argparse.Namespace) -> VideoData:
         """Return the sequences."""
-        train: Any
-        test: Any
-        if arguments.data == "motion":
-            motion = datasets.load_cmu_motion(arguments.data_dir)
-            train, test = motion.train, motion.test
+        own = own_data.is_own(arguments, self.sets, ("data_dir", *VIDEOS))
+        if own:
+            data = own_data.frame_sequences(arguments, *self.units_of(arguments))
         else:
-            train = datasets.bouncing_balls(arguments.videos, rng=arguments.seed)
-            test = datasets.bouncing_balls(arguments.test_videos, rng=arguments.seed + 1)
-        kept, rest = held_back(train, arguments.validation)
+            data = _shipped(arguments)
+        kept, rest = held_back(data.train, arguments.validation)
         if rest is None and arguments.patience is not None:
             raise ValueError("--patience needs --validation: test sequences must not choose")
-        return VideoData(kept, test if rest is None else rest, test)
+        watched = data.test if rest is None else rest
+        return VideoData(kept, watched, *data[1:])
 
     def few(self, data: VideoData) -> VideoData:
         """Return two short sequences."""
-        short = [x[:3] for x in data.rows[:2]]
-        return VideoData(short, short, short)
+        short = [x[:3] for x in data.rows if len(x) > 1][:2]
+        return data._replace(rows=short, watched=short, test=short)
 
     def words(self, arguments: argparse.Namespace, data: VideoData) -> str:
         """Return how many sequences there are."""
-        return f"{arguments.data}: {len(data.rows)} training and {len(data.test)} test sequences"
+        name = own_data.stem(arguments.data)
+        return f"{name}: {len(data.rows)} training and {len(data.test)} test sequences"
 
     def fit(self, data: VideoData, **settings: Any) -> TRBMFit:
         """Train."""
-        return train_trbm(data.rows, validation=watched(settings, data.watched), **settings)
+        found = train_trbm(data.rows, validation=watched(settings, data.watched), **settings)
+        model = found.model.with_scaling(data.scaling).with_columns(data.columns)
+        return found._replace(model=model)
 
     def scores(self, arguments: argparse.Namespace, data: VideoData, fit: TRBMFit) -> Figures:
         """Return the error of forecasts."""
         error = prediction_error(fit.model, data.test, rng=arguments.seed).mean()
         figures = {
             "prediction_error": float(error),
+            "of": "frame" if data.scaling is None else "frame of standardised columns",
             "training_seconds": float(fit.history["seconds"][-1]) if fit.history else 0.0,
             "epochs": len(fit.history.get("epoch", ())),
         }
@@ -117,7 +131,8 @@ class TrainTRBM(TrainCommand):
             for title, found in results.items()
         ]
         yield from rows_of(["", "test error", "training time"], rows)
-        yield "error: squared, of one-step forecasts, summed over a frame, mean over all frames"
+        of = next(iter(results.values()))["of"]
+        yield f"error: squared, of one-step forecasts, summed over a {of}, mean over all frames"
         for found in results.values():
             yield from words_of(found.get("truncation_points", {}))
 
@@ -135,8 +150,21 @@ class TrainTRBM(TrainCommand):
         fit, video, seed = fits[next(iter(fits))], data.test[0], arguments.seed
         if "score" in fit.history or "upper_mean" in fit.history:
             plots.training(fit.history).savefig(folder / "training.png")
-        if arguments.data != "balls":
+        shape, seen = data.image_shape, min(SEEN, len(video) - 1)
+        if shape is None:
             return
-        plots.continuation(fit.model, video[:30], (30, 30), rng=seed).savefig(folder / "strips.png")
-        dream = fit.model.generate(20, prefix=video[:10], return_mean=True, rng=seed)
-        plots.save_video(dream, (30, 30), folder / "generated.gif")
+        strips = plots.continuation(fit.model, video[:30], shape, n_seen=seen, rng=seed)
+        strips.savefig(folder / "strips.png")
+        dream = fit.model.generate(20, prefix=video[:seen], return_mean=True, rng=seed)
+        plots.save_video(dream, shape, folder / "generated.gif")
+
+
+def _shipped(arguments: argparse.Namespace) -> FrameSequences:
+    """Return balls or motion."""
+    if arguments.data == "motion":
+        motion = datasets.load_cmu_motion(arguments.data_dir)
+        return FrameSequences(motion.train, motion.test, None, None)
+    videos = VIDEOS | chosen(arguments, VIDEOS)
+    train = datasets.bouncing_balls(videos["videos"], rng=arguments.seed)
+    test = datasets.bouncing_balls(videos["test_videos"], rng=arguments.seed + 1)
+    return FrameSequences(train, test, (30, 30), None)  # type: ignore[arg-type]

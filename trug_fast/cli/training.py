@@ -20,13 +20,14 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.stored import load_model
 from trug_fast.training.choices import HIDDEN, arguments_of
 
-from . import options
+from . import options, own_data
 from .choices import add_training, chosen_training
 
 Choices = dict[str, Any]
 Figures = dict[str, Any]
 Results = dict[str, Figures]
 
+FILE = "FILE"  # stands for data of one's own
 MODEL, BASELINE = "model", "baseline"  # names of files, for the runs of a command
 OF_TRUG = ("truncation", "truncation_rate", *HIDDEN.flat())  # what ordinary units do not have
 
@@ -47,9 +48,11 @@ class TrainCommand(ABC):
         That training can go on from.
     own : mapping
         Defaults that are this command's, not the library's: values, or mappings from data sets to
-        them ("other": from all others).
+        them ("FILE": from those of one's own; "other": from all others).
     figures : sequence of str
         Files that `draw` writes.
+    sets : sequence of str
+        What --data may be beside a file of one's own.
     """
 
     name: ClassVar[str]
@@ -60,6 +63,7 @@ class TrainCommand(ABC):
     kinds: ClassVar[Sequence[type]]
     own: ClassVar[Mapping[str, Any]] = {}
     figures: ClassVar[Sequence[str]] = ()
+    sets: ClassVar[Sequence[str]] = ()
 
     @abstractmethod
     def add_data(self, parser: argparse.ArgumentParser) -> None:
@@ -124,7 +128,7 @@ class TrainCommand(ABC):
             name: options.checkpoint_of(arguments, "" if name == MODEL else f"-{name}")
             for name in runs
         }
-        folder = Path(arguments.out or f"trug-{self.name}-{arguments.data}")
+        folder = Path(arguments.out or f"trug-{self.name}-{own_data.stem(arguments.data)}")
         self._refuse_foreign(folder)
         data = self.load(arguments)
         self._rehearse(arguments, data, runs[MODEL])
@@ -162,8 +166,19 @@ class TrainCommand(ABC):
         for name, value in self.own.items():
             if getattr(arguments, name) is None:
                 if isinstance(value, Mapping):
-                    value = value.get(arguments.data, value.get("other"))
+                    known = arguments.data in self.sets
+                    value = value.get(arguments.data if known else FILE, value.get("other"))
                 setattr(arguments, name, value)
+
+    def units_of(self, arguments: argparse.Namespace) -> tuple[str, own_data.ScalingOrFit]:
+        """Return the kind of visible units, and how real data are standardised for them.
+
+        Both are those of the model that training goes on from, if there is one.
+        """
+        if arguments.start is None:
+            return arguments.visible or "bernoulli", own_data.FIT
+        model = load_model(arguments.start, *self.kinds)
+        return arguments.visible or model.visible, model.scaling
 
     def _runs(self, arguments: argparse.Namespace) -> dict[str, Choices]:
         """Return the choices of each training."""

@@ -1,10 +1,13 @@
 """Data sets: images, videos, motion and regression; shipped, made or read from authors' files.
 
 The handwritten 8x8 digits and the yachts are part of the package. The others are read from files
-that you have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once.
+that you have: pass their folder, or set the environment variable ``TRUG_FAST_DATA`` once; `fetch`
+gets them from a server.  Data of your own are read by `read`.
 """
 
 from .binary import Resampler, binarize, resampler
+from .downloads import fetch
+from .files import FileData, read
 from .images import (
     ImageData,
     load_binarized_mnist,
@@ -20,6 +23,7 @@ from .videos import bouncing_balls
 
 __all__ = [
     "Bone",
+    "FileData",
     "ImageData",
     "MotionData",
     "RegressionData",
@@ -29,6 +33,7 @@ __all__ = [
     "binarize",
     "bouncing_balls",
     "euler",
+    "fetch",
     "joint_positions",
     "load_binarized_mnist",
     "load_caltech101_silhouettes",
@@ -38,6 +43,7 @@ __all__ = [
     "load_mnist",
     "load_uci",
     "load_yacht",
+    "read",
     "read_asf",
     "resampler",
 ]

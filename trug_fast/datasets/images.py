@@ -150,7 +150,7 @@ def load_mnist(
     >>> mnist = load_mnist("data", binarize="sample", rng=0)  # doctest: +SKIP
     """
     to_pixels = _grey_to_pixels(binarize, rng, max_value=255)
-    folder = Folder(directory, ["mnist", "MNIST/raw"], "Yann LeCun's MNIST page")
+    folder = Folder(directory, ["mnist", "MNIST/raw"], "Yann LeCun's MNIST page", "mnist")
     train, train_labels = _read_idx_pair(folder, "train")
     test, test_labels = _read_idx_pair(folder, "t10k")
     return ImageData(
@@ -196,6 +196,7 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
         directory,
         ["mnist_binarized", "binarized_mnist"],
         "Hugo Larochelle's binarized MNIST page at the University of Toronto",
+        "binarized-mnist",
     )
     packed = "binarized_mnist_fixed.npz"
     texts = [f"binarized_mnist_{part}.amat" for part in BINARIZED_MNIST_ROWS]
@@ -250,6 +251,7 @@ def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = F
         directory,
         ["caltech101_silhouettes"],
         "Benjamin Marlin's page of the CalTech 101 Silhouettes",
+        "caltech",
     )
     path = folder.need("caltech101_silhouettes_28_split1.mat")
     parts = "train", "val", "test"

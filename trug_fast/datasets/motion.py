@@ -130,7 +130,9 @@ def load_cmu_skeleton(directory: Directory = None) -> Skeleton:
 
 
 def _folder(directory: Directory) -> Folder:
-    return Folder(directory, ["cmu_mocap"], "the CMU motion capture data base, subject 35")
+    return Folder(
+        directory, ["cmu_mocap"], "the CMU motion capture data base, subject 35", "motion"
+    )
 
 
 def _from_original(folder: Folder) -> MotionData:

@@ -23,6 +23,7 @@ PACKED = 15  # a part of a MATLAB file that is compressed
 INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NUMERIC = {"double", "single", "logical"} | INTEGERS
 ENVIRONMENT_VARIABLE = "TRUG_FAST_DATA"
+FETCHED = "~/.cache/trug_fast"  # where fetched files are put, if nothing is said
 
 Directory = str | os.PathLike[str] | None
 
@@ -31,17 +32,21 @@ class Folder:
     """The places where the files of one data set may lie.
 
     `subfolders` are those of the user's folder that are looked into after the folder itself;
-    `home` says where the files can be got.
+    `home` says where the files can be got, `fetch` under which name they can be fetched.
     """
 
-    def __init__(self, directory: Directory, subfolders: Sequence[str], home: str) -> None:
+    def __init__(
+        self, directory: Directory, subfolders: Sequence[str], home: str, fetch: str = ""
+    ) -> None:
         if directory is not None and not isinstance(directory, (str, os.PathLike)):
             raise TypeError(f"directory must be a path or None, got {type(directory).__name__}")
         if directory == "":
             raise ValueError("directory must name a folder, got ''")
         top = directory or os.environ.get(ENVIRONMENT_VARIABLE)
+        if not top and Path(FETCHED).expanduser().is_dir():
+            top = Path(FETCHED).expanduser()
         self.places = [Path(top, sub) for sub in ("", *subfolders)] if top else []
-        self.home = home
+        self.home, self.fetch = home, fetch
 
     def find(self, *names: str) -> Path | None:
         """Give the first file that has one of these names."""
@@ -54,10 +59,11 @@ class Folder:
     def missing(self, *names: str) -> FileNotFoundError:
         """Give the error that says what was looked for, where, and where it can be got."""
         where = f"in {', '.join(map(str, self.places))}" if self.places else "nowhere"
+        how = f", or fetch them with datasets.fetch({self.fetch!r})" if self.fetch else ""
         return FileNotFoundError(
             f"no file {' or '.join(names)} (looked {where}); the files come from {self.home}; "
             f"name their folder by the argument directory or by the environment variable "
-            f"{ENVIRONMENT_VARIABLE}"
+            f"{ENVIRONMENT_VARIABLE}{how}"
         )
 
     def need(self, *names: str) -> Path:

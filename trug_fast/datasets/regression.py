@@ -137,9 +137,10 @@ def load_uci(name: str, directory: Directory = None) -> RegressionData:
     checks.choice("name", name, tuple(UCI))
     file, rows = UCI[name]
     home = "the code of Y. Gal's 'Dropout as a Bayesian Approximation' (folder UCI_Datasets)"
-    folder = Folder(directory, ["uci", "UCI_Datasets"], "UCI" if name == "year" else home)
+    places = ["uci", "UCI_Datasets"]
     if name == "year":
-        return _year(folder.need(f"{file}.txt"))
+        return _year(Folder(directory, places, "UCI").need(f"{file}.txt"))
+    folder = Folder(directory, places, home, name)
     packed, text = f"{file}.npz", f"{file}/data/data.txt"
     path = folder.find(packed, text)
     if path is None and name == "yacht":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -10,7 +12,12 @@ import numpy as np
 from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
 
+from .scaling import Scaling
+
 Self = TypeVar("Self", bound="Model")
+
+SCALING = {"mean": "scaling_mean", "deviation": "scaling_deviation"}  # its arrays in files
+COLUMNS = "columns"  # names in files
 
 
 class Field(NamedTuple):
@@ -39,6 +46,9 @@ class Model:
     fields: ClassVar[tuple[Field, ...]]  # in the order of the constructor
     shown: ClassVar[tuple[str, ...]]  # attributes that tell models apart in print
     names: tuple[str, ...]  # of the parameters that a model has; of a class, those all have
+    scaling: Scaling | None = None  # how data become the numbers of the model, if it is known
+    columns: tuple[str, ...] | None = None  # names of inputs or visible units, if they are known
+    counted: ClassVar[str]  # the attribute that says how many columns data have
 
     def __init_subclass__(cls) -> None:
         """Give a class the names of what all its models have."""
@@ -104,6 +114,10 @@ class Model:
         The file appears whole or not at all.
         """
         arrays = {name: np.asarray(value) for name, value in self.arrays().items()}
+        if self.scaling is not None:
+            arrays |= {own: getattr(self.scaling, name) for name, own in SCALING.items()}
+        if self.columns is not None:
+            arrays[COLUMNS] = np.array(self.columns)
         files.write(path, type(self).__name__, arrays)
 
     @classmethod
@@ -119,8 +133,58 @@ class Model:
         """
         optional = tuple(field.name for field in cls.fields if field.optional)
         arrays: dict[str, Any] = dict.fromkeys(optional)
-        found = files.read(path, cls.__name__, cls.names, optional)
+        more = (*SCALING.values(), COLUMNS)
+        found = files.read(path, cls.__name__, cls.names, (*optional, *more))
+        names = found.pop(COLUMNS, None)
+        scales = {name: found.pop(own) for name, own in SCALING.items() if own in found}
         # Files of temporal models once held an empty array for what was left out.
         arrays |= {k: v for k, v in found.items() if v.size or k not in optional}
         with files.building_from(path):
-            return cls(**arrays)
+            model = cls(**arrays)
+            if scales:
+                model = model._scaled(Scaling(**scales))
+            return model if names is None else model.with_columns(names.tolist())
+
+    def with_columns(self: Self, columns: Sequence[str] | None) -> Self:
+        """Return the same model, which remembers what the columns of its data are called.
+
+        They are in its file and, as ``columns``, in the model that :meth:`load` returns.
+        ``trug-fast`` finds the columns of tables by them, in whatever order these are, and writes
+        them over samples.
+
+        Parameters
+        ----------
+        columns : sequence of str, or None
+            A name for each input or visible unit, all different.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there are more or less, or some are the same or no words.
+
+        Examples
+        --------
+        >>> import trug_fast as tf
+        >>> model = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0).with_columns(["rain", "sun"])
+        >>> model.columns
+        ('rain', 'sun')
+        """
+        names = None
+        if columns is not None:
+            if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+                raise TypeError(f"columns must be a sequence of words, got {columns!r}")
+            names, width = tuple(columns), getattr(self, self.counted)
+            if len(names) != width or len(set(names)) < width:
+                raise ValueError(
+                    f"columns must be {width} different names, as the model has so many "
+                    f"{self.counted}, got {len(set(names))}"
+                )
+        other = copy.copy(self)
+        other.columns = names
+        return other
+
+    def _scaled(self: Self, scaling: Scaling | None) -> Self:
+        """Return the same model with a scaling that fits it, or without one."""
+        raise ValueError(
+            f"a {type(self).__name__} has no scaling: it takes data in their own units"
+        )

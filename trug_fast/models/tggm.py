@@ -85,6 +85,7 @@ class TruGTGGM(Model):
         Field("hidden_variance", (), positive=True, optional=True),
     )
     shown = ("n_inputs", "n_hidden", "n_outputs")
+    counted = "n_inputs"
     input_weights: FloatArray
     input_bias: FloatArray
     output_weights: FloatArray

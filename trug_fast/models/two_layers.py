@@ -5,8 +5,10 @@ Tested in tests/models/test_rbm.py and test_trbm.py.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import copy
+from typing import Any, ClassVar, TypeVar
 
+from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import work
@@ -14,7 +16,10 @@ from trug_fast.kernels.rbm import gibbs
 
 from .fields import Model
 from .hidden_units import BernoulliHidden, HiddenLayer, TruGHidden
+from .scaling import Scaling
 from .visible_units import VisibleUnits, units_of
+
+Self = TypeVar("Self", bound="TwoLayers")
 
 
 class TwoLayers(Model):
@@ -26,10 +31,59 @@ class TwoLayers(Model):
     visible_precision: FloatArray | None  # of Gaussian visible units
     hidden_kind: ClassVar[type[TruGHidden] | type[BernoulliHidden]]
     shown = ("n_visible", "n_hidden", "visible")
+    counted = "n_visible"
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
         self.hidden_units.check(self.weights, self.visible_precision)
+
+    def with_scaling(self: Self, scaling: Scaling | None) -> Self:
+        """Return the same model, which remembers how its data were standardised.
+
+        The model's own numbers stay those of standardised data: what it takes and gives are not
+        rescaled.  :meth:`save` writes the scaling into the file, and the model that :meth:`load`
+        returns has it as ``scaling``; ``trug-fast`` gives samples and forecasts in the units of the
+        data by it.
+
+        Parameters
+        ----------
+        scaling : Scaling or None
+
+        Raises
+        ------
+        TypeError
+            If it is none.
+        ValueError
+            If visible units are not Gaussian, or not as many as the scaling has columns.
+
+        Examples
+        --------
+        >>> import trug_fast as tf
+        >>> scaling = tf.Scaling([20.0, -3.0], [5.0, 0.1])
+        >>> plain = tf.TruGRBM([[1.0], [1.0]], 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=4.0)
+        >>> model = plain.with_scaling(scaling)
+        >>> draws = model.scaling.undo(model.sample(1000, n_gibbs=50, rng=0))
+        >>> draws.mean(axis=0).round()
+        array([20., -3.])
+        """
+        return self._scaled(scaling)
+
+    def _scaled(self: Self, scaling: Scaling | None) -> Self:
+        if scaling is not None:
+            checks.kind("scaling", scaling, Scaling)
+            if self.visible != "gaussian":
+                raise ValueError(
+                    "scaling is for Gaussian visible units, which take real numbers; these are 0 "
+                    "or 1"
+                )
+            if scaling.mean.size != self.n_visible:
+                raise ValueError(
+                    f"scaling must have {self.n_visible} columns, as the model has visible units, "
+                    f"got {scaling.mean.size}"
+                )
+        other = copy.copy(self)
+        other.scaling = scaling
+        return other
 
     @property
     def n_visible(self) -> int:

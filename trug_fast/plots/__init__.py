@@ -9,7 +9,8 @@ from .canvas import save
 from .curves import scores, training, truncation_points
 from .image_grid import images
 from .motion import save_motion, side_view, stick_figures
-from .overview import summary
+from .overview import fit, summary
+from .regression import predictions, regression
 from .units import family, nonlinearities, truncation_histogram, unit_mean
 from .video import continuation, dictionaries, save_video, strips
 
@@ -17,8 +18,11 @@ __all__ = [
     "continuation",
     "dictionaries",
     "family",
+    "fit",
     "images",
     "nonlinearities",
+    "predictions",
+    "regression",
     "save",
     "save_motion",
     "save_video",

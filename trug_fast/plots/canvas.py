@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +33,16 @@ def new_figure(width: float, height: float) -> Figure:
     layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
     figure = Figure(figsize=(width, height), dpi=150, layout=layout)
     FigureCanvasAgg(figure)
+    # Notebooks show what has this; a figure has it from pyplot only.
+    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
     return figure
+
+
+def _png(figure: Figure) -> bytes:
+    """Return the picture of a figure."""
+    content = BytesIO()
+    figure.savefig(content, format="png")
+    return content.getvalue()
 
 
 def save(ax: Axes, path: str | Path) -> None:

@@ -125,7 +125,7 @@ def training(history: Mapping[str, NDArray[Any]], *, score_name: str = "score") 
         If the history holds neither scores nor learned truncation points.
     """
     learned = any(f"{end}_mean" in history for end in ("lower", "upper"))
-    if not learned and "score" not in history:
+    if not learned and not any(name in history for name in ("score", "validation_score")):
         raise ValueError(
             f"history must hold scores or learned truncation points, got {', '.join(history)}"
         )

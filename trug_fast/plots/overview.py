@@ -11,12 +11,43 @@ from trug_fast._common import checks
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 
 from .canvas import ORANGE, new_figure, set_title
-from .curves import scores
+from .curves import scores, truncation_points
 from .image_grid import images, strongest
 from .units import nonlinearities, truncation_histogram
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def fit(model: Any, history: Mapping[str, NDArray[Any]], *, score_name: str = "score") -> Figure:
+    """Draw what a training came to: the units, and what is known of its course.
+
+    Parameters
+    ----------
+    model : TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM or TruGTGGM
+    history : mapping of arrays
+        As training returns it.
+    score_name : str
+        What the history's score is.
+
+    Returns
+    -------
+    matplotlib Figure
+        The nonlinearities of the hidden units; the scores, if there are some; the truncation
+        points, if they were learned.
+    """
+    checks.kind("history", history, Mapping)
+    scored = any(name in history for name in ("score", "validation_score"))
+    learned = any(f"{end}_mean" in history for end in ("lower", "upper"))
+    count = 1 + scored + learned
+    figure = new_figure(4.2 * count, 3.2)
+    panels = iter(figure.subplots(1, count, squeeze=False)[0])
+    nonlinearities(model, next(panels))
+    if scored:
+        scores(history, next(panels), score_name=score_name)
+    if learned:
+        truncation_points(history, next(panels))
+    return figure
 
 
 def summary(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TRBM, TruGTRBM
 
 from .canvas import BLUE, GREY, ORANGE, interval_name, new_figure, set_title, tidy
@@ -49,13 +50,14 @@ def family() -> Figure:
 
 
 def nonlinearities(
-    model: TruGRBM | BernoulliRBM | TRBM, ax: Axes | None = None, *, n: int = 5
+    model: TruGRBM | BernoulliRBM | TRBM | TruGTGGM, ax: Axes | None = None, *, n: int = 5
 ) -> Axes:
     """Draw what units make of their net input: E[h | a], with a = W'x + c.
 
     Parameters
     ----------
-    model : TruGRBM or BernoulliRBM, or a temporal one
+    model : TruGRBM or BernoulliRBM, a temporal one, or TruGTGGM
+        The net input of a regression's unit is its mean before truncation over its variance.
     ax : matplotlib Axes, optional
     n : int
         Curves drawn, of the units at evenly spaced quantiles of the interval's width.  Beside
@@ -66,27 +68,32 @@ def nonlinearities(
     matplotlib Axes
     """
     count = checks.count("n", n)
-    checks.kind("model", model, TruGRBM, BernoulliRBM, TRBM)
+    checks.kind("model", model, TruGRBM, BernoulliRBM, TRBM, TruGTGGM)
     ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
     ax.set(xlabel="net input", ylabel="mean of the hidden unit")
     tidy(ax)
-    if not isinstance(model, TruGRBM | TruGTRBM):
+    if not isinstance(model, TruGRBM | TruGTRBM | TruGTGGM):
         net = np.linspace(-6.0, 6.0, 241)
         ax.plot(net, 1 / (1 + np.exp(-net)), color=BLUE, lw=2)
         set_title(ax, "nonlinearity: sigmoid")
         return ax
+    precisions = (
+        np.full(model.n_hidden, 1 / model.hidden_variance)
+        if isinstance(model, TruGTGGM)
+        else model.precision
+    )
     order = np.argsort(model.upper - model.lower, kind="stable")
     units = order[np.unique(np.linspace(0, len(order) - 1, count).round().astype(int))]
     # Identical curves are drawn once.
-    kept = {(model.precision[j], model.lower[j], model.upper[j]): j for j in units}
+    kept = {(precisions[j], model.lower[j], model.upper[j]): j for j in units}
     chosen = np.array(list(kept.values()))
-    precision, lower, upper = (a[chosen] for a in (model.precision, model.lower, model.upper))
+    precision, lower, upper = (a[chosen] for a in (precisions, model.lower, model.upper))
     ends = np.concatenate([precision * lower, precision * upper])
     ends = ends[np.isfinite(ends)]
     spread = 2 * float(np.sqrt(np.abs(precision)).max()) + 1
     low, high = min(-3.0, ends.min(initial=0.0) - spread), max(3.0, ends.max(initial=0.0) + spread)
     net = np.linspace(low, high, 401)
-    middle = float(np.median(model.precision))
+    middle = float(np.median(precisions))
     if middle > 0:
         for end, style, name in ((1.0, ":", "[0, 1]"), (math.inf, "--", "[0, ∞)")):
             curve = unit_mean(net, middle, 0.0, end)[:, 0]

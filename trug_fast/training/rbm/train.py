@@ -18,6 +18,7 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.gathering import rows_together
 from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
@@ -70,6 +71,8 @@ class RBMFit(NamedTuple):
     model: TruGRBM | BernoulliRBM
     history: History
     interrupted: bool
+
+    plot = plot
 
 
 def train_rbm(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
+from trug_fast.models.scaling import Scaling
 
 CONSTANT = 2.0**-26  # a constant target is forecast as exactly as the root of float64's grid
 
@@ -32,12 +33,10 @@ class Scale:
         Infinity makes the column 0, and its weights 0 in the model's own units: what never varied
         in training has no influence on predictions.
         """
-        mean = data.mean(axis=0, dtype=np.float64)
-        deviation = data.std(axis=0, dtype=np.float64)
-        # That of a constant need not come out as 0.
-        flat = (data == data[0]).all(axis=0) | (deviation <= 1e-14 * abs(mean))
-        size = np.where(abs(mean) < 1e-100, 1.0, abs(mean))
-        return cls(mean, np.where(flat, constant * size, deviation), ~flat)
+        found = Scaling.of_rows(data)
+        size = np.where(abs(found.mean) < 1e-100, 1.0, abs(found.mean))
+        deviation = np.where(found.varies, found.deviation, constant * size)
+        return cls(found.mean, deviation, found.varies)
 
     @classmethod
     def none(cls, columns: int) -> Scale:

@@ -13,6 +13,7 @@ from trug_fast._common.randomness import RngLike
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
+from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, History, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
@@ -46,6 +47,8 @@ class TGGMFit(NamedTuple):
     interrupted: bool
     learning_rate: Rate  # the chosen one
     best_epoch: int  # after which the model was taken
+
+    plot = plot
 
 
 def train_tggm(

@@ -14,6 +14,7 @@ from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_optimizer
@@ -39,6 +40,8 @@ class TRBMFit(NamedTuple):
     model: TruGTRBM | BernoulliTRBM
     history: History
     interrupted: bool
+
+    plot = plot
 
 
 def train_trbm(

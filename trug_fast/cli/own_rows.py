@@ -1,0 +1,148 @@
+"""One's own rows for an RBM: zeros and ones, grey levels, or real numbers that are standardised.
+
+Tested in tests/cli/test_own_data.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trug_fast import datasets
+from trug_fast.models.scaling import Scaling
+
+from .own_data import (
+    BYTE,
+    Names,
+    ScalingOrFit,
+    arranged,
+    known_names,
+    read,
+    scaling_for,
+    split,
+    stem,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class VisibleRows:
+    """Rows for an RBM: all that are tested and trained on, and what training takes of them.
+
+    Attributes
+    ----------
+    name : str
+    train, test : arrays, shape (rows, columns)
+    given : array or Resampler
+        What to train on, grey or drawn anew for each epoch if that is asked for.
+    image_shape : (int, int) or None
+    scaling : Scaling or None
+        How real numbers were standardised.
+    columns : tuple of str or None
+    """
+
+    name: str
+    train: Any
+    test: Any
+    given: Any
+    image_shape: tuple[int, int] | None
+    scaling: Scaling | None = None
+    columns: Names = None
+
+    @property
+    def row(self) -> str:
+        """What a row is called."""
+        return "row" if self.image_shape is None else "image"
+
+    @property
+    def of(self) -> str:
+        """What log-likelihoods are of."""
+        return self.row if self.scaling is None else f"{self.row} of standardised columns"
+
+    def restored(self, rows: Any) -> Any:
+        """Return rows in the units of the data."""
+        return rows if self.scaling is None else self.scaling.undo(rows)
+
+
+def visible_rows(
+    arguments: argparse.Namespace,
+    visible: str,
+    soft: bool,
+    scaling: ScalingOrFit,
+    columns: Names = None,
+) -> VisibleRows:
+    """Return one's own rows for an RBM of these visible units.
+
+    Real numbers are standardised by ``scaling``, or left as they are without one; columns are put
+    in the order of these names.
+    """
+    data = read(arguments, arguments.data)
+    names = data.columns if columns is None else columns
+    rows, shape = arranged(arguments.data, data.rows(), data.columns, columns), data.image_shape
+    kept, tested = split(arguments, len(rows))
+    train, test = rows[kept], rows[tested]
+    if arguments.test is not None:
+        other = read(arguments, arguments.test)
+        test = arranged(arguments.test, other.rows(), other.columns, names)
+    if train.shape[1] != test.shape[1]:
+        raise ValueError(
+            f"{arguments.test} has {test.shape[1]} columns, {arguments.data} has {train.shape[1]}"
+        )
+    name, names = stem(arguments.data), known_names(names)
+    if visible == "gaussian":
+        if arguments.binarize is not None:
+            raise ValueError("--binarize has no effect on real numbers, --visible gaussian")
+        own = scaling_for(arguments.data, train, scaling)
+        if own is not None:
+            train, test = own.apply(train), own.apply(test)
+        return VisibleRows(name, train, test, train, shape, own, names)
+    levels = _levels(arguments.data, train, test)
+    if levels is None:
+        train, test = train.astype(np.uint8), test.astype(np.uint8)
+        return VisibleRows(name, train, test, train, shape, columns=names)
+    grey = VisibleRows(name, train, test, train, shape, columns=names)
+    return _binary(arguments, grey, levels, soft)
+
+
+def _levels(path: str, train: Any, test: Any) -> float | None:
+    """Return the level of a full pixel; None of rows that are 0 and 1 already."""
+    if all(((part == 0) | (part == 1)).all() for part in (train, test)):
+        return None
+    low = min(float(part.min()) for part in (train, test))
+    high = max(float(part.max()) for part in (train, test))
+    if 0 <= low and high <= 1:
+        return 1.0
+    whole = all((part == np.round(part)).all() for part in (train, test))
+    if low >= 0 and whole and BYTE / 2 < high <= BYTE:
+        return float(BYTE)
+    raise ValueError(
+        f"{path} has values from {low:g} to {high:g}: real numbers need --visible gaussian; grey "
+        f"levels must lie in [0, 1], or be whole numbers up to {BYTE}"
+    )
+
+
+def _binary(
+    arguments: argparse.Namespace, grey: VisibleRows, full: float, soft: bool
+) -> VisibleRows:
+    """Return grey rows as zeros and ones, as the options say."""
+    how = arguments.binarize
+    if how is None and not soft:
+        raise ValueError(
+            f"{arguments.data} has grey levels: make them 0 and 1 with --binarize threshold (or "
+            "sample, epoch), or train on real numbers with --visible gaussian"
+        )
+    if how is not None and soft:
+        raise ValueError(f"--binarize {how} has no effect with --soft")
+    method: Any = "threshold" if how in ("threshold", None) else "sample"
+    rng = np.random.default_rng(arguments.seed)
+    train, test = (
+        datasets.binarize(part, method, max_value=full, rng=rng) for part in (grey.train, grey.test)
+    )
+    given: Any = train
+    if soft:
+        given = (grey.train / full).astype(np.float32)
+    elif how == "epoch":
+        given = datasets.resampler(grey.train, arguments.seed, max_value=full)
+    return replace(grey, train=train, test=test, given=given)
