@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -106,8 +106,10 @@ class RunFile:
         """The seed of the run that was found, if one was."""
         return None if self.found is None else files.whole(self.path, "seed", self.found["seed"])
 
-    def belong_to(self, identity: Mapping[str, Any], seed: int) -> None:
+    def belong_to(self, identity: Mapping[str, Any], seed: int, longer: Sequence[str] = ()) -> None:
         """Say which run writes here, and refuse to continue a run with other settings or data.
+
+        Numbers of these names may have become larger since: then the run is made longer.
 
         Raises
         ------
@@ -123,6 +125,7 @@ class RunFile:
             f"{name} is {theirs.get(name)!r} there, {self._identity.get(name)!r} here"
             for name in {**theirs, **self._identity}
             if theirs.get(name) != self._identity.get(name)
+            and not (name in longer and _less(theirs.get(name), self._identity.get(name)))
         ]
         if differences:
             raise ValueError(
@@ -178,6 +181,11 @@ class RunFile:
         own = {"identity": np.array(json.dumps(self._identity)), "seed": np.array(self._seed)}
         files.write(self.path, self._kind, state | own)
         self._written = time.monotonic()
+
+
+def _less(value: Any, other: Any) -> bool:
+    """Tell whether both are ints and the first is less: what a file says may be anything."""
+    return type(value) is int and type(other) is int and 0 < value < other
 
 
 def as_checkpoint(value: CheckpointLike) -> Checkpoint | None:

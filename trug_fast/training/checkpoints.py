@@ -15,7 +15,7 @@ from trug_fast.datasets import Resampler
 __all__ = ["State", "TrainingFile", "copy_into", "counted", "data_identity", "restore_counted"]
 
 KIND = "Training"
-VERSION = 2  # of what the arrays mean and of how training uses them
+VERSION = 3  # of what the arrays mean and of how training uses them
 
 
 class TrainingFile(RunFile):

@@ -128,7 +128,7 @@ class Loop:
         self.records: dict[str, list[float]] = {}
         self.best: State = {}  # parameters of the model to return, if not the last
         self._top, self._stale = -np.inf, 0  # its score, and the number of scores since then
-        self.finished = False
+        self.stopped = False  # before the last epoch, by a callback or for want of patience
         self.whole = True  # no update is under way
         self.n_batches = learner.n_batches(data.shape[0])  # in an epoch
         self._earlier, self._begun = 0.0, time.perf_counter()
@@ -138,6 +138,11 @@ class Loop:
     def total(self) -> int:
         """Batches of the whole run."""
         return self.plan.epochs * self.n_batches
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do; with more epochs there would be, if it was not stopped."""
+        return self.stopped or self.epoch == self.plan.epochs
 
     @property
     def done(self) -> int:
@@ -165,7 +170,7 @@ class Loop:
     def state(self) -> State:
         """Return all that the rest of the run depends on, sharing memory."""
         state = dict(self.learner.state())
-        state["place"] = np.array([self.epoch, self.batch, self.finished], np.int64)
+        state["place"] = np.array([self.epoch, self.batch, self.stopped], np.int64)
         state["seconds"] = np.array(self._seconds())
         state |= {BEST + name: values for name, values in self.best.items()}
         return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
@@ -175,7 +180,7 @@ class Loop:
         place, seconds = np.zeros(3, np.int64), np.zeros(())
         copy_into({"place": place, "seconds": seconds}, state)
         self.learner.restore(state)
-        self.epoch, self.batch, self.finished = int(place[0]), int(place[1]), bool(place[2])
+        self.epoch, self.batch, self.stopped = int(place[0]), int(place[1]), bool(place[2])
         self._earlier, self._begun = float(seconds), time.perf_counter()
         self.records = {k: values.tolist() for k, values in part(state, HISTORY).items()}
         self.best = part(state, BEST)
@@ -184,11 +189,11 @@ class Loop:
         self._stale = known[::-1].index(self._top) if known else 0
         self._require_possible(int(place[2]))
 
-    def _require_possible(self, finished: int) -> None:
+    def _require_possible(self, stopped: int) -> None:
         """Refuse a place that no run of this plan comes to; from some, training would not end."""
         updates = self.learner.updates
         possible = 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.n_batches
-        possible &= finished in (0, 1) and updates == self.done
+        possible &= stopped in (0, 1) and updates == self.done
         possible &= all(np.shape(values) == (self.epoch,) for values in self.records.values())
         if not possible:
             raise ValueError(
@@ -212,8 +217,7 @@ class Loop:
             If training diverges.
         """
         bar.advance(self.done)
-        # Interrupted in a callback after the last epoch, a run is not finished, but has none left.
-        while not self.finished and self.epoch < self.plan.epochs:
+        while not self.finished:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
             batches = self.learner.batches(data.shape[0], self.epoch)
             for source, part in in_reach(data, islice(batches, self.batch, None)):
@@ -280,7 +284,7 @@ class Loop:
         bar.advance(0, score=record.get(CHOOSES, record.get("score", np.nan)))
         event = EpochEnd(number, self.records, self.learner.model)
         stop = any([callback(event) for callback in self.callbacks])
-        self.finished = stop or number == self.plan.epochs or self._out_of_patience()
+        self.stopped = stop or self._out_of_patience()
 
     @QUIET
     def _scores(self, data: Any, due: bool) -> dict[str, float]:
