@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from trug_fast.datasets import Resampler
 from trug_fast.kernels.random.philox import ORDER
 
 from .checkpoints import State, TrainingFile, copy_into
+from .chunks import ChunkLearner, RowSource
 from .diagnosis import QUIET
 from .gathering import in_reach
 from .options import Monitor
@@ -130,7 +131,8 @@ class Loop:
         self._top, self._stale = -np.inf, 0  # its score, and the number of scores since then
         self.stopped = False  # before the last epoch, by a callback or for want of patience
         self.whole = True  # no update is under way
-        self.n_batches = learner.n_batches(data.shape[0])  # in an epoch
+        apart = isinstance(data, RowSource)
+        self.n_batches = data.n_batches(learner) if apart else learner.n_batches(data.shape[0])
         self._earlier, self._begun = 0.0, time.perf_counter()
         self._each = math.inf  # seconds an update, as of the last stretch
 
@@ -219,13 +221,19 @@ class Loop:
         bar.advance(self.done)
         while not self.finished:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
-            batches = self.learner.batches(data.shape[0], self.epoch)
-            for source, part in in_reach(data, islice(batches, self.batch, None)):
+            for source, part in self._parts(data):
                 while part:
                     length = self._length(file)
                     self._go(source, part[:length], bar, interrupts, file)
                     part = part[length:]
             self._end_epoch(data, bar)
+
+    def _parts(self, data: Any) -> Iterator[tuple[Any, list[Rows]]]:
+        """Yield the batches that are left of an epoch, with matrices that hold their rows."""
+        if isinstance(data, RowSource):
+            return data.parts(cast(ChunkLearner, self.learner), self.epoch, self.batch)
+        batches = self.learner.batches(data.shape[0], self.epoch)
+        return in_reach(data, islice(batches, self.batch, None))
 
     def _length(self, file: TrainingFile | None) -> int:
         """Return how many batches the next stretch has: to the next look at most."""
@@ -312,9 +320,10 @@ class Loop:
         return self._earlier + time.perf_counter() - self._begun
 
 
-def shuffled(seed: int, rows: int, size: int, epoch: int) -> Iterator[Rows]:
-    """Yield batches of so many rows in an order that the seed and the number of the epoch fix."""
-    generator = np.random.Generator(np.random.Philox(key=[seed, ORDER], counter=epoch << 128))
+def shuffled(seed: int, rows: int, size: int, epoch: int, chunk: int = 0) -> Iterator[Rows]:
+    """Yield batches of so many rows, in an order that seed, epoch and chunk fix."""
+    counter = (epoch << 128) + (chunk << 64)
+    generator = np.random.Generator(np.random.Philox(key=[seed, ORDER], counter=counter))
     order = generator.permutation(rows)
     for start in range(0, rows, size):
         yield order[start : start + size]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,9 +18,10 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
+from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.chunks import Chunks, RowSource, as_rows
 from trug_fast.training.driver import begin, run_training
-from trug_fast.training.gathering import rows_together
 from trug_fast.training.going_on import (
     Units,
     checked_truncation,
@@ -57,6 +59,9 @@ from .watch import RBMWatch, judged
 __all__ = ["Callback", "EpochEnd", "RBMFit", "train_rbm"]
 
 
+Data = NDArray[Any] | RowSource
+
+
 class RBMFit(NamedTuple):
     """What training returns."""
 
@@ -66,7 +71,7 @@ class RBMFit(NamedTuple):
 
 
 def train_rbm(
-    X: ArrayLike | Resampler,
+    X: ArrayLike | Chunks | Resampler,
     n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
@@ -79,7 +84,7 @@ def train_rbm(
     batch_size: int | None = None,
     epochs: int = 30,
     dtype: Any = "float32",
-    validation: ArrayLike | None = None,
+    validation: ArrayLike | Chunks | None = None,
     monitor: Monitor | Literal["auto", "pseudo", "reconstruction", "ais"] | None = "auto",
     callbacks: Sequence[Callback] = (),
     start: StaticModel | RandomWeights | None = None,
@@ -91,9 +96,11 @@ def train_rbm(
 
     Parameters
     ----------
-    X : array_like, shape (rows, n_visible), or datasets.Resampler
+    X : array_like or sparse matrix, shape (rows, n_visible), Chunks or datasets.Resampler
         Training data, 0 or 1 (in [0, 1] with ``visible=BernoulliUnits(soft=True)``), or any finite
         numbers with ``visible="gaussian"``; a Resampler binarizes grey images anew for each epoch.
+        An array in a file need not fit into memory: one that is mapped to memory is shuffled as a
+        whole, others that give slices of rows, as those of HDF5, are taken as :class:`Chunks`.
     n_hidden : int, optional
         Number of hidden units; by default that of ``start``, without which it must be given.
     truncation : Truncation, name or pair, optional
@@ -126,7 +133,7 @@ def train_rbm(
     epochs : int
     dtype : float32 or float64
         Float type of the model and of all matrix products.
-    validation : array_like, shape (rows, n_visible), optional
+    validation : array_like, sparse matrix or Chunks, shape (rows, n_visible), optional
         Scored beside the training data.
     monitor : Monitor, name of a score, or None
         Scored on up to 1,000 rows of each set: "pseudo", the pseudo-log-likelihood, which Gaussian
@@ -217,7 +224,7 @@ def train_rbm(
         watch = RBMWatch(
             learner,
             judged(source),
-            held_out,
+            None if held_out is None else diagnosis.spread(held_out),
             watched,
             rates.learning,
             from_model=settings.from_model,
@@ -228,19 +235,20 @@ def train_rbm(
 
 
 def _checked_data(
-    X: ArrayLike | Resampler, validation: ArrayLike | None, visible: BernoulliUnits | GaussianUnits
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    X: ArrayLike | Chunks | Resampler,
+    validation: ArrayLike | Chunks | None,
+    visible: BernoulliUnits | GaussianUnits,
+) -> tuple[Data, Data | None]:
     """Return training data (of the first epoch) and validation data as matrices."""
     real = isinstance(visible, GaussianUnits)
     if isinstance(visible, GaussianUnits) and visible.learn_precision:
         raise ValueError("visible: learn_precision has no effect in train_rbm, only in train_trbm")
     soft = isinstance(visible, BernoulliUnits) and visible.soft
-    units = units_of(np.ones(1) if real else None)
-    first = X.epoch(0) if isinstance(X, Resampler) else X
-    data = rows_together(units.checked("X", first, soft=soft))
+    check = partial(units_of(np.ones(1) if real else None).checked, soft=soft)
+    data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
     if validation is None:
         return data, None
-    return data, units.checked("validation", validation, data.shape[1], soft=soft)
+    return data, as_rows("validation", validation, check, data.shape[1])
 
 
 def _checked_monitor(
@@ -258,7 +266,7 @@ def _checked_monitor(
 
 
 def _settings(
-    data: NDArray[Any],
+    data: Data,
     units: Units,
     origin: StaticModel | RandomWeights,
     *,
@@ -272,7 +280,7 @@ def _settings(
     ends = checked_truncation(truncation, units.hidden, origin, BEST_TRUNCATION)
     if not isinstance(origin, RandomWeights):
         require_agreement(origin, data.shape[1], units)
-    size = usual_batch_size(len(data)) if batch_size is None else batch_size
+    size = usual_batch_size(data.shape[0]) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
     if isinstance(sampler, CD):
         chains = size
