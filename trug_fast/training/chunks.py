@@ -53,13 +53,16 @@ class Chunks:
 
     Examples
     --------
-    >>> import numpy as np, trug_fast as tf
+    >>> import trug_fast as tf
+    >>> digits = tf.datasets.load_digits(binarize="threshold").train
     >>> def halves():
-    ...     for seed in range(2):
-    ...         yield np.random.default_rng(seed).random((500, 20)) < 0.3
-    >>> fit = tf.train_rbm(tf.Chunks(halves, shape=(1000, 20)), n_hidden=5, epochs=1, rng=0)
-    >>> tf.Chunks(halves, shape=(1000, 20))
-    Chunks(shape=(1000, 20), rows=None)
+    ...     yield digits[:700]
+    ...     yield digits[700:]
+    >>> chunks = tf.Chunks(halves, shape=(1437, 64))
+    >>> chunks
+    Chunks(shape=(1437, 64), rows=None)
+    >>> tf.train_rbm(chunks, n_hidden=20, epochs=2, rng=0).model
+    TruGRBM(n_visible=64, n_hidden=20, visible='bernoulli', dtype=float32)
     """
 
     source: Any = field(repr=False)
