@@ -29,7 +29,7 @@ from .units import (
 )
 
 
-class Units(NamedTuple):
+class UnitKinds(NamedTuple):
     """How many hidden units there are, and of which kinds both layers are."""
 
     n_hidden: int
@@ -43,7 +43,7 @@ def units_from(
     hidden: HiddenLike | None,
     visible: VisibleLike | None,
     usual: int | None = None,
-) -> Units:
+) -> UnitKinds:
     """Return the units that are asked for; what is left open is as in the model, if there is one.
 
     Raises
@@ -60,7 +60,7 @@ def units_from(
         hidden = "trug" if given is None or hasattr(given, "lower") else "bernoulli"
     if visible is None:
         visible = "gaussian" if given is not None and given.visible == "gaussian" else "bernoulli"
-    return Units(checks.count("n_hidden", n_hidden), as_hidden(hidden), as_visible(visible))
+    return UnitKinds(checks.count("n_hidden", n_hidden), as_hidden(hidden), as_visible(visible))
 
 
 def checked_truncation(
@@ -117,7 +117,7 @@ def shape_of(model: Any, truncation: Truncation, units: TruGUnits) -> Shape:
     return Shape(precision, lower, upper, truncation, units.learn_precision)
 
 
-def require_agreement(start: TwoLayers, n_visible: int, units: Units) -> None:
+def require_agreement(start: TwoLayers, n_visible: int, units: UnitKinds) -> None:
     """Refuse to go on from a model of other sizes or units.
 
     Raises

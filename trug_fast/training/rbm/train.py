@@ -23,7 +23,7 @@ from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.chunks import Chunks, RowSource, as_rows
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import (
-    Units,
+    UnitKinds,
     checked_truncation,
     require_agreement,
     units_from,
@@ -267,7 +267,7 @@ def _checked_monitor(
 
 def _settings(
     data: Data,
-    units: Units,
+    units: UnitKinds,
     origin: StaticModel | RandomWeights,
     *,
     truncation: TruncationLike | None,
