@@ -1,5 +1,6 @@
 """The estimators as scikit-learn's users meet them."""
 
+import inspect
 import pickle
 
 import numba
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -28,6 +30,7 @@ def one_thread():
     numba.set_num_threads(before)
 
 
+OWN = {"warm_start", "verbose", "random_state"}  # scikit-learn's words
 YACHT = tf.datasets.load_yacht().split(0)
 DIGITS = tf.datasets.load_digits()
 
@@ -37,7 +40,9 @@ ELSEWHERE = ("pandas is not installed", "SCIPY_ARRAY_API is not set")
 
 @pytest.mark.filterwarnings("ignore")  # some checks warn about themselves
 @pytest.mark.parametrize(
-    "estimator", [TGGMRegressor(epochs=100), RBMTransformer()], ids=lambda e: type(e).__name__
+    "estimator",
+    [TGGMRegressor(epochs=100), RBMTransformer(), RBMTransformer(visible="gaussian", epochs=2)],
+    ids=str,
 )
 def test_scikit_learns_own_checks(estimator):
     try:
@@ -92,11 +97,13 @@ class TestRegressor:
         assert (std > 0).all()
 
     def test_parameters_are_those_of_training(self):
-        import inspect
-
-        ours = set(inspect.signature(TGGMRegressor.__init__).parameters) - {"self", "random_state"}
-        theirs = set(inspect.signature(tf.train_tggm).parameters) - {"X", "y", "rng", "progress"}
-        assert ours == theirs - {"start", "callbacks", "checkpoint"}
+        apart = {"start", "callbacks", "checkpoint", "rng", "progress", "monitor"}
+        for estimator, train, data in (
+            (TGGMRegressor, tf.train_tggm, {"X", "y"}),
+            (RBMTransformer, tf.train_rbm, {"X", "validation"}),
+        ):
+            ours = set(inspect.signature(estimator).parameters) - OWN - {"monitor"}
+            assert ours == set(inspect.signature(train).parameters) - data - apart
 
     def test_values_are_parameters(self):
         chosen = dict(objective=tf.MeanField(n_cycles=3), optimizer=tf.SGD(momentum=0.5))
@@ -108,7 +115,7 @@ class TestRegressor:
 class TestTransformer:
     def test_features_serve_a_linear_classifier(self):
         X, labels = DIGITS.train > 0.5, DIGITS.train_labels
-        pipeline = make_pipeline(RBMTransformer(50, n_iter=5, random_state=0), RidgeClassifier())
+        pipeline = make_pipeline(RBMTransformer(50, epochs=5, random_state=0), RidgeClassifier())
         pipeline.fit(X, labels)
         assert pipeline.score(DIGITS.test > 0.5, DIGITS.test_labels) > 0.6  # chance: 0.1
         assert pipeline[:-1].get_feature_names_out()[0] == "rbmtransformer0"
@@ -116,7 +123,7 @@ class TestTransformer:
     def test_scores_are_the_exact_pseudo_likelihood(self):
         rng = np.random.default_rng(0)
         X = (rng.random((200, 6)) < 0.4).astype(float)
-        transformer = RBMTransformer(5, n_iter=3, random_state=0).fit(X)
+        transformer = RBMTransformer(5, epochs=3, random_state=0).fit(X)
         states = states_of(6)
         p = np.exp(-transformer.model_.free_energy(states))
         code = X.astype(int) @ (1 << np.arange(6))
@@ -127,11 +134,11 @@ class TestTransformer:
 
     def test_data_in_the_unit_interval_is_used_as_it_is(self):
         X = 0.2 + 0.5 * np.random.default_rng(0).random((100, 8))
-        inside = RBMTransformer(5, n_iter=1, random_state=0).fit(X)
+        inside = RBMTransformer(5, epochs=1, random_state=0).fit(X)
         moments = inside.model_.hidden_moments(X)
         np.testing.assert_array_equal(inside.transform(X), moments.mean.astype(X.dtype))
-        scaled = RBMTransformer(5, n_iter=1, random_state=0).fit(3 * X - 1)
-        full = RBMTransformer(5, n_iter=1, random_state=0).fit((X - X.min(0)) / np.ptp(X, axis=0))
+        scaled = RBMTransformer(5, epochs=1, random_state=0).fit(3 * X - 1)
+        full = RBMTransformer(5, epochs=1, random_state=0).fit((X - X.min(0)) / np.ptp(X, axis=0))
         np.testing.assert_allclose(
             scaled.transform(3 * X - 1),
             full.transform((X - X.min(0)) / np.ptp(X, axis=0)),
@@ -141,10 +148,106 @@ class TestTransformer:
     @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
     def test_gibbs_steps_are_new_draws_and_repeat_after_a_refit(self):
         X = (DIGITS.train > 0.5).astype(float)
-        transformer = RBMTransformer(10, n_iter=2, random_state=0).fit(X)
+        transformer = RBMTransformer(10, epochs=2, random_state=0).fit(X)
         first, second = transformer.gibbs(X), transformer.gibbs(X)
         assert set(np.unique(first)) == {0, 1} and (first != second).any()
         again = clone(transformer).fit(X).gibbs(X)
         np.testing.assert_array_equal(first, again)
         # After a step the pixels' means are still near those of the data.
         assert abs(first.mean(axis=0) - X.mean(axis=0)).mean() < 0.15
+
+
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+class TestGoingOn:
+    X = (DIGITS.train > 0.5).astype(np.float32)
+
+    def test_a_warm_start_goes_on_from_the_model(self):
+        transformer = RBMTransformer(10, epochs=2, warm_start=True, random_state=0).fit(self.X)
+        first = transformer.model_
+        transformer.fit(self.X)
+        random = np.random.RandomState(0)
+        _, seed = (random.randint(2**31 - 1) for _ in range(2))
+        options = dict(epochs=2, monitor=None, start=first, visible=tf.BernoulliUnits(soft=True))
+        expected = tf.train_rbm(self.X, **options, rng=seed).model
+        np.testing.assert_array_equal(transformer.components_, expected.weights.T)
+        with pytest.raises(ValueError, match="hidden units: 9 asked for, 10 in it"):
+            transformer.set_params(n_hidden=9).fit(self.X)
+        assert not np.array_equal(clone(transformer).fit(self.X).components_, expected.weights.T)
+
+    def test_parts_of_the_data_teach_as_much_as_the_whole(self):
+        whole = RBMTransformer(30, epochs=5, random_state=0).fit(self.X)
+        parts = RBMTransformer(30, random_state=0)
+        for _ in range(5):
+            for rows in np.array_split(self.X, 3):
+                parts.partial_fit(rows)
+        start = RBMTransformer(30, epochs=1, learning_rate=0.0, random_state=0).fit(self.X)
+        scores = [t.score_samples(self.X[:300]).mean() for t in (start, parts, whole)]
+        assert scores[1] - scores[0] > 0.8 * (scores[2] - scores[0]) > 3
+
+    def test_a_regressor_goes_on_too(self):
+        X, y = YACHT.X_train, YACHT.y_train
+        options = dict(epochs=3, random_state=0, learning_rate=0.0, truncation_rate=0.0)
+        regressor = TGGMRegressor(8, epochs=60, random_state=0, warm_start=True).fit(X, y)
+        before = regressor.predict(X)
+        regressor.set_params(**options).fit(X, y)
+        np.testing.assert_allclose(regressor.predict(X), before, rtol=1e-4)
+        with pytest.raises(ValueError, match="start must have n_hidden=9, got 8"):
+            regressor.set_params(n_hidden=9).fit(X, y)
+
+    def test_a_bar_is_shown_if_asked_for(self, capfd):
+        for verbose in (0, 1):
+            RBMTransformer(3, epochs=1, verbose=verbose, random_state=0).fit(self.X[:50])
+            TGGMRegressor(3, epochs=1, verbose=verbose).fit(YACHT.X_train, YACHT.y_train)
+            assert capfd.readouterr().err.count("training:") == 2 * verbose
+
+
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+class TestKindsOfData:
+    def test_a_sparse_matrix_gives_what_the_array_gives(self, monkeypatch):
+        monkeypatch.setattr("trug_fast.estimators.DENSE", 64 * 100)
+        for scale in (1.0, 3.0):
+            X = (scale * DIGITS.train).astype(np.float64)
+            dense = RBMTransformer(10, epochs=2, random_state=0).fit(X)
+            other = RBMTransformer(10, epochs=2, random_state=0).fit(sparse.csr_array(X))
+            np.testing.assert_array_equal(other.components_, dense.components_)
+            rows = sparse.csc_array(X[:250])
+            for name in ("transform", "score_samples", "gibbs"):
+                found, expected = getattr(other, name)(rows), getattr(dense, name)(X[:250])
+                np.testing.assert_array_equal(found, expected)
+        with pytest.raises(ValueError, match="0 as the least value of each .* begins at 1"):
+            RBMTransformer(3, epochs=1).fit(sparse.csr_array(X + 1))
+
+    @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+    def test_gaussian_units_take_real_numbers(self, make):
+        scale = np.linspace(0.1, 30, 6)
+        latent = np.random.default_rng(0).normal(size=(400, 2))
+        X = (latent @ np.random.default_rng(1).normal(size=(2, 6))) * scale
+        options = dict(epochs=5, random_state=0, visible="gaussian")
+        transformer = RBMTransformer(8, **options).fit(make(X))
+        seed = np.random.RandomState(0).randint(2**31 - 1)
+        options = dict(epochs=5, visible="gaussian", monitor=None, rng=seed, dtype="float32")
+        expected = tf.train_rbm(X / X.std(axis=0), 8, **options).model
+        np.testing.assert_allclose(
+            transformer.components_, expected.weights.T, rtol=1e-3, atol=1e-3
+        )
+        for name, field in (("hidden", "hidden_bias"), ("visible", "visible_bias")):
+            found = getattr(transformer, f"intercept_{name}_")
+            np.testing.assert_array_equal(found, getattr(transformer.model_, field))
+        step = transformer.gibbs(make(X))
+        np.testing.assert_allclose(step.std(axis=0) / X.std(axis=0), 1, atol=0.5)
+        assert not hasattr(transformer, "score_samples")
+        assert hasattr(RBMTransformer(), "score_samples")
+
+    def test_tags_names_and_repr_are_right(self):
+        transformer = RBMTransformer(3, epochs=1, random_state=0).fit(DIGITS.train[:50])
+        assert transformer.get_feature_names_out().tolist() == [
+            f"rbmtransformer{i}" for i in range(3)
+        ]
+        assert transformer.transform(DIGITS.train[:5].astype(np.float32)).dtype == np.float32
+        assert "RBMTransformer" in transformer._repr_html_()
+        assert repr(transformer) == "RBMTransformer(epochs=1, n_hidden=3, random_state=0)"
+        if hasattr(transformer, "__sklearn_tags__"):
+            tags = transformer.__sklearn_tags__()
+            assert tags.input_tags.sparse and not tags.input_tags.allow_nan
+            assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
+            assert TGGMRegressor().__sklearn_tags__().target_tags.multi_output

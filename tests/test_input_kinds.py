@@ -168,7 +168,7 @@ if importlib.util.find_spec("sklearn"):
         return TGGMRegressor(3, epochs=1, random_state=0)
 
     def transformer():
-        return RBMTransformer(3, n_iter=1, random_state=0)
+        return RBMTransformer(3, epochs=1, random_state=0)
 
     CALLS |= ESTIMATORS
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .models.tggm import TruGTGGM
     from .models.trbm import BernoulliTRBM, TruGTRBM
     from .models.truncation import Truncation
+    from .training.chunks import Chunks
     from .training.diagnosis import TrainingWarning
     from .training.options import (
         CD,
@@ -49,6 +50,7 @@ __all__ = [
     "BernoulliUnits",
     "CD",
     "Checkpoint",
+    "Chunks",
     "GaussianUnits",
     "HoldOut",
     "LinearStart",
@@ -98,6 +100,7 @@ _HOMES = {
     "BernoulliUnits": "training.units",
     "CD": "training.options",
     "Checkpoint": "_common.checkpoints",
+    "Chunks": "training.chunks",
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",
     "LinearStart": "training.trbm.options",

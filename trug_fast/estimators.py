@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 try:
@@ -28,20 +31,33 @@ except ImportError:  # before scikit-learn 1.6
 from ._common import checks
 from .training.rbm.train import train_rbm
 from .training.tggm.train import train_tggm
-from .training.units import BernoulliUnits
+from .training.units import BernoulliUnits, GaussianUnits
 
 FLOATS = (np.float64, np.float32)
+DENSE = 2**22  # numbers of a sparse matrix that are made dense at a time
 
 
-def _seed(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def _seed(random: np.random.RandomState) -> int:
+    return int(random.randint(2**31 - 1))
 
 
 class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """TruG-TGGM regression with standard deviations of its predictions.
 
     The parameters are those of :func:`trug_fast.train_tggm`, but for callbacks, checkpoints and
-    ``start``; and ``random_state``.
+    ``start``; and scikit-learn's own.  There are no sample weights.
+
+    Parameters
+    ----------
+    n_hidden, truncation, objective, noise, optimizer, learning_rate, search, truncation_rate
+        As in :func:`trug_fast.train_tggm`.
+    batch_size, epochs, dtype, validation, monitor
+        As there.
+    warm_start : bool
+        Go on from the model of the last fit, by a new run of so many epochs.
+    verbose : bool or int
+        Show a bar.
+    random_state : None, int or numpy.random.RandomState
 
     Attributes
     ----------
@@ -65,6 +81,8 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     True
     """
 
+    model_: Any
+
     def __init__(
         self,
         n_hidden: int = 50,
@@ -81,6 +99,8 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         dtype: Any = "float32",
         validation: Any = 0.1,
         monitor: Any = "auto",
+        warm_start: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
     ) -> None:
         self.n_hidden = n_hidden
@@ -96,18 +116,30 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.dtype = dtype
         self.validation = validation
         self.monitor = monitor
+        self.warm_start = warm_start
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> TGGMRegressor:
         """Train on X (rows, features) and y (rows,) or (rows, outputs)."""
+        start = self.model_ if self.warm_start and hasattr(self, "model_") else None
         checks.unmasked("X", X)
         checks.unmasked("y", y)
         X, y = validate_data(
-            self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True, ensure_min_samples=2
+            self,
+            X,
+            y,
+            dtype=FLOATS,
+            multi_output=True,
+            y_numeric=True,
+            ensure_min_samples=2,
+            reset=start is None,
         )
         options = self.get_params(deep=False)
-        options["rng"] = _seed(options.pop("random_state"))
-        fit = train_tggm(X, y, **options, progress=False)
+        del options["warm_start"]
+        options["progress"] = bool(options.pop("verbose"))
+        options["rng"] = _seed(check_random_state(options.pop("random_state")))
+        fit = train_tggm(X, y, start=start, **options)
         self.model_, self.history_ = fit.model, fit.history
         self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
         self._flat = np.ndim(y) == 1
@@ -131,115 +163,161 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     Parameters
     ----------
-    n_components : int
-        Hidden units.
-    hidden : TruGUnits, "trug" or "bernoulli"
-    truncation, sampler, optimizer, learning_rate, truncation_rate, batch_size
+    n_hidden : int
+        Hidden units, and features.
+    truncation, hidden, sampler, optimizer, learning_rate, truncation_rate
         As in :func:`trug_fast.train_rbm`.
-    n_iter : int
-        Epochs.
+    batch_size, epochs, dtype
+        As there.
+    visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian"
+        "bernoulli" is for columns in [0, 1], "gaussian" for any real numbers; see the notes.
+    warm_start : bool
+        Let ``fit`` go on from the model of the last one, by a new run of so many epochs.
+    verbose : bool or int
+        Show a bar.
     random_state : None, int or numpy.random.RandomState
 
     Notes
     -----
-    Visible units lie in [0, 1].  Training data that does is used as it is; of other data each
-    column's range is scaled to [0, 1].  Later values outside are clipped.
+    Bernoulli visible units lie in [0, 1].  Training data that does is used as it is; of other data
+    each column's range is scaled to [0, 1].  Later values outside are clipped, also in what
+    ``partial_fit`` and ``warm_start`` go on with.  For Gaussian ones each column is divided by its
+    standard deviation in the first training data; where means are large beside that, let
+    scikit-learn's StandardScaler come first.  The model is one of the scaled columns.
+
+    X may be sparse: only a part of it is dense at a time.  There are no sample weights: a row that
+    counts twice is to be given twice.
 
     Attributes
     ----------
     model_ : TruGRBM or BernoulliRBM
     history_ : dict of arrays
-    components_ : array, shape (n_components, n_features)
+        Of the last run.
+    components_ : array, shape (n_hidden, n_features)
         The weights, as scikit-learn's BernoulliRBM has them.
+    intercept_hidden_ : array, shape (n_hidden,)
+    intercept_visible_ : array, shape (n_features,)
     n_features_in_ : int
+    feature_names_in_ : array, where the columns of X have names
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> from trug_fast.estimators import RBMTransformer
     >>> digits = tf.datasets.load_digits()
-    >>> features = RBMTransformer(20, n_iter=2, random_state=0).fit_transform(digits.train)
+    >>> features = RBMTransformer(20, epochs=2, random_state=0).fit_transform(digits.train)
     >>> features.shape
     (1437, 20)
     """
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_hidden: int = 100,
         *,
-        hidden: Any = "trug",
         truncation: Any = None,
+        hidden: Any = "trug",
+        visible: Any = "bernoulli",
         sampler: Any = "pcd",
         optimizer: Any = "sgd",
         learning_rate: Any = None,
         truncation_rate: Any = None,
         batch_size: int | None = None,
-        n_iter: int = 30,
+        epochs: int = 30,
+        dtype: Any = "float32",
+        warm_start: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
+        self.n_hidden = n_hidden
         self.truncation = truncation
+        self.hidden = hidden
+        self.visible = visible
         self.sampler = sampler
         self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.truncation_rate = truncation_rate
         self.batch_size = batch_size
-        self.n_iter = n_iter
+        self.epochs = epochs
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.verbose = verbose
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
+        return {"preserves_dtype": [np.float64, np.float32]}
+
     def fit(self, X: ArrayLike, y: Any = None) -> RBMTransformer:
-        """Train on X (rows, features); y is ignored."""
-        checks.unmasked("X", X)
-        array = validate_data(self, X, dtype=FLOATS)
-        low, high = array.min(axis=0), array.max(axis=0)
-        if low.min() >= 0 and high.max() <= 1:
-            low, high = np.zeros_like(low), np.ones_like(high)
-        self._low, self._range = low, np.where(high > low, high - low, 1.0)
+        """Train on X (rows, features), an array or a sparse matrix; y is ignored."""
+        return self._train(X, self.epochs, go_on=self.warm_start)
+
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> RBMTransformer:
+        """Train on X for one epoch, from the model so far; y is ignored.
+
+        Each call is a run of its own, from the first of its rates to the last.
+        """
+        return self._train(X, 1, go_on=True)
+
+    def _train(self, X: ArrayLike, epochs: int, *, go_on: bool) -> RBMTransformer:
+        """Train for so many epochs, anew or from the model so far."""
+        start = getattr(self, "model_", None) if go_on else None
+        array = self._checked(X, reset=start is None)
+        if start is None:
+            self._low, self._range = self._ranges(array)
+            self._random = check_random_state(self.random_state)
         options = self.get_params(deep=False)
-        n_hidden, epochs = options.pop("n_components"), options.pop("n_iter")
-        rng = _seed(options.pop("random_state"))
+        for name in ("random_state", "warm_start"):
+            del options[name]
+        options |= {"epochs": epochs, "progress": bool(options.pop("verbose"))}
+        if self.visible == "bernoulli":
+            options["visible"] = BernoulliUnits(soft=True)
+        self._draws = _seed(self._random)
         fit = train_rbm(
-            self._visible(array),
-            n_hidden,
-            epochs=epochs,
-            visible=BernoulliUnits(soft=True),
-            monitor=None,
-            progress=False,
-            rng=rng,
-            **options,
+            self._in_range(array), start=start, monitor=None, rng=self._draws, **options
         )
         self.model_, self.history_ = fit.model, fit.history
         self.components_ = fit.model.weights.T
+        self.intercept_hidden_ = fit.model.hidden_bias
+        self.intercept_visible_ = fit.model.visible_bias
         self._n_features_out = len(self.components_)
-        self._draws = rng
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Mean of the hidden units given each row; shape (rows, n_components)."""
-        array = self._checked(X)
-        result: NDArray[Any] = self.model_.hidden_moments(self._visible(array)).mean
-        return result.astype(array.dtype)
+        """Mean of the hidden units given each row; shape (rows, n_hidden), not sparse."""
+        array = self._fitted(X)
+        parts = [self.model_.hidden_moments(rows).mean for rows in self._visible(array)]
+        return np.concatenate(parts).astype(array.dtype)
 
     def gibbs(self, X: ArrayLike) -> NDArray[Any]:
-        """Take one Gibbs step: hidden units given each row, then new visible ones, 0 or 1.
+        """Take one Gibbs step: hidden units given each row, then new visible ones.
+
+        Those of Bernoulli units are 0 or 1, those of Gaussian ones as X is.
 
         With an int as ``random_state``, later calls draw other numbers than the first, and a
         refitted estimator draws the same ones again.
         """
-        visible = self._visible(self._checked(X))
+        visible = np.concatenate(list(self._visible(self._fitted(X))))
         self._draws += 1
         hidden = self.model_.sample_hidden(visible, rng=self._draws)
         result: NDArray[Any] = self.model_.sample_visible(hidden, rng=self._draws)
-        return result
+        return result * self._range if self._real else result
 
+    @available_if(lambda self: not self._real)  # type: ignore[untyped-decorator]
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Pseudo-log-likelihood of each row: sum over visible units of log p(unit | all others).
 
         All units are flipped, where scikit-learn takes one at random: no noise, for as many free
-        energies as there are features.
+        energies as there are features.  Gaussian visible units have none.
         """
-        visible = np.asarray(self._visible(self._checked(X)), np.float64)
+        return np.concatenate([self._scores(rows) for rows in self._visible(self._fitted(X))])
+
+    def _scores(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        visible = np.asarray(rows, np.float64)
         energy = self.model_.free_energy(visible)
         total = np.zeros(len(visible))
         for i in range(visible.shape[1]):
@@ -248,13 +326,63 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             total -= np.logaddexp(0.0, energy - self.model_.free_energy(flipped))
         return total
 
-    def _checked(self, X: ArrayLike) -> NDArray[Any]:
-        check_is_fitted(self)
-        checks.unmasked("X", X)
-        array: NDArray[Any] = validate_data(self, X, dtype=FLOATS, reset=False)
-        return array
+    @property
+    def _real(self) -> bool:
+        """Whether visible units are Gaussian."""
+        return isinstance(self.visible, GaussianUnits) or str(self.visible) == "gaussian"
 
-    def _visible(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return rows in [0, 1]."""
-        visible: NDArray[Any] = np.clip((X - self._low) / self._range, 0.0, 1.0)
-        return visible
+    def _fitted(self, X: ArrayLike) -> Any:
+        check_is_fitted(self)
+        return self._checked(X, reset=False)
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
+        checks.unmasked("X", X)
+        return validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
+
+    def _ranges(self, array: Any) -> tuple[Any, Any]:
+        """Return what is taken from each column, and by what it is divided then."""
+        if self._real:
+            deviation = _deviations(array)
+            return np.zeros_like(deviation), np.where(deviation > 0, deviation, 1.0)
+        low, high = (_row(getattr(array, name)(axis=0)) for name in ("min", "max"))
+        if low.min() >= 0 and high.max() <= 1:
+            low, high = np.zeros_like(low), np.ones_like(high)
+        elif hasattr(array, "tocsr") and low.any():
+            raise ValueError(
+                "X must lie in [0, 1], or have 0 as the least value of each column, to be used "
+                f"sparse with Bernoulli visible units; it begins at {low[low != 0][0]:g}"
+            )
+        return low, np.where(high > low, high - low, 1.0)
+
+    def _in_range(self, array: Any) -> Any:
+        """Return rows as the visible units have them: for Bernoulli ones, in [0, 1]."""
+        if hasattr(array, "tocsr"):
+            scaled = array.copy()
+            scaled.data = array.data / self._range[array.indices]
+            if not self._real:
+                np.clip(scaled.data, 0.0, 1.0, out=scaled.data)
+            return scaled
+        if self._real:
+            return array / self._range
+        return np.clip((array - self._low) / self._range, 0.0, 1.0)
+
+    def _visible(self, array: Any) -> Iterator[NDArray[Any]]:
+        """Yield states of the visible units: of all rows, or of some at a time if it is sparse."""
+        if not hasattr(array, "tocsr"):
+            yield self._in_range(array)
+            return
+        size = max(1, DENSE // array.shape[1])
+        for start in range(0, array.shape[0], size):
+            yield self._in_range(array[start : start + size]).toarray()
+
+
+def _deviations(array: Any) -> NDArray[np.float64]:
+    """Return the standard deviation of each column, exactly 0 of those that are constant."""
+    if hasattr(array, "tocsr"):
+        return np.asarray(np.sqrt(mean_variance_axis(array, axis=0)[1]), np.float64)
+    return np.where(np.ptp(array, axis=0) > 0, array.std(axis=0, dtype=np.float64), 0.0)
+
+
+def _row(values: Any) -> NDArray[Any]:
+    """Return a row of numbers, which may be sparse."""
+    return np.ravel(values.toarray() if hasattr(values, "toarray") else values)

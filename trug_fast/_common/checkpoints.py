@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import checks, files
+from .mapping import blocks
 from .randomness import RngLike, seed_from
 
 Arrays = dict[str, NDArray[Any]]
@@ -106,8 +107,10 @@ class RunFile:
         """The seed of the run that was found, if one was."""
         return None if self.found is None else files.whole(self.path, "seed", self.found["seed"])
 
-    def belong_to(self, identity: Mapping[str, Any], seed: int) -> None:
+    def belong_to(self, identity: Mapping[str, Any], seed: int, longer: Sequence[str] = ()) -> None:
         """Say which run writes here, and refuse to continue a run with other settings or data.
+
+        Numbers of these names may have become larger since: then the run is made longer.
 
         Raises
         ------
@@ -123,6 +126,7 @@ class RunFile:
             f"{name} is {theirs.get(name)!r} there, {self._identity.get(name)!r} here"
             for name in {**theirs, **self._identity}
             if theirs.get(name) != self._identity.get(name)
+            and not (name in longer and _less(theirs.get(name), self._identity.get(name)))
         ]
         if differences:
             raise ValueError(
@@ -180,6 +184,11 @@ class RunFile:
         self._written = time.monotonic()
 
 
+def _less(value: Any, other: Any) -> bool:
+    """Tell whether both are ints and the first is less: what a file says may be anything."""
+    return type(value) is int and type(other) is int and 0 < value < other
+
+
 def as_checkpoint(value: CheckpointLike) -> Checkpoint | None:
     """Return the checkpoint that a caller's argument stands for.
 
@@ -201,8 +210,10 @@ def seed_of(file: RunFile | None, rng: RngLike, purpose: str) -> int:
 
 def array_identity(array: NDArray[Any]) -> str:
     """Return shape, type and a hash of an array in a few words, so that another is noticed."""
-    digest = hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()[:16]
-    return f"{array.shape} {array.dtype} SHA-256 {digest}"
+    digest = hashlib.sha256()
+    for _, part in blocks(array):
+        digest.update(np.ascontiguousarray(part).data)
+    return f"{array.shape} {array.dtype} SHA-256 {digest.hexdigest()[:16]}"
 
 
 def copy_into(targets: Mapping[str, NDArray[Any]], found: Mapping[str, NDArray[Any]]) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .mapping import blocks
+
 FloatArray = NDArray[np.floating[Any]]
 MOST = 2**63 - 1  # what a kernel can count to
 
@@ -84,9 +86,14 @@ def unmasked(name: str, value: object) -> None:
 
 
 def _finite(name: str, array: NDArray[Any]) -> None:
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, got {array[index]} at index {index}")
+    if array.dtype.kind != "f":
+        return
+    for start, part in blocks(array):
+        finite = np.isfinite(part)
+        if not finite.all():
+            index = tuple(int(i) for i in np.argwhere(~finite)[0])
+            place = (index[0] + start, *index[1:]) if index else index
+            raise ValueError(f"{name} must be finite, got {part[index]} at index {place}")
 
 
 def matrix(name: str, value: ArrayLike, columns: int | None = None) -> NDArray[Any]:
@@ -105,20 +112,25 @@ def matrix(name: str, value: ArrayLike, columns: int | None = None) -> NDArray[A
 def visible(name: str, value: ArrayLike, columns: int | None = None, *, soft: bool) -> NDArray[Any]:
     """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``."""
     array = matrix(name, value, columns)
-    wrong = (array < 0) | (array > 1) if soft else (array != 0) & (array != 1)
-    if wrong.any():
-        row, column = (int(i) for i in np.argwhere(wrong)[0])
-        wanted = "lie in [0, 1]" if soft else "be 0 or 1"
-        hint = "binarize the data, or take BernoulliUnits(soft=True) for values in [0, 1]"
-        if array.min() < 0 or array.max() > 1:
-            hint = (
-                "grey levels need datasets.binarize, real numbers visible='gaussian' in training, "
-                "visible_precision in a model"
-            )
-        raise ValueError(
-            f"{name} must {wanted}, got {array[row, column]} at row {row}, column {column} ({hint})"
-        )
+    for start, part in blocks(array):
+        wrong = (part < 0) | (part > 1) if soft else (part != 0) & (part != 1)
+        if wrong.any():
+            row, column = (int(i) for i in np.argwhere(wrong)[0])
+            raise _beyond(name, array, start + row, column, soft)
     return array
+
+
+def _beyond(name: str, array: NDArray[Any], row: int, column: int, soft: bool) -> ValueError:
+    """Return what is said of a number that no visible unit of 0 and 1 can have."""
+    wanted = "lie in [0, 1]" if soft else "be 0 or 1"
+    hint = "binarize the data, or take BernoulliUnits(soft=True) for values in [0, 1]"
+    if array.min() < 0 or array.max() > 1:
+        hint = (
+            "grey levels need datasets.binarize, real numbers visible='gaussian' in training, "
+            "visible_precision in a model"
+        )
+    found = array[row, column]
+    return ValueError(f"{name} must {wanted}, got {found} at row {row}, column {column} ({hint})")
 
 
 def targets(name: str, value: ArrayLike, rows: int, columns: int | None = None) -> NDArray[Any]:

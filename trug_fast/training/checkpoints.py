@@ -12,10 +12,12 @@ from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checkpoints import Checkpoint, RunFile, array_identity, copy_into
 from trug_fast.datasets import Resampler
 
+from .chunks import RowSource
+
 __all__ = ["State", "TrainingFile", "copy_into", "counted", "data_identity", "restore_counted"]
 
 KIND = "Training"
-VERSION = 2  # of what the arrays mean and of how training uses them
+VERSION = 3  # of what the arrays mean and of how training uses them
 
 
 class TrainingFile(RunFile):
@@ -35,12 +37,14 @@ class TrainingFile(RunFile):
         self.save(self._state())
 
 
-def data_identity(data: NDArray[Any] | Resampler | None) -> str | None:
+def data_identity(data: NDArray[Any] | Resampler | RowSource | None) -> str | None:
     """Return shape, type and a hash of data in a few words, so that other data is noticed."""
     if data is None:
         return None
     if isinstance(data, Resampler):
         return f"{array_identity(data.intensities)}, resampled with seed {data.seed}"
+    if isinstance(data, RowSource):
+        return data.identity()
     return array_identity(data)
 
 

@@ -237,6 +237,8 @@ def watched(settings: Mapping[str, Any], validation: Any) -> Any:
 def default_word(train: Train, group: Group) -> str:
     """Return the word of an argument's default."""
     default = inspect.signature(train).parameters[group.argument].default
+    if default is None and "" not in group.kinds:
+        return next(iter(group.kinds))  # the usual one, where nothing is gone on from
     if isinstance(default, str):
         return default if default in group.kinds else ""
     return next((word for word, kind in group.kinds.items() if kind is type(default)), "")

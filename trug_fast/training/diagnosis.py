@@ -9,6 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.mapping import mapped
+
+from .chunks import LOOKED, RowSource
+from .gathering import take
+
 # What one parameter may do to a unit, in nats: odds of e^10,000 leave no draw free.  A connection
 # counts by what one unit does to the other on its way through its range; a bias of a visible unit
 # by the net input while hidden units are at their means.  Biases of hidden ones do not count: a
@@ -23,7 +28,7 @@ SURE = 2.0  # standard errors: what a score must have risen by
 EPOCHS, UPDATES = 5, 100  # a run with fewer of both is a trial, which need not learn
 SCALE = 5.0  # standard deviations of columns beyond it, or below its inverse: not standardised
 
-ROWS = 1000  # that are scored at most
+ROWS = LOOKED  # that are scored at most
 QUIET = np.errstate(all="ignore")  # what overflows is found here, and told in words
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -169,6 +174,11 @@ def brief(epochs: int, updates: int) -> bool:
     return epochs < EPOCHS and updates < UPDATES
 
 
-def spread(data: NDArray[Any]) -> NDArray[Any]:
+def spread(data: NDArray[Any] | RowSource) -> NDArray[Any]:
     """Return evenly spread rows, as many as are scored."""
-    return data[:: max(1, len(data) // ROWS)][:ROWS]
+    if isinstance(data, RowSource):
+        return data.sample
+    step = max(1, len(data) // ROWS)
+    if mapped(data) is not None:
+        return take(data, np.arange(0, len(data), step)[:ROWS])
+    return data[::step][:ROWS]

@@ -15,6 +15,8 @@ from trug_fast._common.randomness import RngLike
 from .checkpoints import State, TrainingFile
 from .diagnosis import TrainingWarning
 
+LONGER = ("epochs",)  # what may be more than it was when a run goes on
+
 
 class Job(Protocol):
     """A training whose every point between two updates can be saved."""
@@ -56,6 +58,8 @@ def begin(
     identity: Callable[[], Mapping[str, Any]],
     checkpoint: CheckpointLike,
     rng: RngLike,
+    *,
+    extends: bool = True,
 ) -> Begun:
     """Open the file, if one is named, and choose the seed: that of the run in it without ``rng``.
 
@@ -65,6 +69,8 @@ def begin(
         Name of the public function.
     identity : callable
         Returns, as numbers and words, what makes a run the same run.
+    extends : bool
+        Whether a run may be given more epochs than it had.
 
     Raises
     ------
@@ -78,7 +84,7 @@ def begin(
     file = None if option is None else TrainingFile(option)
     seed = seed_of(file, rng, purpose)
     if file is not None:
-        file.belong_to(identity(), seed)
+        file.belong_to(identity(), seed, LONGER if extends else ())
     return Begun(seed, file)
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from trug_fast.datasets import Resampler
 from trug_fast.kernels.random.philox import ORDER
 
 from .checkpoints import State, TrainingFile, copy_into
+from .chunks import ChunkLearner, RowSource
 from .diagnosis import QUIET
 from .gathering import in_reach
 from .options import Monitor
@@ -128,9 +129,10 @@ class Loop:
         self.records: dict[str, list[float]] = {}
         self.best: State = {}  # parameters of the model to return, if not the last
         self._top, self._stale = -np.inf, 0  # its score, and the number of scores since then
-        self.finished = False
+        self.stopped = False  # before the last epoch, by a callback or for want of patience
         self.whole = True  # no update is under way
-        self.n_batches = learner.n_batches(data.shape[0])  # in an epoch
+        apart = isinstance(data, RowSource)
+        self.n_batches = data.n_batches(learner) if apart else learner.n_batches(data.shape[0])
         self._earlier, self._begun = 0.0, time.perf_counter()
         self._each = math.inf  # seconds an update, as of the last stretch
 
@@ -138,6 +140,11 @@ class Loop:
     def total(self) -> int:
         """Batches of the whole run."""
         return self.plan.epochs * self.n_batches
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do; with more epochs there would be, if it was not stopped."""
+        return self.stopped or self.epoch == self.plan.epochs
 
     @property
     def done(self) -> int:
@@ -165,7 +172,7 @@ class Loop:
     def state(self) -> State:
         """Return all that the rest of the run depends on, sharing memory."""
         state = dict(self.learner.state())
-        state["place"] = np.array([self.epoch, self.batch, self.finished], np.int64)
+        state["place"] = np.array([self.epoch, self.batch, self.stopped], np.int64)
         state["seconds"] = np.array(self._seconds())
         state |= {BEST + name: values for name, values in self.best.items()}
         return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
@@ -175,7 +182,7 @@ class Loop:
         place, seconds = np.zeros(3, np.int64), np.zeros(())
         copy_into({"place": place, "seconds": seconds}, state)
         self.learner.restore(state)
-        self.epoch, self.batch, self.finished = int(place[0]), int(place[1]), bool(place[2])
+        self.epoch, self.batch, self.stopped = int(place[0]), int(place[1]), bool(place[2])
         self._earlier, self._begun = float(seconds), time.perf_counter()
         self.records = {k: values.tolist() for k, values in part(state, HISTORY).items()}
         self.best = part(state, BEST)
@@ -184,11 +191,11 @@ class Loop:
         self._stale = known[::-1].index(self._top) if known else 0
         self._require_possible(int(place[2]))
 
-    def _require_possible(self, finished: int) -> None:
+    def _require_possible(self, stopped: int) -> None:
         """Refuse a place that no run of this plan comes to; from some, training would not end."""
         updates = self.learner.updates
         possible = 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.n_batches
-        possible &= finished in (0, 1) and updates == self.done
+        possible &= stopped in (0, 1) and updates == self.done
         possible &= all(np.shape(values) == (self.epoch,) for values in self.records.values())
         if not possible:
             raise ValueError(
@@ -212,16 +219,21 @@ class Loop:
             If training diverges.
         """
         bar.advance(self.done)
-        # Interrupted in a callback after the last epoch, a run is not finished, but has none left.
-        while not self.finished and self.epoch < self.plan.epochs:
+        while not self.finished:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
-            batches = self.learner.batches(data.shape[0], self.epoch)
-            for source, part in in_reach(data, islice(batches, self.batch, None)):
+            for source, part in self._parts(data):
                 while part:
                     length = self._length(file)
                     self._go(source, part[:length], bar, interrupts, file)
                     part = part[length:]
             self._end_epoch(data, bar)
+
+    def _parts(self, data: Any) -> Iterator[tuple[Any, list[Rows]]]:
+        """Yield the batches that are left of an epoch, with matrices that hold their rows."""
+        if isinstance(data, RowSource):
+            return data.parts(cast(ChunkLearner, self.learner), self.epoch, self.batch)
+        batches = self.learner.batches(data.shape[0], self.epoch)
+        return in_reach(data, islice(batches, self.batch, None))
 
     def _length(self, file: TrainingFile | None) -> int:
         """Return how many batches the next stretch has: to the next look at most."""
@@ -280,7 +292,7 @@ class Loop:
         bar.advance(0, score=record.get(CHOOSES, record.get("score", np.nan)))
         event = EpochEnd(number, self.records, self.learner.model)
         stop = any([callback(event) for callback in self.callbacks])
-        self.finished = stop or number == self.plan.epochs or self._out_of_patience()
+        self.stopped = stop or self._out_of_patience()
 
     @QUIET
     def _scores(self, data: Any, due: bool) -> dict[str, float]:
@@ -308,9 +320,10 @@ class Loop:
         return self._earlier + time.perf_counter() - self._begun
 
 
-def shuffled(seed: int, rows: int, size: int, epoch: int) -> Iterator[Rows]:
-    """Yield batches of so many rows in an order that the seed and the number of the epoch fix."""
-    generator = np.random.Generator(np.random.Philox(key=[seed, ORDER], counter=epoch << 128))
+def shuffled(seed: int, rows: int, size: int, epoch: int, chunk: int = 0) -> Iterator[Rows]:
+    """Yield batches of so many rows, in an order that seed, epoch and chunk fix."""
+    counter = (epoch << 128) + (chunk << 64)
+    generator = np.random.Generator(np.random.Philox(key=[seed, ORDER], counter=counter))
     order = generator.permutation(rows)
     for start in range(0, rows, size):
         yield order[start : start + size]

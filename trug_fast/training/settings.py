@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trug_fast.models.rbm import TruGRBM
-from trug_fast.models.trbm import TruGTRBM
-from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
+from trug_fast.models.truncation import Truncation
 from trug_fast.models.two_layers import TwoLayers
 
 from .checkpoints import data_identity
+from .going_on import shape_of
 from .options import Monitor, Optimizer, as_monitor
 from .rates import Rate, Schedule, as_schedule, sweeps
 from .unit_parameters import Shape
@@ -132,18 +130,6 @@ class Settings:
         )
 
 
-def checked_truncation(
-    truncation: TruncationLike | None, hidden: TruGUnits | None, start: object, best: Truncation
-) -> Truncation:
-    """Return the truncation; by default points are learned, but for a model's at infinity."""
-    if truncation is not None and hidden is None:
-        raise ValueError("truncation is for hidden='trug'; Bernoulli units have none")
-    if truncation is None and isinstance(start, TruGRBM | TruGTRBM):
-        if np.isinf(start.upper - start.lower).any():
-            return Truncation(float(start.lower[0]), float(start.upper[0]))
-    return as_truncation(best if truncation is None else truncation)
-
-
 def checked_monitor(
     monitor: Monitor | str | None, scores: tuple[str, ...], held_out: object
 ) -> Monitor | None:
@@ -154,71 +140,3 @@ def checked_monitor(
     if found is not None and found.patience is not None and held_out is None:
         raise ValueError("patience needs validation data")
     return found
-
-
-def shape_of(model: Any, truncation: Truncation, units: TruGUnits) -> Shape:
-    """Return the hidden units of a model, to be learned as these say.
-
-    Raises
-    ------
-    ValueError
-        If the model's units cannot be learned so, or are not those that are asked for.
-    """
-    precision, lower, upper = (
-        getattr(model, name).astype(np.float64) for name in ("precision", "lower", "upper")
-    )
-    if units.precision != TruGUnits.precision:
-        _require_precision("hidden", units.precision, precision)
-    ends = {"lower": lower, "upper": upper}
-    for name, values in ends.items():
-        if truncation.learn is None and (values != getattr(truncation, name)).any():
-            raise ValueError(
-                f"truncation keeps {name}={getattr(truncation, name)}, but start has units with "
-                f"{values.min():g} to {values.max():g}: give the same ends, or learn them"
-            )
-        if truncation.learn is not None and np.isinf(values).any():
-            raise ValueError(f"truncation learns finite ends, but start has {name}={values[0]:g}")
-        if truncation.learn == "shared" and (values != values[0]).any():
-            raise ValueError(
-                "truncation learns one pair of ends for all units, but start has units with "
-                f"{name}={values.min():g} to {values.max():g}"
-            )
-    return Shape(precision, lower, upper, truncation, units.learn_precision)
-
-
-def require_agreement(
-    start: TwoLayers,
-    shape: tuple[int, int],
-    hidden: TruGUnits | None,
-    visible: BernoulliUnits | GaussianUnits,
-) -> None:
-    """Refuse to go on from a model of other sizes or units.
-
-    Raises
-    ------
-    ValueError
-        Naming what differs.
-    """
-    for what, wanted, found in (
-        ("visible units", shape[0], start.n_visible),
-        ("hidden units", shape[1], start.n_hidden),
-        ("kind of hidden units", _kind(hidden is None), _kind(not hasattr(start, "lower"))),
-        ("kind of visible units", visible.kind, start.visible),
-    ):
-        if wanted != found:
-            raise ValueError(f"start must agree in the {what}: {wanted} asked for, {found} in it")
-    if isinstance(visible, GaussianUnits) and visible.precision is not None:
-        _require_precision("visible", visible.precision, np.asarray(start.visible_precision))
-
-
-def _kind(bernoulli: bool) -> str:
-    return "bernoulli" if bernoulli else "trug"
-
-
-def _require_precision(name: str, wanted: float, found: NDArray[Any]) -> None:
-    """Refuse a precision that is asked for where training goes on with others."""
-    if (found != wanted).any():
-        raise ValueError(
-            f"{name} has precision={wanted}, but start has units of precision "
-            f"{found.min():g} to {found.max():g}, with which training goes on"
-        )

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.truncation import Truncation
+from trug_fast.training.chunks import LOOKED, RowSource
+from trug_fast.training.gathering import take
 from trug_fast.training.unit_parameters import Shape
 
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
@@ -20,7 +22,7 @@ PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1
 AVERAGE = 0.1  # share of the updates so far
 
 # Measured by tools/compare_defaults.py; see docs/training.md.
-ROWS = 1000  # of the data, evenly spaced, that are looked at
+ROWS = LOOKED  # of the data, evenly spaced, that are looked at
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
 STEADY = 5.0  # variance along a direction of the data up to which the full rate is steady
@@ -53,18 +55,21 @@ class ByData:
 
     Parameters
     ----------
-    data : ndarray, shape (rows, n_visible)
+    data : ndarray or RowSource, shape (rows, n_visible)
     truncation : Truncation or None
         Where hidden units are cut at the start; None for Bernoulli units.
     precision : float
         d of TruG units.
     """
 
-    def __init__(self, data: NDArray[Any], truncation: Truncation | None, precision: float) -> None:
-        self._data, self._truncation, self._precision = data, truncation, precision
+    def __init__(
+        self, data: NDArray[Any] | RowSource, truncation: Truncation | None, precision: float
+    ) -> None:
+        self._data = data.spaced if isinstance(data, RowSource) else data
+        self._truncation, self._precision = truncation, precision
 
     @classmethod
-    def of(cls, data: NDArray[Any], shape: Shape) -> ByData:
+    def of(cls, data: NDArray[Any] | RowSource, shape: Shape) -> ByData:
         """Choose for units of these shapes, by the middle one of their numbers."""
         precision, lower, upper = (float(np.median(values)) for values in shape[:3])
         ends = None if shape.truncation is None else Truncation(lower, upper)
@@ -106,7 +111,7 @@ class ByData:
         """The covariance of the columns, or a matrix with the same eigenvalues but for zeros."""
         count = min(len(self._data), ROWS)
         at = np.linspace(0, len(self._data) - 1, count).astype(np.int64)
-        rows = self._data[at].astype(np.float64)
+        rows = take(self._data, at).astype(np.float64)
         rows -= rows.mean(axis=0)
         with one_blas_thread():
             products = rows @ rows.T if count < rows.shape[1] else rows.T @ rows

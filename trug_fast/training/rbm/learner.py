@@ -34,7 +34,9 @@ from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
 from trug_fast.training.checkpoints import State, counted, restore_counted
+from trug_fast.training.chunks import RowSource
 from trug_fast.training.diagnosis import Columns
+from trug_fast.training.gathering import column_means
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.settings import Pace
@@ -47,7 +49,7 @@ from .tempering import Replicas
 class RBMLearner:
     """The state of a training run; every update changes it in place."""
 
-    def __init__(self, data: NDArray[Any], settings: RBMSettings, seed: int) -> None:
+    def __init__(self, data: NDArray[Any] | RowSource, settings: RBMSettings, seed: int) -> None:
         n_visible, n_hidden, dtype = settings.n_visible, settings.n_hidden, settings.dtype
         self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0  # so far
@@ -65,7 +67,8 @@ class RBMLearner:
             part[VALUES] for part in (weights, visible, hidden)
         )
         self.visible_offset, self.hidden_offset = visible[updates.OFFSET], hidden[updates.OFFSET]
-        self.visible_offset[:] = data.mean(axis=0, dtype=np.float64)
+        means = data.means if isinstance(data, RowSource) else column_means(data)
+        self.visible_offset[:] = means
         self._rescales = self.units.loose(self.visible_precision)
         self.units.keep_normalizable(self.weights, self.visible_precision)
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
@@ -78,7 +81,8 @@ class RBMLearner:
         else:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
         self._averaged = Averaged(*map(np.empty, (weights[0].shape, n_visible, (4, n_hidden))))
-        self._start(data, base)
+        first = data.head(settings.n_chains) if isinstance(data, RowSource) else data
+        self._start(first, base)
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
         names = ("precision", "lower", "upper", "hidden_bias")
@@ -167,9 +171,9 @@ class RBMLearner:
         """Return the number of batches of an epoch."""
         return -(-rows // self.settings.batch_size)
 
-    def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
+    def batches(self, rows: int, epoch: int, chunk: int = 0) -> Iterator[NDArray[np.int64]]:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
-        return shuffled(self.seed, rows, self.settings.batch_size, epoch)
+        return shuffled(self.seed, rows, self.settings.batch_size, epoch, chunk)
 
     def update(
         self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]

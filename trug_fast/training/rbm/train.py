@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,10 +18,17 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
+from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.chunks import Chunks, RowSource, as_rows
 from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
-from trug_fast.training.gathering import rows_together
+from trug_fast.training.going_on import (
+    UnitKinds,
+    checked_truncation,
+    require_agreement,
+    units_from,
+)
 from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     CD,
@@ -32,21 +40,8 @@ from trug_fast.training.options import (
     as_sampler,
 )
 from trug_fast.training.rates import Rate
-from trug_fast.training.settings import (
-    Rates,
-    checked_monitor,
-    checked_truncation,
-    require_agreement,
-)
-from trug_fast.training.units import (
-    BernoulliUnits,
-    GaussianUnits,
-    HiddenLike,
-    TruGUnits,
-    VisibleLike,
-    as_hidden,
-    as_visible,
-)
+from trug_fast.training.settings import Rates, checked_monitor
+from trug_fast.training.units import BernoulliUnits, GaussianUnits, HiddenLike, VisibleLike
 
 from .defaults import (
     AVERAGE,
@@ -65,6 +60,9 @@ from .watch import RBMWatch, judged
 __all__ = ["Callback", "EpochEnd", "RBMFit", "train_rbm"]
 
 
+Data = NDArray[Any] | RowSource
+
+
 class RBMFit(NamedTuple):
     """What training returns."""
 
@@ -76,12 +74,12 @@ class RBMFit(NamedTuple):
 
 
 def train_rbm(
-    X: ArrayLike | Resampler,
-    n_hidden: int,
+    X: ArrayLike | Chunks | Resampler,
+    n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
-    hidden: HiddenLike = "trug",
-    visible: VisibleLike = "bernoulli",
+    hidden: HiddenLike | None = None,
+    visible: VisibleLike | None = None,
     sampler: Sampler | Literal["pcd", "cd", "pt"] = "pcd",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "sgd",
     learning_rate: Rate | None = None,
@@ -89,7 +87,7 @@ def train_rbm(
     batch_size: int | None = None,
     epochs: int = 30,
     dtype: Any = "float32",
-    validation: ArrayLike | None = None,
+    validation: ArrayLike | Chunks | None = None,
     monitor: Monitor | Literal["auto", "pseudo", "reconstruction", "ais"] | None = "auto",
     callbacks: Sequence[Callback] = (),
     start: StaticModel | RandomWeights | None = None,
@@ -101,20 +99,23 @@ def train_rbm(
 
     Parameters
     ----------
-    X : array_like, shape (rows, n_visible), or datasets.Resampler
+    X : array_like or sparse matrix, shape (rows, n_visible), Chunks or datasets.Resampler
         Training data, 0 or 1 (in [0, 1] with ``visible=BernoulliUnits(soft=True)``), or any finite
         numbers with ``visible="gaussian"``; a Resampler binarizes grey images anew for each epoch.
-    n_hidden : int
-        Number of hidden units.
+        An array in a file need not fit into memory: one that is mapped to memory is shuffled as a
+        whole, others that give slices of rows, as those of HDF5, are taken as :class:`Chunks`.
+    n_hidden : int, optional
+        Number of hidden units; by default that of ``start``, without which it must be given.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default learned per unit from [0, 4].
-    hidden : TruGUnits, "trug" or "bernoulli"
-        "bernoulli" trains the ordinary RBM by the same code.
-    visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian"
-        "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
-        standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
-        whenever they would leave no density (mathematics 4.1).  The units' precision is not
-        learned.
+    hidden : TruGUnits, "trug" or "bernoulli", optional
+        "bernoulli" trains the ordinary RBM by the same code.  By default as in ``start``, else
+        "trug".
+    visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
+        By default as in ``start``, else "bernoulli".  "gaussian" is for real-valued data, which
+        should be standardised: each column to mean 0 and standard deviation 1.  Where ends of
+        hidden units are infinite, weights are scaled down whenever they would leave no density
+        (mathematics 4.1).  The units' precision is not learned.
     sampler : PCD, CD, ParallelTempering, "pcd", "cd" or "pt"
         The chains of the model's side: persistent, begun at the batch for every update, or
         persistent with replicas at higher temperatures; with the number of Gibbs sweeps.
@@ -135,7 +136,7 @@ def train_rbm(
     epochs : int
     dtype : float32 or float64
         Float type of the model and of all matrix products.
-    validation : array_like, shape (rows, n_visible), optional
+    validation : array_like, sparse matrix or Chunks, shape (rows, n_visible), optional
         Scored beside the training data.
     monitor : Monitor, name of a score, or None
         Scored on up to 1,000 rows of each set: "pseudo", the pseudo-log-likelihood, which Gaussian
@@ -146,15 +147,17 @@ def train_rbm(
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
     start : TruGRBM, BernoulliRBM or RandomWeights, optional
-        A model to go on from, with as many units, of the same kinds: weights, biases, precisions
-        and truncation points start there.  ``truncation`` then says which points are learned (and,
-        if it keeps them, must name the model's; by default they are learned per unit if finite).
-        Chains start at the data, and the optimizer anew.  By default random weights.
+        A model to go on from: weights, biases, precisions and truncation points start there.  What
+        is said beside it of the units must agree with it.  ``truncation`` says which points are
+        learned (and, if it keeps them, must name the model's; by default they are learned per unit
+        if finite).  A model knows nothing of the run it came from: chains start at the data, the
+        optimizer and the averages anew, rates at their beginning.  By default random weights.
     checkpoint : Checkpoint, str or Path, optional
         File that keeps the state of the run, so that a run that was interrupted, or killed at any
         moment, continues as if it had never stopped, to the same bits.  Settings, data and seed
         must be those of the run (the state of callbacks is not kept; ``rng=None`` takes the run's
-        seed).  A finished run is returned without training.  See :class:`Checkpoint`.
+        seed), but ``epochs`` may be more: then the run goes on, at the rates that a run of so many
+        has from there.  A finished run is returned without training.  See :class:`Checkpoint`.
     progress : bool, optional
         Show a bar with rate and score; by default if standard error is a terminal.
     rng : None, int or numpy.random.Generator
@@ -194,20 +197,19 @@ def train_rbm(
     >>> fit.model
     TruGRBM(n_visible=64, n_hidden=20, visible='bernoulli', dtype=float32)
     """
-    kind, units = as_visible(visible), as_hidden(hidden)
-    data, held_out = _checked_data(X, validation, kind)
-    watched = _checked_monitor(monitor, kind, held_out)
+    origin = checked_start(start)
+    units = units_from(origin, n_hidden, hidden, visible)
+    data, held_out = _checked_data(X, validation, units.visible)
+    watched = _checked_monitor(monitor, units.visible, held_out)
     settings, by_data = _settings(
         data,
-        n_hidden,
+        units,
+        origin,
         truncation=truncation,
-        hidden=units,
-        visible=kind,
         sampler=as_sampler(sampler),
         optimizer=as_optimizer(optimizer),
         batch_size=batch_size,
         dtype=checks.float_dtype("dtype", dtype),
-        start=start,
     )
     rates = _rates(settings, by_data, learning_rate, truncation_rate)
     plan = Plan(checks.count("epochs", epochs), rates.at, watched)
@@ -225,7 +227,7 @@ def train_rbm(
         watch = RBMWatch(
             learner,
             judged(source),
-            held_out,
+            None if held_out is None else diagnosis.spread(held_out),
             watched,
             rates.learning,
             from_model=settings.from_model,
@@ -236,19 +238,20 @@ def train_rbm(
 
 
 def _checked_data(
-    X: ArrayLike | Resampler, validation: ArrayLike | None, visible: BernoulliUnits | GaussianUnits
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    X: ArrayLike | Chunks | Resampler,
+    validation: ArrayLike | Chunks | None,
+    visible: BernoulliUnits | GaussianUnits,
+) -> tuple[Data, Data | None]:
     """Return training data (of the first epoch) and validation data as matrices."""
     real = isinstance(visible, GaussianUnits)
     if isinstance(visible, GaussianUnits) and visible.learn_precision:
         raise ValueError("visible: learn_precision has no effect in train_rbm, only in train_trbm")
     soft = isinstance(visible, BernoulliUnits) and visible.soft
-    units = units_of(np.ones(1) if real else None)
-    first = X.epoch(0) if isinstance(X, Resampler) else X
-    data = rows_together(units.checked("X", first, soft=soft))
+    check = partial(units_of(np.ones(1) if real else None).checked, soft=soft)
+    data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
     if validation is None:
         return data, None
-    return data, units.checked("validation", validation, data.shape[1], soft=soft)
+    return data, as_rows("validation", validation, check, data.shape[1])
 
 
 def _checked_monitor(
@@ -266,25 +269,21 @@ def _checked_monitor(
 
 
 def _settings(
-    data: NDArray[Any],
-    n_hidden: int,
+    data: Data,
+    units: UnitKinds,
+    origin: StaticModel | RandomWeights,
     *,
     truncation: TruncationLike | None,
-    hidden: TruGUnits | None,
-    visible: BernoulliUnits | GaussianUnits,
     sampler: Sampler,
     optimizer: Optimizer,
     batch_size: int | None,
     dtype: np.dtype[Any],
-    start: StaticModel | RandomWeights | None,
 ) -> tuple[RBMSettings, ByData]:
     """Return how to train, and what chooses by the data where it is not said."""
-    n_hidden = checks.count("n_hidden", n_hidden)
-    origin = checked_start(start)
-    ends = checked_truncation(truncation, hidden, origin, BEST_TRUNCATION)
+    ends = checked_truncation(truncation, units.hidden, origin, BEST_TRUNCATION)
     if not isinstance(origin, RandomWeights):
-        require_agreement(origin, (data.shape[1], n_hidden), hidden, visible)
-    size = usual_batch_size(len(data)) if batch_size is None else batch_size
+        require_agreement(origin, data.shape[1], units)
+    size = usual_batch_size(data.shape[0]) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
     if isinstance(sampler, CD):
         chains = size
@@ -292,10 +291,10 @@ def _settings(
         chains = max(N_CHAINS, size) if sampler.n_chains is None else sampler.n_chains
     settings = RBMSettings(
         n_visible=data.shape[1],
-        n_hidden=n_hidden,
+        n_hidden=units.n_hidden,
         truncation=ends,
-        hidden=hidden,
-        visible=visible,
+        hidden=units.hidden,
+        visible=units.visible,
         sampler=sampler,
         optimizer=optimizer,
         average=AVERAGE if optimizer.average is None else optimizer.average,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trug_fast.datasets import Resampler
 from trug_fast.evaluation.likelihood import pseudo_log_likelihood
 from trug_fast.training import diagnosis
+from trug_fast.training.chunks import RowSource
 from trug_fast.training.watch import ContrastiveWatch
 
 from . import scores
@@ -55,7 +56,7 @@ class RBMWatch(ContrastiveWatch):
         )
 
 
-def judged(data: NDArray[Any] | Resampler) -> NDArray[Any]:
+def judged(data: NDArray[Any] | Resampler | RowSource) -> NDArray[Any]:
     """Return the rows by which a training is judged, evenly spread."""
     if isinstance(data, Resampler):
         return Resampler(diagnosis.spread(data.intensities), data.seed).epoch(0)

@@ -71,6 +71,7 @@ class RegressionLearner:
             np.full(hidden, ends.lower, dtype),
             np.full(hidden, ends.upper, dtype),
         )
+        self.unit = 1.0  # of measurement of the hidden units, in that of the model to go on from
         self._start_random()
         if settings.start is not None:
             self._start_at(settings.start)
@@ -93,7 +94,7 @@ class RegressionLearner:
         """Start at a model in original units instead of random weights.
 
         The hidden units' unit of measurement is changed to that of these settings, which leaves
-        p(y | x) as it is (mathematics 2.4); ends that are fixed or common here stay as they are.
+        p(y | x) as it is (mathematics 2.4).
         """
         own, shared = self.parts(), self.task.one_noise
         inputs, targets = self.scales
@@ -104,7 +105,7 @@ class RegressionLearner:
             noise[:] = noise[moves].mean()
         own.log_noise[:] = np.log(noise)
         goal = noise[0] if shared else self.settings.hidden_variance
-        unit = np.sqrt(goal / model.hidden_variance)
+        self.unit = unit = float(np.sqrt(goal / model.hidden_variance))
         weights = unit * model.input_weights
         own.input_weights[:, inputs.varies] = (weights * inputs.deviation)[:, inputs.varies]
         own.input_bias[:] = unit * model.input_bias + weights @ inputs.mean
@@ -112,11 +113,12 @@ class RegressionLearner:
         own.output_weights[:] = np.where(moves[:, None], folded, 0.0)
         offset = (model.output_bias - targets.mean) / targets.deviation
         own.output_bias[:] = np.where(moves, offset, 0.0)
-        if self.settings.truncation.learn == "per_unit":
-            lower, upper = self.trained.lower, self.trained.upper
-            lower[:], upper[:] = unit * model.lower, unit * model.upper
-            own.low_end[:] = lower
-            own.log_width[:] = np.log(upper - lower)
+        lower, upper = self.trained.lower, self.trained.upper
+        lower[:], upper[:] = unit * model.lower, unit * model.upper
+        if self.settings.truncation.learn is not None:
+            learned = own.low_end.size  # of all units alike, or of each
+            own.low_end[:] = lower[:learned]
+            own.log_width[:] = np.log(upper[:learned] - lower[:learned])
 
     def parts(self, theta: FloatArray | None = None) -> regression.Parts:
         """Return the parameters by name, sharing memory."""
@@ -204,21 +206,26 @@ class RegressionLearner:
 
         It is one of rows in original units, or of other ``scales``, perhaps with another noise.
         The standardisation is folded into weights, biases and noise: float32 would lose inputs
-        whose mean is much larger than their deviation.
+        whose mean is much larger than their deviation.  Ends that are kept are those of the model
+        that training went on from: its hidden units have their own unit of measurement again.
         """
         found = self.parameters() if parameters is None else parameters
         inputs, targets = self.scales if scales is None else scales
         own = self.parts(found["theta"])
         learned = np.exp(own.log_noise.astype(np.float64))
         noise = learned if log_noise is None else np.exp(log_noise)
-        weights = own.input_weights / inputs.deviation
+        variance = learned[0] if self.task.one_noise else self.settings.hidden_variance
+        unit, lower, upper = 1.0, found["lower"], found["upper"]
+        if self.settings.start is not None and self.settings.truncation.learn is None:
+            unit, lower, upper = self.unit, self.settings.start.lower, self.settings.start.upper
+        weights = own.input_weights / inputs.deviation / unit
         return TruGTGGM(
             weights,
-            own.input_bias - weights @ inputs.mean,
-            own.output_weights * targets.deviation[:, None],
+            own.input_bias / unit - weights @ inputs.mean,
+            own.output_weights * targets.deviation[:, None] * unit,
             own.output_bias * targets.deviation + targets.mean,
             noise * targets.deviation**2,
-            found["lower"].astype(np.float64),
-            found["upper"].astype(np.float64),
-            hidden_variance=learned[0] if self.task.one_noise else self.settings.hidden_variance,
+            lower.astype(np.float64),
+            upper.astype(np.float64),
+            hidden_variance=variance / unit**2,
         )

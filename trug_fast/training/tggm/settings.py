@@ -14,6 +14,7 @@ from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.going_on import require_ends
 from trug_fast.training.options import Optimizer
 from trug_fast.training.rates import Schedule
 
@@ -67,6 +68,7 @@ class RegressionSettings:
             expected, found = (getattr(each, f"n_{what}") for each in (self, self.start))
             if expected != found:
                 raise ValueError(f"start must have n_{what}={expected}, got {found}")
+        require_ends(self.start, self.truncation)
         if self.noise.variance != Noise.variance:
             raise ValueError(
                 f"noise has variance={self.noise.variance}, which has no effect: training goes on "

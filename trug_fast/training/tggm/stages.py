@@ -130,7 +130,10 @@ class RegressionJob:
         if not (0 <= place[0] <= 1 and 0 <= place[1] <= 1):
             raise ValueError(f"it says {place} where flags should be")
         self.chosen = self._restored(part(state, CHOSEN)) if place[1] else None
-        self.present, self.finished = self._restored(part(state, PRESENT)), bool(place[0])
+        self.present = self._restored(part(state, PRESENT))
+        self.finished = bool(place[0]) and (self.present.diverged or self.present.loop.finished)
+        if place[0] and not self.finished:  # it has been given more epochs: the only stage goes on
+            self.chosen = None
 
     def _restored(self, state: State) -> Stage:
         numbers = np.zeros(2, np.int64)

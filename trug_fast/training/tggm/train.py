@@ -12,12 +12,14 @@ from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
-from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
+from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
+from trug_fast.training.going_on import checked_truncation
 from trug_fast.training.loop import Callback, History, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
+from trug_fast.training.units import TruGUnits
 
 from .data import RegressionRows
 from .options import (
@@ -36,6 +38,7 @@ from .stages import RegressionJob, Search
 # Measured on the UCI sets; see docs/tggm.md.
 BEST_TRUNCATION = Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 LEARNING_RATES = {"sgd": (0.1, 0.002), "rmsprop": (0.01, 0.0002), "adam": (0.01, 0.0002)}
+UNITS = 50  # hidden ones, where nothing says how many
 SCORES = ("rmse", "log_likelihood")
 
 
@@ -54,7 +57,7 @@ class TGGMFit(NamedTuple):
 def train_tggm(
     X: ArrayLike,
     y: ArrayLike,
-    n_hidden: int = 50,
+    n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
     objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
@@ -84,7 +87,8 @@ def train_tggm(
     ----------
     X : array_like, shape (rows, inputs)
     y : array_like, shape (rows,) or (rows, outputs)
-    n_hidden : int
+    n_hidden : int, optional
+        Number of hidden units; by default that of ``start``, else 50.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default both ends are learned per unit from [-1, 1].
     objective : MeanField, "ml", "moments" or "bp"
@@ -121,10 +125,14 @@ def train_tggm(
         one for each rate, then that on all rows, which has no scores.  The run ends, and the next
         begins, if one returns True.
     start : TruGTGGM, optional
-        A model to go on from instead of random weights, e.g. one trained by another objective; its
-        truncation points are taken where they are learned per unit.
+        A model to go on from instead of random weights, e.g. one trained by another objective:
+        weights, biases, noise and truncation points start there.  ``truncation`` says which points
+        are learned (and, if it keeps them, must name the model's; by default they are learned per
+        unit if finite).  The optimizer begins anew, and so do rates and the choice of the epoch.
     checkpoint : Checkpoint, str or Path, optional
-        As in :func:`train_rbm`, but written between two epochs.
+        As in :func:`train_rbm`, but written between two epochs.  More ``epochs`` than the run had
+        are refused where they would change what has been chosen: with ``search``, or where all rows
+        are trained on in the end.
     progress : bool, optional
         Show a bar; by default if standard error is a terminal.
     rng : None, int or numpy.random.Generator
@@ -171,9 +179,9 @@ def train_tggm(
     rule = as_optimizer(optimizer)
     settings = RegressionSettings(
         n_inputs=data.X.shape[1],
-        n_hidden=checks.count("n_hidden", n_hidden),
+        n_hidden=_units(n_hidden, start),
         n_outputs=data.y.shape[1],
-        truncation=as_truncation(BEST_TRUNCATION if truncation is None else truncation),
+        truncation=checked_truncation(truncation, TruGUnits(), start, BEST_TRUNCATION),
         objective=as_objective(objective),
         noise=as_noise(noise),
         optimizer=rule,
@@ -197,7 +205,8 @@ def train_tggm(
     def identity() -> dict[str, Any]:
         return {"training": "regression"} | data.identity() | settings.identity() | plan.identity()
 
-    begun = begin("train_tggm", identity, checkpoint, rng)
+    extends = len(plan.rates) == 1 and not plan.refit
+    begun = begin("train_tggm", identity, checkpoint, rng, extends=extends)
     with announced("train_tggm", progress):
         scales = Scales.of(data.X, data.y)
         sets = data.sets(scales, settings.dtype, begun.seed)
@@ -206,6 +215,13 @@ def train_tggm(
     best = job.best()
     rate, history = rates[best.number][1], best.loop.history()
     return TGGMFit(job.model(), history, interrupted, rate, best.loop.best_epoch())
+
+
+def _units(n_hidden: int | None, start: TruGTGGM | None) -> int:
+    """Return how many hidden units there are: by default as many as in the model."""
+    if n_hidden is None:
+        return start.n_hidden if isinstance(start, TruGTGGM) else UNITS
+    return checks.count("n_hidden", n_hidden)
 
 
 def _rates(

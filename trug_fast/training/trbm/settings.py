@@ -11,13 +11,9 @@ from typing import Any, Literal
 from trug_fast._common import checks
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
+from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
 from trug_fast.training.rates import Rate
-from trug_fast.training.settings import (
-    Rates,
-    Settings,
-    checked_truncation,
-    require_agreement,
-)
+from trug_fast.training.settings import Rates, Settings
 from trug_fast.training.units import BernoulliUnits, GaussianUnits
 
 from .options import LinearStart
@@ -67,7 +63,8 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
     if isinstance(visible, BernoulliUnits) and visible.soft:
         raise ValueError("visible: soft has no effect in train_trbm, which takes values in [0, 1]")
     if not isinstance(start, LinearStart):
-        require_agreement(start, (settings.n_visible, settings.n_hidden), hidden, visible)
+        units = UnitKinds(settings.n_hidden, hidden, visible)
+        require_agreement(start, settings.n_visible, units)
     elif start.order is None:
         start = replace(start, order=BEST_ORDER[visible.kind])
     elif start.order == 2 and not settings.real:

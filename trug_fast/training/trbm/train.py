@@ -16,22 +16,19 @@ from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
+from trug_fast.training.going_on import units_from
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import checked_monitor
-from trug_fast.training.units import (
-    GaussianUnits,
-    HiddenLike,
-    VisibleLike,
-    as_hidden,
-    as_visible,
-)
+from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike
 
 from .learner import TRBMLearner
 from .options import LinearStart, SequenceCD
 from .settings import AVERAGE, SequenceSettings, checked, checked_start, rates_of
 from .watch import TRBMWatch, judged
+
+UNITS = 400  # hidden ones, where nothing says how many
 
 
 class TRBMFit(NamedTuple):
@@ -46,11 +43,11 @@ class TRBMFit(NamedTuple):
 
 def train_trbm(
     sequences: SequencesLike,
-    n_hidden: int = 400,
+    n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
-    hidden: HiddenLike = "trug",
-    visible: VisibleLike = "bernoulli",
+    hidden: HiddenLike | None = None,
+    visible: VisibleLike | None = None,
     sampler: SequenceCD | None = None,
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | None = None,
@@ -73,16 +70,18 @@ def train_trbm(
     ----------
     sequences : array_like, shape (n, T, n_visible), or list of (T_i, n_visible)
         Values between 0 and 1, or real numbers (best standardised) with ``visible="gaussian"``.
-    n_hidden : int
-        Number of hidden units.
+    n_hidden : int, optional
+        Number of hidden units; by default that of ``start``, else 400.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default learned per unit from [-1, 1], of Gaussian visible units
         from [-4, 4].
-    hidden : TruGUnits, "trug" or "bernoulli"
-        "bernoulli" trains the ordinary temporal RBM by the same code.
-    visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian"
-        The own connections of the visible units start at a linear forecast, whose residuals say how
-        precise Gaussian ones are, if nothing else does.
+    hidden : TruGUnits, "trug" or "bernoulli", optional
+        "bernoulli" trains the ordinary temporal RBM by the same code.  By default as in ``start``,
+        else "trug".
+    visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
+        By default as in ``start``, else "bernoulli".  The own connections of the visible units
+        start at a linear forecast, whose residuals say how precise Gaussian ones are, if nothing
+        else does.
     sampler : SequenceCD, optional
         Chains, Gibbs sweeps, and the kind of gradient.
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
@@ -146,15 +145,17 @@ def train_trbm(
     >>> fit.model
     TruGTRBM(n_visible=64, n_hidden=10, visible='bernoulli', dtype=float32)
     """
-    kind = as_visible(visible)
+    origin = checked_start(start)
+    units = units_from(origin, n_hidden, hidden, visible, UNITS)
+    kind = units.visible
     data, held_out = _checked_data(sequences, validation, isinstance(kind, GaussianUnits))
     watched = checked_monitor(monitor, ("prediction",), held_out)
     chosen = as_optimizer(optimizer)
     settings = SequenceSettings(
         n_visible=data.shape[1],
-        n_hidden=checks.count("n_hidden", n_hidden),
+        n_hidden=units.n_hidden,
         truncation=Truncation(),
-        hidden=as_hidden(hidden),
+        hidden=units.hidden,
         visible=kind,
         sampler=_checked_sampler(sampler),
         optimizer=chosen,
@@ -162,7 +163,7 @@ def train_trbm(
         batch_size=checks.count("batch_size", batch_size),
         corruption=_checked_corruption(corruption, isinstance(kind, GaussianUnits)),
         dtype=checks.float_dtype("dtype", dtype),
-        start=checked_start(start),
+        start=origin,
     )
     settings = checked(settings, truncation)
     rates = rates_of(settings, learning_rate, truncation_rate)

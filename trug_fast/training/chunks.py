@@ -1,0 +1,293 @@
+"""Training data that are not one array in memory: chunks of larger ones, and sparse matrices.
+
+Tested in tests/training/test_chunks.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common import checks
+
+from .gathering import TOGETHER, Rows, add_rows, in_parts, rows_together
+from .options import settle
+
+BYTES = 2**27  # of a chunk, if nothing else is said; one more may be read meanwhile
+LOOKED = 1000  # rows that are looked at again, to choose rates and for scores
+
+Check = Callable[[str, Any, int], NDArray[Any]]  # name, matrix and columns to a checked matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """Training data of which a chunk of rows is in memory at a time, for data larger than that.
+
+    Chunks come in their order in each epoch, and rows are shuffled within each.  So rows of all
+    kinds should lie beside each other: shuffle them once when they are written.  A model does not
+    depend on where chunks of the same rows come from; one chunk is trained on as an array is.
+
+    Parameters
+    ----------
+    source : array_like or callable
+        Anything with shape, dtype and slices of rows that NumPy makes arrays of, such as an HDF5
+        or Zarr array, or one that is mapped to memory.  Or a function that returns an iterator
+        over matrices: it is called for each pass over the data, and must yield the same rows.
+    shape : (int, int), optional
+        Rows and columns of all that a function yields; that of an array is its own.
+    rows : int, optional
+        In a chunk of an array; by default as many thousands as fit into 128 MiB.  The chunks of a
+        function are what it yields.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is missing, has no effect, or is of another kind.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> digits = tf.datasets.load_digits(binarize="threshold").train
+    >>> def halves():
+    ...     yield digits[:700]
+    ...     yield digits[700:]
+    >>> chunks = tf.Chunks(halves, shape=(1437, 64))
+    >>> chunks
+    Chunks(shape=(1437, 64), rows=None)
+    >>> tf.train_rbm(chunks, n_hidden=20, epochs=2, rng=0).model
+    TruGRBM(n_visible=64, n_hidden=20, visible='bernoulli', dtype=float32)
+    """
+
+    source: Any = field(repr=False)
+    shape: tuple[int, int] | None = None
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if self.rows is not None:
+            settle(self, rows=checks.count("rows", self.rows))
+        if callable(self.source):
+            if self.rows is not None:
+                raise ValueError("rows has no effect on a function, whose chunks are as they come")
+            if not isinstance(self.shape, tuple | list) or len(self.shape) != 2:
+                raise TypeError(
+                    f"shape must be a pair (rows, columns) beside a function, got {self.shape!r}"
+                )
+            settle(self, shape=tuple(checks.count("shape", size) for size in self.shape))
+            return
+        if not has_rows(self.source):
+            raise TypeError(
+                "source must be a function, or have shape, dtype and slices of rows, got "
+                f"{type(self.source).__name__}"
+            )
+        shape = tuple(int(size) for size in self.source.shape)
+        if self.shape is not None and tuple(self.shape) != shape:
+            raise ValueError(f"shape must be that of the array, {shape}, got {self.shape!r}")
+        if len(shape) != 2 or 0 in shape:
+            raise ValueError(
+                f"source must be a matrix (rows, columns) with some, got shape {shape}"
+            )
+        thousands = BYTES // (1000 * shape[1] * self.source.dtype.itemsize)
+        each = 1000 * thousands or max(1, BYTES // (shape[1] * self.source.dtype.itemsize))
+        settle(self, shape=shape, rows=self.rows or each)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the chunks in order."""
+        if self.rows is None:
+            yield from self.source()
+            return
+        for start in range(0, self.source.shape[0], self.rows):
+            yield self.source[start : start + self.rows]
+
+
+def has_rows(value: object) -> bool:
+    """Tell whether an array that may be larger than memory gives slices of its rows."""
+    has = all(hasattr(value, name) for name in ("shape", "dtype", "__getitem__"))
+    return has and isinstance(value.dtype, np.dtype)  # type: ignore[attr-defined]
+
+
+def as_rows(
+    name: str, value: Any, check: Callable[..., NDArray[Any]], columns: int | None = None
+) -> NDArray[Any] | RowSource:
+    """Return training data, checked: as an array if they are one, or small enough to be made one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument.
+    """
+    if hasattr(value, "tocsr") and hasattr(value, "toarray"):
+        return _of_width(SparseRows(name, value, check), columns)
+    if isinstance(value, Chunks):
+        return _of_width(ChunkedRows(name, value, check), columns)
+    if has_rows(value) and not isinstance(value, np.ndarray | np.generic) and len(value.shape) == 2:
+        if value.shape[0] * value.shape[1] * value.dtype.itemsize > BYTES:
+            return _of_width(ChunkedRows(name, Chunks(value), check), columns)
+        value = value[: value.shape[0]]
+    return rows_together(check(name, value, columns))
+
+
+def _of_width(rows: RowSource, columns: int | None) -> RowSource:
+    """Refuse another number of columns."""
+    if columns is not None and rows.shape[1] != columns:
+        raise ValueError(f"{rows.name} must have {columns} columns, got {rows.shape[1]}")
+    return rows
+
+
+class ChunkLearner(Protocol):
+    """A learner, as far as it says which rows make a batch."""
+
+    def n_batches(self, rows: int) -> int:
+        """Return the number of batches of so many rows."""
+
+    def batches(self, rows: int, epoch: int, chunk: int = 0) -> Iterator[Rows]:
+        """Yield the rows of each batch of a chunk of so many rows."""
+
+
+class RowSource(ABC):
+    """Checked rows that are not in memory as they are: what training knows of them.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    shape : (int, int)
+    check : callable
+        Returns a checked matrix, given a name for it, some rows, and their width.
+    """
+
+    def __init__(self, name: str, shape: tuple[int, int], check: Check) -> None:
+        if len(shape) != 2 or 0 in shape:
+            raise ValueError(f"{name} must be a matrix that is not empty, got shape {shape}")
+        self.name, self.shape, self._check = name, shape, check
+        self.lengths: list[int] = []  # of what `each` yields
+        rows = shape[0]
+        spaced = np.linspace(0, rows - 1, min(rows, LOOKED)).astype(np.int64)
+        sample = np.arange(0, rows, max(1, rows // LOOKED))[:LOOKED]
+        kept: list[tuple[Rows, list[NDArray[Any]]]] = [(spaced, []), (sample, [])]
+        total = np.zeros(shape[1])
+        for part in self.each():
+            start = sum(self.lengths)
+            self.lengths.append(len(part))
+            total = add_rows(total, part)
+            for wanted, found in kept:
+                inside = wanted[(wanted >= start) & (wanted < start + len(part))]
+                found.append(part[inside - start])
+        self.means = total / rows
+        # Those by which rates are chosen, and those that are scored.
+        self.spaced, self.sample = (np.concatenate(found) for _, found in kept)
+
+    @abstractmethod
+    def each(self) -> Iterator[NDArray[Any]]:
+        """Yield all rows in order, some at a time, as checked matrices."""
+
+    @abstractmethod
+    def parts(
+        self, learner: ChunkLearner, epoch: int, done: int
+    ) -> Iterator[tuple[NDArray[Any], list[Rows]]]:
+        """Yield matrices and batches of their rows: an epoch, but for the batches that are done."""
+
+    def n_batches(self, learner: ChunkLearner) -> int:
+        """Return the number of batches of an epoch."""
+        return learner.n_batches(self.shape[0])
+
+    def head(self, count: int) -> NDArray[Any]:
+        """Return the first rows, as many if there are."""
+        found: list[NDArray[Any]] = []
+        for part in self.each():
+            found.append(part[: count - sum(map(len, found))])
+            if sum(map(len, found)) == count:
+                break
+        return np.concatenate(found)
+
+    def identity(self) -> str:
+        """Return what makes them the same data in a few words, those of an array if they fit."""
+        digest = hashlib.sha256()
+        for part in self.each():
+            digest.update(np.ascontiguousarray(part).data)
+        return f"{self.shape} {self.sample.dtype} SHA-256 {digest.hexdigest()[:16]}"
+
+
+class ChunkedRows(RowSource):
+    """Chunks, each trained on after the other."""
+
+    def __init__(self, name: str, chunks: Chunks, check: Check) -> None:
+        self.chunks = chunks
+        super().__init__(name, chunks.shape, check)  # type: ignore[arg-type]
+
+    def each(self) -> Iterator[NDArray[Any]]:
+        """Yield the chunks, which must be those of the first time."""
+        rows, known = 0, list(self.lengths)
+        for number, chunk in enumerate(self.chunks):
+            part = rows_together(
+                self._check(f"chunk {number} of {self.name}", chunk, self.shape[1])
+            )
+            rows += len(part)
+            if rows > self.shape[0] or (known and [len(part)] != known[number : number + 1]):
+                raise ValueError(
+                    f"{self.name} must have {self._expected(known)}, got {len(part)} rows more in "
+                    f"chunk {number}"
+                )
+            yield part
+        if rows < self.shape[0]:
+            raise ValueError(f"{self.name} must have {self._expected(known)}, got {rows} rows")
+
+    def _expected(self, known: list[int]) -> str:
+        words = f"chunks of {self.shape[0]} rows together"
+        return f"{words}, each as it was the first time" if known else words
+
+    def n_batches(self, learner: ChunkLearner) -> int:
+        """Return the number of batches of an epoch, each of which is of one chunk."""
+        return sum(learner.n_batches(length) for length in self.lengths)
+
+    def parts(
+        self, learner: ChunkLearner, epoch: int, done: int
+    ) -> Iterator[tuple[NDArray[Any], list[Rows]]]:
+        """Yield chunks and their batches."""
+        for number, part in enumerate(self.each()):
+            batches = list(learner.batches(len(part), epoch, number))
+            if done < len(batches):
+                yield part, batches[done:]
+            done = max(0, done - len(batches))
+
+    def identity(self) -> str:
+        """Return what makes them the same data; where chunks end matters, if there are several."""
+        words = super().identity()
+        if len(self.lengths) == 1:
+            return words
+        ends = hashlib.sha256(np.array(self.lengths, np.int64).tobytes()).hexdigest()[:16]
+        return f"{words}, {len(self.lengths)} chunks {ends}"
+
+
+class SparseRows(RowSource):
+    """Rows of a sparse matrix, trained on as if they were an array; some are dense at a time."""
+
+    def __init__(self, name: str, matrix: Any, check: Check) -> None:
+        self._matrix = matrix.tocsr()
+        super().__init__(name, tuple(int(size) for size in matrix.shape), check)  # type: ignore[arg-type]
+
+    def each(self) -> Iterator[NDArray[Any]]:
+        """Yield dense rows, some at a time."""
+        size = max(1, BYTES // (self.shape[1] * self._matrix.dtype.itemsize))
+        for start in range(0, self.shape[0], size):
+            name = f"{self.name} from row {start}" if start else self.name
+            dense = self._matrix[start : start + size].toarray()
+            yield self._check(name, dense, self.shape[1])
+
+    def parts(
+        self, learner: ChunkLearner, epoch: int, done: int
+    ) -> Iterator[tuple[NDArray[Any], list[Rows]]]:
+        """Yield the rows of some batches in their order, and their numbers in it."""
+        batches = islice(learner.batches(self.shape[0], epoch), done, None)
+        size = self.shape[1] * self._matrix.dtype.itemsize
+        for part in in_parts(batches, TOGETHER // (2 * size)):
+            ends = np.cumsum([rows.size for rows in part])
+            dense = self._matrix[np.concatenate(part)].toarray()
+            yield checks.numbers(self.name, dense), np.split(np.arange(ends[-1]), ends[:-1])
