@@ -87,6 +87,11 @@ CALLS = {
     "filter": (TRBM.filter, "sequence", FRAMES[0]),
     "predict": (lambda x: TRBM.predict(x, n_gibbs=5, rng=0), "sequence", FRAMES[0]),
     "prefix": (lambda x: TRBM.generate(2, prefix=x, n_gibbs=2, rng=0), "prefix", FRAMES[0]),
+    "forecast": (
+        lambda x: TRBM.forecast(x, 2, n_samples=3, n_gibbs=2, rng=0).draws,
+        "prefix",
+        FRAMES[0],
+    ),
     "hidden_to_hidden": (
         lambda w: (
             tf.BernoulliTRBM(
@@ -253,13 +258,14 @@ BAD = {
     "more dimensions": lambda a: a[None, None],
 }
 # None leaves out an optional argument, a number is a constant vector, NaN marks what is free, an
-# end may be infinite; betas may be a number of them; any shape can be binarized; X of one column.
+# end may be infinite; a forecast may begin before the first frame; betas may be a number of them;
+# any shape can be binarized; X of one column.
 FINE = {
-    "nothing": {"validation", "start", "reverse", "clamp", "base", "prefix"},
+    "nothing": {"validation", "start", "reverse", "clamp", "base", "prefix", "forecast"},
     "a number": {"visible_bias", "lower"},
     "NaN": {"clamp"},
     "more dimensions": {"binarize", "resampler", "euler"},
-    "empty": {"euler", "pose"},
+    "empty": {"euler", "pose", "forecast"},
     "infinite": {"euler", "pose"},
 }
 READ = ("words", "objects", "dates")  # scikit-learn reads the numbers in them

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
+    from .models.continuations import Forecast
     from .models.rbm import BernoulliRBM, TruGRBM
     from .models.tggm import TruGTGGM
     from .models.trbm import BernoulliTRBM, TruGTRBM
@@ -48,6 +49,7 @@ __all__ = [
     "BernoulliUnits",
     "CD",
     "Checkpoint",
+    "Forecast",
     "GaussianUnits",
     "HoldOut",
     "LinearStart",
@@ -96,6 +98,7 @@ _HOMES = {
     "BernoulliUnits": "training.units",
     "CD": "training.options",
     "Checkpoint": "_common.checkpoints",
+    "Forecast": "models.continuations",
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",
     "LinearStart": "training.trbm.options",

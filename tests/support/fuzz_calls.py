@@ -267,6 +267,17 @@ CALLS = {
             "rng": RNG,
         },
     ),
+    "forecast": Call(
+        "forecast",
+        model(*TRBMS)
+        | {
+            "prefix": data(VIDEOS[0], VIDEOS, None),
+            "n_frames": STEPS,
+            "n_samples": Arg("count", (2, 3)),
+            "n_gibbs": STEPS,
+            "rng": RNG,
+        },
+    ),
     "prediction_error": Call(
         tf.prediction_error,
         model(*TRBMS)

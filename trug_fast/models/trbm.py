@@ -9,15 +9,15 @@ from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
-from trug_fast.kernels.rbm import gibbs
 
+from .continuations import Forecast, continued, prefixes_of
 from .fields import Field
 from .filter import TemporalLayers
 from .hidden_units import BernoulliHidden, TruGHidden
 from .prediction import Method, predict_all
-from .sequences import as_sequences
+from .sequences import SequencesLike, as_sequences
 from .two_layers import TwoLayers
-from .visible_units import PRECISION
+from .visible_units import PRECISION, checked_states
 
 FIELDS = (
     Field("weights", ("n_visible", "n_hidden")),
@@ -137,28 +137,98 @@ class TRBM(TwoLayers):
         frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
-        own, dtype = self.parameters(), self.dtype
-        visible = np.random.default_rng(seed).random((1, self.n_visible)).astype(dtype)
-        biases = own.initial_visible_bias[None].copy(), own.initial_hidden_bias[None].copy()
+        before = None
         if prefix is not None:
-            visible = np.array(
-                as_sequences("prefix", [prefix], self.n_visible, visible=self.visible).frames[-1:],
-                dtype,
-            )
-            biases = own.next_biases(visible, self.filter(prefix)[-1:])
-        result = np.empty((frames, self.n_visible), dtype)
-        chains, skip = gibbs.Chains.new(visible, self.n_hidden, statistics=False), n_gibbs // 2
-        with computing(self._work(1)):
-            for t in range(frames):
-                here = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-                step, total = t * n_gibbs, np.zeros_like(visible)
-                gibbs.run_chains(here, chains, skip, seed, step)
-                gibbs.sum_chains(here, chains, total, n_gibbs - skip, seed, step + skip)
-                result[t] = total[0] / (n_gibbs - skip) if return_mean else visible[0]
-                visible[0] = result[t]
-                gibbs.hidden_statistics(here, chains.phase)
-                biases = own.next_biases(visible, chains.phase.mean)
-        return result
+            before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+        visible, biases = self._origin([before], 1, seed)
+        own, mean = self.parameters(), return_mean
+        drawn = continued(
+            own, visible, biases, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean
+        )
+        return np.asarray(drawn[0])
+
+    def forecast(
+        self,
+        prefix: ArrayLike | SequencesLike | None,
+        n_frames: int,
+        *,
+        n_samples: int = 200,
+        n_gibbs: int = 50,
+        rng: RngLike = None,
+    ) -> Forecast:
+        """Draw many continuations of a sequence, all at once.
+
+        Parameters
+        ----------
+        prefix : array_like, shape (T, n_visible), or None
+            Frames from which to go on.  None, or one of no frames, forecasts sequences from their
+            beginning.  Also several sequences: (n, T, n_visible) or a list of (T_i, n_visible).
+        n_frames : int
+            Number of frames ahead.
+        n_samples : int
+            Continuations of each sequence, two or more.
+        n_gibbs : int
+            Sweeps of each frame's chain, which starts at the frame before (the first at noise).
+        rng : None, int or numpy.random.Generator
+            The draws depend on it alone, not on the number of threads.
+
+        Returns
+        -------
+        Forecast
+            With ``draws``, ``mean``, ``std``, ``quantiles(q)`` and ``plot()``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``prefix`` holds other frames than the model's, or a number is out of bounds.
+
+        Notes
+        -----
+        Each draw is followed by the filter: the hidden units' means given it and its past stand
+        for their state (mathematics 4.2).  So the draws of one frame ahead are of the model's
+        exact conditional distribution, up to what ``n_gibbs`` sweeps leave of where they started.
+
+        Examples
+        --------
+        >>> import trug_fast as tf
+        >>> videos = tf.datasets.bouncing_balls(8, 20, size=8, rng=0)
+        >>> model = tf.train_trbm(videos, 10, epochs=2, rng=0).model
+        >>> ahead = model.forecast(videos[0], 5, n_samples=50, rng=0)
+        >>> ahead.mean.shape, ahead.quantiles(0.9).shape
+        ((5, 64), (5, 64))
+        """
+        found, many = prefixes_of(prefix, self.n_visible, self.visible)
+        frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
+        samples = checks.count("n_samples", n_samples, least=2)
+        seed = seed_from(rng, "forecast")
+        visible, biases = self._origin(found, samples, seed)
+        draws = continued(self.parameters(), visible, biases, frames, n_gibbs=n_gibbs, seed=seed)
+        if not many:
+            return Forecast(draws, found[0])
+        shape = len(found), samples, frames, self.n_visible
+        return Forecast(draws.reshape(shape), tuple(found))
+
+    def _origin(
+        self, prefixes: list[FloatArray | None], n: int, seed: int
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+        """Return where n chains of the frame after each prefix start, and its biases, a row each.
+
+        Chains without a past start at noise.
+        """
+        own, dtype = self.parameters(), self.dtype
+        visible = np.random.default_rng(seed).random((n * len(prefixes), self.n_visible))
+        visible = visible.astype(dtype)
+        parts = []
+        for k, prefix in enumerate(prefixes):
+            biases = own.initial_visible_bias[None], own.initial_hidden_bias[None]
+            if prefix is not None:
+                last = np.array(prefix[-1:], dtype)
+                visible[n * k : n * (k + 1)] = last
+                biases = own.next_biases(last, self.filter(prefix)[-1:])
+            parts.append(biases)
+        both = (np.repeat(np.concatenate(part), n, axis=0) for part in zip(*parts, strict=True))
+        visible_bias, hidden_bias = both
+        return visible, (visible_bias, hidden_bias)
 
 
 class TruGTRBM(TRBM):

@@ -7,6 +7,7 @@ figure.
 
 from .canvas import save
 from .curves import scores, training, truncation_points
+from .forecasts import fan, forecast
 from .image_grid import images
 from .motion import save_motion, side_view, stick_figures
 from .overview import summary
@@ -17,6 +18,8 @@ __all__ = [
     "continuation",
     "dictionaries",
     "family",
+    "fan",
+    "forecast",
     "images",
     "nonlinearities",
     "save",
