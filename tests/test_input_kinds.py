@@ -92,6 +92,22 @@ CALLS = {
         "prefix",
         FRAMES[0],
     ),
+    "next_frame": (lambda x: TRBM.next_frame(x).hidden_bias, "prefix", FRAMES[0]),
+    "horizon_errors": (
+        lambda x: tf.horizon_errors(TRBM, x, 1, n_samples=2, n_gibbs=2, rng=0),
+        "sequences",
+        FRAMES,
+    ),
+    "frame_log_likelihood": (
+        lambda x: np.concatenate(tf.frame_log_likelihood(TRBM, x).value),
+        "sequences",
+        FRAMES,
+    ),
+    "log_conditional": (
+        lambda X: tf.log_conditional(RBM, X, np.arange(5) < 2).value,
+        "X",
+        BINARY,
+    ),
     "hidden_to_hidden": (
         lambda w: (
             tf.BernoulliTRBM(
@@ -261,7 +277,16 @@ BAD = {
 # end may be infinite; a forecast may begin before the first frame; betas may be a number of them;
 # any shape can be binarized; X of one column.
 FINE = {
-    "nothing": {"validation", "start", "reverse", "clamp", "base", "prefix", "forecast"},
+    "nothing": {
+        "validation",
+        "start",
+        "reverse",
+        "clamp",
+        "base",
+        "prefix",
+        "forecast",
+        "next_frame",
+    },
     "a number": {"visible_bias", "lower"},
     "NaN": {"clamp"},
     "more dimensions": {"binarize", "resampler", "euler"},

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ._common.threads import computing
     from .distributions import truncnorm
     from .evaluation import exact
+    from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.forecasts import forecast_errors
+    from .evaluation.horizons import HorizonErrors, horizon_errors
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
@@ -52,8 +54,10 @@ __all__ = [
     "Forecast",
     "GaussianUnits",
     "HoldOut",
+    "HorizonErrors",
     "LinearStart",
     "LogPartition",
+    "LogProbability",
     "MeanField",
     "Monitor",
     "Noise",
@@ -78,7 +82,10 @@ __all__ = [
     "estimators",
     "exact",
     "forecast_errors",
+    "frame_log_likelihood",
+    "horizon_errors",
     "kernels",
+    "log_conditional",
     "log_likelihood",
     "log_partition",
     "plots",
@@ -101,8 +108,10 @@ _HOMES = {
     "Forecast": "models.continuations",
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",
+    "HorizonErrors": "evaluation.horizons",
     "LinearStart": "training.trbm.options",
     "LogPartition": "evaluation.partition",
+    "LogProbability": "evaluation.conditionals",
     "MeanField": "training.tggm.options",
     "Monitor": "training.options",
     "Noise": "training.tggm.options",
@@ -127,7 +136,10 @@ _HOMES = {
     "estimators": "estimators",
     "exact": "evaluation.exact",
     "forecast_errors": "evaluation.forecasts",
+    "frame_log_likelihood": "evaluation.conditionals",
+    "horizon_errors": "evaluation.horizons",
     "kernels": "kernels",
+    "log_conditional": "evaluation.conditionals",
     "log_likelihood": "evaluation.likelihood",
     "log_partition": "evaluation.partition",
     "plots": "plots",

@@ -44,6 +44,8 @@ def numbers(result):
         return [result.draws, result.mean, result.std, result.quantiles(0.5)]
     if isinstance(result, dict):
         return [np.asarray(value) for value in result.values()]
+    if hasattr(result, "std_error"):
+        return [np.concatenate([np.ravel(part) for part in each]) for each in result[:2]]
     if isinstance(result, list | tuple):
         return [np.asarray(value) for value in result]
     return [np.asarray(result)]

@@ -15,8 +15,8 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 
-from .filter import TemporalLayers
-from .sequences import SequencesLike
+from .filter import TemporalLayers, filtered
+from .sequences import Sequences, SequencesLike
 from .visible_units import checked_states
 
 ROWS = 1024  # chains at a time, so that working arrays stay small
@@ -145,6 +145,30 @@ def _without_frames(part: Any, n_visible: int) -> bool:
     if isinstance(part, list | tuple):
         return not part
     return part is None or (isinstance(part, np.ndarray) and part.shape == (0, n_visible))
+
+
+def origin(
+    own: TemporalLayers, prefixes: list[FloatArray | None], n: int, seed: int
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """Return where n chains of the frame after each prefix start, and its biases, a row each.
+
+    Chains without a past start at noise.
+    """
+    dtype, n_visible = own.layers.weights.dtype, own.layers.weights.shape[0]
+    noise = np.random.default_rng(seed).random((n * len(prefixes), n_visible))
+    visible = np.asarray(noise, dtype)
+    parts = []
+    for k, prefix in enumerate(prefixes):
+        biases = own.initial_visible_bias[None], own.initial_hidden_bias[None]
+        if prefix is not None:
+            alone = Sequences(prefix, np.array([len(prefix)])).astype(dtype)
+            ((_, seen),) = filtered(own, alone)
+            visible[n * k : n * (k + 1)] = seen.visible[-1]
+            biases = own.next_biases(seen.visible[-1:], seen.state[-1:])
+        parts.append(biases)
+    both = (np.repeat(np.concatenate(part), n, axis=0) for part in zip(*parts, strict=True))
+    visible_bias, hidden_bias = both
+    return visible, (visible_bias, hidden_bias)
 
 
 def continued(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,11 +12,12 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
 
-from .continuations import Forecast, continued, prefixes_of
+from .continuations import Forecast, continued, origin, prefixes_of
 from .fields import Field
 from .filter import TemporalLayers
 from .hidden_units import BernoulliHidden, TruGHidden
 from .prediction import Method, predict_all
+from .rbm import BernoulliRBM, TruGRBM
 from .sequences import SequencesLike, as_sequences
 from .two_layers import TwoLayers
 from .visible_units import PRECISION, checked_states
@@ -140,8 +143,8 @@ class TRBM(TwoLayers):
         before = None
         if prefix is not None:
             before = checked_states(self.visible, "prefix", prefix, self.n_visible)
-        visible, biases = self._origin([before], 1, seed)
         own, mean = self.parameters(), return_mean
+        visible, biases = origin(own, [before], 1, seed)
         drawn = continued(
             own, visible, biases, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean
         )
@@ -201,34 +204,54 @@ class TRBM(TwoLayers):
         frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "forecast")
-        visible, biases = self._origin(found, samples, seed)
-        draws = continued(self.parameters(), visible, biases, frames, n_gibbs=n_gibbs, seed=seed)
+        own = self.parameters()
+        visible, biases = origin(own, found, samples, seed)
+        draws = continued(own, visible, biases, frames, n_gibbs=n_gibbs, seed=seed)
         if not many:
             return Forecast(draws, found[0])
         shape = len(found), samples, frames, self.n_visible
         return Forecast(draws.reshape(shape), tuple(found))
 
-    def _origin(
-        self, prefixes: list[FloatArray | None], n: int, seed: int
-    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-        """Return where n chains of the frame after each prefix start, and its biases, a row each.
+    def next_frame(self, prefix: ArrayLike | None = None) -> TruGRBM | BernoulliRBM:
+        """Return the RBM that the frame after some others is, given them (mathematics 4.1).
 
-        Chains without a past start at noise.
+        Parameters
+        ----------
+        prefix : array_like, shape (T, n_visible), optional
+            Without it, the RBM of first frames.
+
+        Returns
+        -------
+        TruGRBM or BernoulliRBM
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``prefix`` holds other frames than the model's.
+
+        Examples
+        --------
+        >>> import numpy as np, trug_fast as tf
+        >>> zero = np.zeros
+        >>> model = tf.BernoulliTRBM(zero((2, 1)), zero((1, 2)), 9 * np.eye(2), [[0]], 0, 0, 0, 0)
+        >>> model.next_frame([[1, 0]]).visible_bias
+        array([9., 0.])
         """
-        own, dtype = self.parameters(), self.dtype
-        visible = np.random.default_rng(seed).random((n * len(prefixes), self.n_visible))
-        visible = visible.astype(dtype)
-        parts = []
-        for k, prefix in enumerate(prefixes):
-            biases = own.initial_visible_bias[None], own.initial_hidden_bias[None]
-            if prefix is not None:
-                last = np.array(prefix[-1:], dtype)
-                visible[n * k : n * (k + 1)] = last
-                biases = own.next_biases(last, self.filter(prefix)[-1:])
-            parts.append(biases)
-        both = (np.repeat(np.concatenate(part), n, axis=0) for part in zip(*parts, strict=True))
-        visible_bias, hidden_bias = both
-        return visible, (visible_bias, hidden_bias)
+        if prefix is None:
+            return self.frame_model(self.initial_visible_bias, self.initial_hidden_bias)
+        before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+        _, (visible_bias, hidden_bias) = origin(self.parameters(), [before], 1, 0)
+        return self.frame_model(visible_bias[0], hidden_bias[0])
+
+    def frame_model(
+        self, visible_bias: ArrayLike, hidden_bias: ArrayLike, dtype: Any = None
+    ) -> TruGRBM | BernoulliRBM:
+        """Return the RBM that a frame is whose past has set these biases."""
+        weights, a = self.weights.astype(dtype or self.dtype), self.visible_precision
+        if isinstance(self, TruGTRBM):
+            own = self.precision, self.lower, self.upper
+            return TruGRBM(weights, visible_bias, hidden_bias, *own, a)
+        return BernoulliRBM(weights, visible_bias, hidden_bias, a)
 
 
 class TruGTRBM(TRBM):
