@@ -98,7 +98,7 @@ class Plan:
     """How long and how fast."""
 
     epochs: int
-    pace: Callable[[float], Any]  # of an update, by the share of the run that is done
+    pace: Callable[[float, int], Any]  # of an update, by the share of the run done and the epoch
     monitor: Monitor | None
     span: int = 0  # epochs over which rates go, if not these
 
@@ -259,7 +259,7 @@ class Loop:
     def _pace(self, batch: int) -> Any:
         """Return how far the update with a batch of this epoch goes."""
         share = (self.epoch + batch / self.n_batches) / (self.plan.span or self.plan.epochs)
-        return self.plan.pace(share)
+        return self.plan.pace(share, self.epoch + 1)
 
     def _end_epoch(self, data: Any, bar: Progress) -> None:
         """Score, record and ask the callbacks."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 
+from .rates import over_epochs, pair_or_each, rate
+
 Value = TypeVar("Value")
-Sweeps = int | tuple[int, int]
+Sweeps = int | tuple[int, int] | Callable[[int], int] | NDArray[Any]
 
 SCORES = ("auto", "pseudo", "reconstruction", "ais", "prediction", "rmse", "log_likelihood")
 
@@ -38,12 +40,24 @@ def chosen(name: str, value: object, words: Mapping[str, Value]) -> Value:
 
 
 def as_sweeps(value: Any) -> Sweeps:
-    """Return a number of Gibbs sweeps, or a pair (start, end) of some, as ints."""
-    if not isinstance(value, tuple | list):
-        return checks.count("n_gibbs", value)
-    if len(value) != 2:
-        raise ValueError(f"n_gibbs must be an int or a pair (start, end), got {value!r}")
-    return checks.count("n_gibbs", value[0]), checks.count("n_gibbs", value[1])
+    """Return a number of Gibbs sweeps, a pair (start, end), or one for each epoch, as ints."""
+    return pair_or_each("n_gibbs", value, checks.count)  # type: ignore[no-any-return]
+
+
+def for_epochs(value: Value, epochs: int) -> Value:
+    """Return a sampler, or units, whose sweeps and rates have a value for each epoch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming what has not, or is out of bounds in one.
+    """
+    found = {
+        name: over_epochs(name, getattr(value, name), epochs, check)
+        for name, check in (("n_gibbs", checks.count), ("precision_rate", rate))
+        if hasattr(value, name)
+    }
+    return replace(value, **found) if found else value  # type: ignore[type-var]
 
 
 # Samplers: where the model's side of the gradient comes from.
@@ -55,8 +69,9 @@ class CD:
 
     Parameters
     ----------
-    n_gibbs : int or (start, end)
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
+    n_gibbs : int, (start, end), callable or array
+        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; a
+        callable or an array gives those of each epoch.
     centred : bool
         Use the centred gradient (mathematics 2.5): learns faster, and makes [-1, 1] as good as
         [0, 2].
@@ -82,8 +97,9 @@ class PCD:
 
     Parameters
     ----------
-    n_gibbs : int or (start, end)
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
+    n_gibbs : int, (start, end), callable or array
+        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; a
+        callable or an array gives those of each epoch.
     n_chains : int, optional
         By default 100, or as many as a batch has rows if that is more.
     centred : bool
@@ -117,7 +133,7 @@ class ParallelTempering:
     ----------
     betas : int or array_like
         Inverse temperatures: so many from 0 to 1, or a list that rises to 1.
-    n_gibbs : int or (start, end)
+    n_gibbs : int, (start, end), callable or array
         Sweeps for each update, each with an exchange.
     n_chains : int, optional
         At each temperature; by default 100, or as many as a batch has rows if that is more.
