@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .models.trbm import BernoulliTRBM, TruGTRBM
     from .models.truncation import Truncation
     from .training.diagnosis import TrainingWarning
+    from .training.epochs import EpochEnd, EpochLog
     from .training.options import (
         CD,
         PCD,
@@ -51,6 +52,8 @@ __all__ = [
     "BernoulliUnits",
     "CD",
     "Checkpoint",
+    "EpochEnd",
+    "EpochLog",
     "Forecast",
     "GaussianUnits",
     "HoldOut",
@@ -105,6 +108,8 @@ _HOMES = {
     "BernoulliUnits": "training.units",
     "CD": "training.options",
     "Checkpoint": "_common.checkpoints",
+    "EpochEnd": "training.epochs",
+    "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",

@@ -24,7 +24,7 @@ def test_scores_and_callbacks_do_not_disturb_training(digits):
     watched = tf.train_rbm(
         digits.train,
         **(ARGUMENTS | {"monitor": "pseudo", "validation": digits.test}),
-        callbacks=[lambda end: seen.append((end.epoch, end.snapshot().n_hidden))],
+        callbacks=[lambda end: seen.append((end.epoch, end.model.n_hidden))],
     )
     assert same(plain, watched.model)
     assert seen == [(1, 12), (2, 12), (3, 12)]
@@ -78,7 +78,7 @@ def test_patience_ends_training_and_returns_the_best(
     fit = tf.train_rbm(
         data,
         **options,
-        callbacks=[lambda event: models.append(event.snapshot())],
+        callbacks=[lambda event: models.append(event.model)],
         checkpoint=tmp_path / "run.npz",
     )
     assert len(fit.history["epoch"]) == len(models) == end

@@ -23,6 +23,7 @@ from trug_fast.kernels.random.philox import ORDER
 
 from .checkpoints import State, TrainingFile, copy_into
 from .diagnosis import QUIET
+from .epochs import EpochEnd
 from .gathering import in_reach
 from .options import Monitor
 
@@ -33,15 +34,6 @@ STRETCH = 0.1  # seconds of updates in one call of the learner: so long Ctrl-C m
 
 Rows = NDArray[np.int64]
 History = dict[str, NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class EpochEnd:
-    """What a callback sees after each epoch."""
-
-    epoch: int  # from 1
-    history: dict[str, list[float]]  # so far
-    snapshot: Callable[[], Any]  # makes the current model
 
 
 Callback = Callable[[EpochEnd], bool | None]
@@ -121,9 +113,10 @@ class Loop:
         watch: Watch,
         plan: Plan,
         callbacks: Sequence[Callback] = (),
+        stage: str | None = None,
     ) -> None:
         self.data, self.learner, self.watch, self.plan = data, learner, watch, plan
-        self.callbacks = callbacks
+        self.callbacks, self.stage = callbacks, stage
         self.epoch = self.batch = 0  # done: whole epochs, and batches of the next one
         self.records: dict[str, list[float]] = {}
         self.best: State = {}  # parameters of the model to return, if not the last
@@ -278,7 +271,7 @@ class Loop:
         self._keep_best(due)
         self.epoch, self.batch = number, 0
         bar.advance(0, score=record.get(CHOOSES, record.get("score", np.nan)))
-        event = EpochEnd(number, self.records, self.learner.model)
+        event = EpochEnd(number, self.records, self.learner.model, self.stage)
         stop = any([callback(event) for callback in self.callbacks])
         self.finished = stop or number == self.plan.epochs or self._out_of_patience()
 

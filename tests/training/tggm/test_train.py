@@ -203,7 +203,10 @@ BAD = [
     (dict(objective="em"), "objective must be one of 'ml', 'moments', 'bp'"),
     (dict(noise="none"), "noise must be one of"),
     (dict(optimizer="lbfgs"), "optimizer must be one of"),
-    (dict(learning_rate=(0.1, 0.01, 0.001)), "learning_rate must have a value for each of the 1 epochs"),
+    (
+        dict(learning_rate=(0.1, 0.01, 0.001)),
+        "learning_rate must have a value for each of the 1 epochs",
+    ),
     (dict(learning_rate=-1.0), "learning_rate must be at least 0"),
     (dict(search=[]), "search must hold learning rates, got none"),
     (dict(search=[0.1, -1.0]), "search must be at least 0"),

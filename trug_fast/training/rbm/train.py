@@ -20,7 +20,7 @@ from trug_fast.models.visible_units import units_of
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.gathering import rows_together
-from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
+from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     CD,
     Monitor,
@@ -61,7 +61,7 @@ from .scores import SCORES
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
-__all__ = ["Callback", "EpochEnd", "RBMFit", "train_rbm"]
+__all__ = ["Callback", "RBMFit", "train_rbm"]
 
 
 class RBMFit(NamedTuple):
@@ -143,6 +143,7 @@ def train_rbm(
         of these that the units have.  :class:`Monitor` says how often, and may choose the model.
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
+        :class:`EpochLog` is one that writes to a file.
     start : TruGRBM, BernoulliRBM or RandomWeights, optional
         A model to go on from, with as many units, of the same kinds: weights, biases, precisions
         and truncation points start there.  ``truncation`` then says which points are learned (and,
