@@ -297,9 +297,11 @@ class Monitor:
 
     Parameters
     ----------
-    score : str
+    score : str or callable
         Of the RBM "pseudo", "reconstruction" or "ais"; of the temporal one "prediction"; of the
-        regression "rmse" or "log_likelihood".  "auto" is the usual one.
+        regression "rmse" or "log_likelihood".  "auto" is the usual one.  Of both RBMs also a
+        function of a model and rows (up to 1,000; or a list of up to 20 sequences), which returns a
+        number, higher for better models.  A checkpoint knows it by its name alone.
     every : int
         Epochs between scores; those between hold NaN in the history.
     patience : int, optional
@@ -311,18 +313,28 @@ class Monitor:
     >>> import trug_fast as tf
     >>> tf.Monitor("ais", every=10)
     Monitor(score='ais', every=10, patience=None)
+    >>> fewest = tf.Monitor(lambda model, X: -model.free_energy(X).std(), patience=3)
     """
 
-    score: str = "auto"
+    score: str | Callable[[Any, Any], float] = "auto"
     every: int = 1
     patience: int | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        checks.choice("score", self.score, SCORES)
+        if not callable(self.score):
+            checks.choice("score", self.score, SCORES)
         settle(self, every=checks.count("every", self.every))
         if self.patience is not None:
             settle(self, patience=checks.count("patience", self.patience))
+
+    def __repr__(self) -> str:
+        """Return the fields, a function by its name: where it lies differs from run to run."""
+        score = repr(self.score)
+        if callable(self.score):
+            named = self.score if hasattr(self.score, "__qualname__") else type(self.score)
+            score = f"{named.__module__}.{named.__qualname__}"
+        return f"Monitor(score={score}, every={self.every}, patience={self.patience})"
 
 
 def as_monitor(value: Monitor | str | None, scores: tuple[str, ...]) -> Monitor | None:
@@ -332,6 +344,8 @@ def as_monitor(value: Monitor | str | None, scores: tuple[str, ...]) -> Monitor 
     if isinstance(value, str):
         value = Monitor(checks.choice("monitor", value, ("auto", *scores)))
     checks.kind("monitor", value, Monitor)
+    if callable(value.score):
+        return value
     score = checks.choice("score", value.score, ("auto", *scores))
     return Monitor(scores[0] if score == "auto" else score, value.every, value.patience)
 

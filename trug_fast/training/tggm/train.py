@@ -226,6 +226,8 @@ def _rates(
 def _monitor(value: Monitor | str | None, *, validated: bool, needed: bool) -> Monitor | None:
     """Return by what runs are chosen; without rows to score, none."""
     monitor = as_monitor(value, SCORES)
+    if monitor is not None and callable(monitor.score):
+        raise TypeError(f"monitor must score by one of {', '.join(SCORES)}, got {monitor!r}")
     if not validated and value not in ("auto", None):
         raise ValueError(f"monitor has no effect without validation, got {value!r}")
     found = monitor if validated else None
