@@ -123,13 +123,13 @@ def forecast(
         raise ValueError("channels must name visible units, got none")
     for channel in each:
         _checked_channel(ahead, channel)
-    figure = new_figure(5.2, 0.6 + 2.0 * len(each))
+    figure = new_figure(7.0, 0.6 + 2.0 * len(each))
     axes: Any = figure.subplots(len(each), 1, squeeze=False, sharex=True)[:, 0]
     for ax, channel in zip(axes, each, strict=True):
         fan(ahead, channel, ax, levels=levels, actual=actual)
         ax.label_outer()
     set_title(axes[0], f"{ahead.draws.shape[0]} continuations")
-    axes[0].legend(frameon=False, fontsize="small", loc="upper left")
+    axes[0].legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
