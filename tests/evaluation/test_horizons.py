@@ -8,22 +8,26 @@ import trug_fast as tf
 from tests.support.temporal import exact_predictions, temporal_model
 
 
-def test_one_frame_ahead_is_the_error_of_the_exact_mean():
+# Five standard errors of the mean square, as thirty seeds have shown; the mean of two draws alone
+# would add 0.12.
+@pytest.mark.parametrize(("samples", "tolerance"), [(2, 0.1), (100, 0.012)])
+def test_one_frame_ahead_is_the_error_of_the_exact_mean(samples, tolerance):
     model = temporal_model(n_visible=3, n_hidden=2, scale=0.4)
-    videos = np.random.default_rng(0).integers(0, 2, (60, 6, 3)).astype(float)
-    found = tf.horizon_errors(model, videos, 1, n_samples=10, rng=0)
+    videos = np.random.default_rng(0).integers(0, 2, (40, 6, 3)).astype(float)
+    found = tf.horizon_errors(model, videos, 1, n_samples=samples, rng=0)
     exact = np.array([exact_predictions(model, x)[1:] for x in videos])
-    assert found.model[0] == pytest.approx(np.sqrt(((exact - videos[:, 1:]) ** 2).mean()), abs=3e-3)
-    assert found.spread[0] == pytest.approx(np.sqrt((exact * (1 - exact)).mean()), abs=3e-3)
+    square, spread = ((exact - videos[:, 1:]) ** 2).mean(), (exact * (1 - exact)).mean()
+    assert found.model[0] ** 2 == pytest.approx(square, abs=tolerance)
+    assert found.spread[0] ** 2 == pytest.approx(spread, abs=tolerance)
     last = np.sqrt(((videos[:, :-1] - videos[:, 1:]) ** 2).mean())
     assert found.last_frame[0] == pytest.approx(last, abs=1e-12)
 
 
 def test_a_model_s_own_sequences_are_forecast_with_errors_as_large_as_the_spread():
     model = temporal_model(n_visible=3, n_hidden=2, scale=0.6)
-    videos = model.forecast(None, 12, n_samples=100, rng=0).draws
+    videos = model.forecast(None, 12, n_samples=60, rng=0).draws
     found = tf.horizon_errors(model, videos, 4, every=2, rng=1)
-    np.testing.assert_allclose(found.model, found.spread, rtol=0.06)
+    np.testing.assert_allclose(found.model, found.spread, rtol=0.08)
     assert (found.model < found.last_frame).all()
 
 
