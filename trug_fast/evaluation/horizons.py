@@ -54,6 +54,8 @@ def horizon_errors(
 ) -> HorizonErrors:
     """Errors of forecasts of one frame ahead, two, and so on, beside those of the last frame.
 
+    Formulas: mathematics 4.3.
+
     Parameters
     ----------
     model : TruGTRBM or BernoulliTRBM

@@ -157,7 +157,7 @@ class RBM(TwoLayers):
         return mean if average else visible
 
     def clamped(self: Static, clamp: ArrayLike) -> Static:
-        """Return the RBM of the free visible units while the others are held.
+        """Return the RBM of the free visible units while the others are held (mathematics 2.1).
 
         It is what these are given those: p(free | held), with the hidden units summed out.  So it
         can be sampled, annealed and enumerated as any other.
