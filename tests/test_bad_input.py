@@ -83,7 +83,7 @@ TRAIN = [
     (X, {"start": "big"}, TypeError, r"start must be a TruGRBM or BernoulliRBM or RandomWeights"),
     (X, {"learning_rate": -0.1}, ValueError, r"learning_rate must be at least 0"),
     (X, {"learning_rate": (0.1, 0)}, ValueError, r"learning_rate decays geometrically"),
-    (X, {"learning_rate": (1, 2, 3)}, ValueError, r"learning_rate must be a number, a pair"),
+    (X, {"learning_rate": (1, 2, 3)}, ValueError, r"learning_rate must have a value for each"),
     (X, {"dtype": "float16"}, TypeError, r"dtype must be float32 or float64, got float16"),
     (X, {"validation": X[:, :2]}, ValueError, r"validation must have 3 columns, got 2"),
     (X, {"validation": with_value(NAN)}, ValueError, r"validation must be finite"),

@@ -87,6 +87,27 @@ CALLS = {
     "filter": (TRBM.filter, "sequence", FRAMES[0]),
     "predict": (lambda x: TRBM.predict(x, n_gibbs=5, rng=0), "sequence", FRAMES[0]),
     "prefix": (lambda x: TRBM.generate(2, prefix=x, n_gibbs=2, rng=0), "prefix", FRAMES[0]),
+    "forecast": (
+        lambda x: TRBM.forecast(x, 2, n_samples=3, n_gibbs=2, rng=0).draws,
+        "prefix",
+        FRAMES[0],
+    ),
+    "next_frame": (lambda x: TRBM.next_frame(x).hidden_bias, "prefix", FRAMES[0]),
+    "horizon_errors": (
+        lambda x: tf.horizon_errors(TRBM, x, 1, n_samples=2, n_gibbs=2, rng=0),
+        "sequences",
+        FRAMES,
+    ),
+    "frame_log_likelihood": (
+        lambda x: np.concatenate(tf.frame_log_likelihood(TRBM, x).value),
+        "sequences",
+        FRAMES,
+    ),
+    "log_conditional": (
+        lambda X: tf.log_conditional(RBM, X, np.arange(5) < 2).value,
+        "X",
+        BINARY,
+    ),
     "hidden_to_hidden": (
         lambda w: (
             tf.BernoulliTRBM(
@@ -255,13 +276,23 @@ BAD = {
     "more dimensions": lambda a: a[None, None],
 }
 # None leaves out an optional argument, a number is a constant vector, NaN marks what is free, an
-# end may be infinite; betas may be a number of them; any shape can be binarized; X of one column.
+# end may be infinite; a forecast may begin before the first frame; betas may be a number of them;
+# any shape can be binarized; X of one column.
 FINE = {
-    "nothing": {"validation", "start", "reverse", "clamp", "base", "prefix"},
+    "nothing": {
+        "validation",
+        "start",
+        "reverse",
+        "clamp",
+        "base",
+        "prefix",
+        "forecast",
+        "next_frame",
+    },
     "a number": {"visible_bias", "lower"},
     "NaN": {"clamp", "Scaling.apply"},
     "more dimensions": {"binarize", "resampler", "euler", "Scaling.fit", "Scaling.apply"},
-    "empty": {"euler", "pose", "Scaling.apply"},
+    "empty": {"euler", "pose", "Scaling.apply", "forecast"},
     "infinite": {"euler", "pose", "Scaling.apply"},
 }
 READ = ("words", "objects", "dates")  # scikit-learn reads the numbers in them

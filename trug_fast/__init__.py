@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from ._common.threads import computing
     from .distributions import truncnorm
     from .evaluation import exact
+    from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.forecasts import forecast_errors
+    from .evaluation.horizons import HorizonErrors, horizon_errors
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
+    from .models.continuations import Forecast
     from .models.rbm import BernoulliRBM, TruGRBM
     from .models.scaling import Scaling
     from .models.tggm import TruGTGGM
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from .models.truncation import Truncation
     from .training.chunks import Chunks
     from .training.diagnosis import TrainingWarning
+    from .training.epochs import EpochEnd, EpochLog
     from .training.options import (
         CD,
         PCD,
@@ -51,10 +55,15 @@ __all__ = [
     "CD",
     "Checkpoint",
     "Chunks",
+    "EpochEnd",
+    "EpochLog",
+    "Forecast",
     "GaussianUnits",
     "HoldOut",
+    "HorizonErrors",
     "LinearStart",
     "LogPartition",
+    "LogProbability",
     "MeanField",
     "Monitor",
     "Noise",
@@ -80,7 +89,10 @@ __all__ = [
     "estimators",
     "exact",
     "forecast_errors",
+    "frame_log_likelihood",
+    "horizon_errors",
     "kernels",
+    "log_conditional",
     "log_likelihood",
     "log_partition",
     "plots",
@@ -101,10 +113,15 @@ _HOMES = {
     "CD": "training.options",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
+    "EpochEnd": "training.epochs",
+    "EpochLog": "training.epochs",
+    "Forecast": "models.continuations",
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",
+    "HorizonErrors": "evaluation.horizons",
     "LinearStart": "training.trbm.options",
     "LogPartition": "evaluation.partition",
+    "LogProbability": "evaluation.conditionals",
     "MeanField": "training.tggm.options",
     "Monitor": "training.options",
     "Noise": "training.tggm.options",
@@ -130,7 +147,10 @@ _HOMES = {
     "estimators": "estimators",
     "exact": "evaluation.exact",
     "forecast_errors": "evaluation.forecasts",
+    "frame_log_likelihood": "evaluation.conditionals",
+    "horizon_errors": "evaluation.horizons",
     "kernels": "kernels",
+    "log_conditional": "evaluation.conditionals",
     "log_likelihood": "evaluation.likelihood",
     "log_partition": "evaluation.partition",
     "plots": "plots",

@@ -10,7 +10,7 @@ from trug_fast.training.settings import Pace
 from trug_fast.training.trbm.learner import TRBMLearner
 from trug_fast.training.trbm.settings import SequenceSettings
 
-from .common import THREADS, ratio
+from .common import THREADS, ratio, ratio_in_turns
 
 VIDEOS, TIMES, HIDDEN, SWEEPS = 4, 100, 400, 3  # of an update, as in Table 2
 
@@ -164,3 +164,36 @@ class TorchUpdate:
             for parameter, gradient in zip(self.parameters, gradients, strict=True):
                 parameter.grad = -gradient / rows
             self.optimizer.step()
+
+
+class Forecast:
+    """200 continuations of 20 frames in one call, beside one: 400 visible and hidden units."""
+
+    params = (THREADS,)
+    param_names = ("threads",)
+    timeout = 300
+
+    def setup(self, threads):
+        """Make a model and compile."""
+        numba.set_num_threads(threads)
+        rng, n = np.random.default_rng(0), 400
+        weights = [rng.normal(0.0, 0.015, (n, n)).astype(np.float32) for _ in range(4)]
+        self.model = tf.TruGTRBM(*weights, 0, 0, 0, 0, 1.0, -1.0, 1.0)
+        self.past = rng.integers(0, 2, (10, n))
+        self.one(), self.many()
+
+    def one(self):
+        """Draw one continuation."""
+        self.model.generate(20, prefix=self.past, rng=0)
+
+    def many(self):
+        """Draw 200."""
+        self.model.forecast(self.past, 20, n_samples=200, rng=0)
+
+    def time_many(self, threads):
+        """Time 200 continuations."""
+        self.many()
+
+    def track_ratio_to_one(self, threads):
+        """Return the time of 200 continuations over that of one."""
+        return ratio_in_turns(self.many, self.one, rounds=2, calls=1)

@@ -137,3 +137,34 @@ def test_pseudo_likelihood_averages_to_its_definition():
     exact = -np.logaddexp(0, model.free_energy(x) - model.free_energy(flips)).sum()
     many = tf.pseudo_log_likelihood(model, np.repeat(x, 40_000, axis=0), rng=0)
     assert abs(many.mean() - exact) < 5 * many.std() / 200
+
+
+@pytest.mark.parametrize("kind", ["mixed", "bernoulli"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_clamped_is_the_conditional(kind, dtype):
+    model = model_of(kind, dtype)
+    clamp = np.array([1.0, np.nan, 0.25, np.nan, np.nan])
+    given = model.clamped(clamp)
+    assert (given.n_visible, given.n_hidden, given.dtype) == (3, 4, dtype)
+    # Free energies differ by a constant, that of the held units.
+    states = tf.exact.binary_states(3)
+    whole = np.tile(clamp, (8, 1))
+    whole[:, np.isnan(clamp)] = states
+    difference = model.free_energy(whole) - given.free_energy(states)
+    tolerance = 1e-12 if dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(difference, difference[0], atol=tolerance)
+    held = clamp[[0, 2]] @ model.visible_bias[[0, 2]]
+    assert difference[0] == pytest.approx(-held, abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("clamp", "words"),
+    [
+        ([1.0, 0, 1, 0, 1], "clamp must leave a unit free"),
+        ([[1.0, np.nan, 0, 0, 0]] * 2, r"clamp must have shape \(5,\), got \(2, 5\)"),
+        ([2.0, np.nan, 0, 0, 0], r"clamp must hold numbers in \[0, 1\]"),
+    ],
+)
+def test_bad_clamps(clamp, words):
+    with pytest.raises(ValueError, match=words):
+        model_of("[0,1]").clamped(clamp)

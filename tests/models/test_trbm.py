@@ -32,6 +32,19 @@ def test_generated_frames_follow_the_model():
     assert (abs(draws.mean(0) - exact) < 5 * np.sqrt(exact * (1 - exact) / 500)).all()
 
 
+@pytest.mark.parametrize("kind", ["mixed", "bernoulli", "gaussian"])
+def test_the_next_frame_is_an_rbm(kind):
+    model = temporal_model(kind, n_visible=2, n_hidden=2)
+    x = np.random.default_rng(0).integers(0, 2, (3, 2))
+    each = tf.frame_log_likelihood(model, [x], method="exact").value[0]
+    for t in range(3):
+        frame = model.next_frame(x[:t] if t else None)
+        found = tf.exact.log_likelihood(frame, x[t : t + 1])[0]
+        assert found == pytest.approx(each[t], abs=1e-12)
+    with pytest.raises(ValueError, match="prefix must have 2 columns"):
+        model.next_frame([[1, 0, 0]])
+
+
 def test_what_cannot_be_normalized_is_refused():
     n, m = 3, 2
     rest = (np.zeros((m, n)), np.zeros((n, n)), np.zeros((m, m)), 0, 0, 0, 0, 1.0, 0.0)

@@ -40,8 +40,12 @@ def numbers(result):
         return [np.asarray(array) for array in found if array is not None]
     if hasattr(result, "log_weights"):
         return [np.asarray(result.log_z), np.asarray(result.std_error)]
+    if hasattr(result, "draws"):
+        return [result.draws, result.mean, result.std, result.quantiles(0.5)]
     if isinstance(result, dict):
         return [np.asarray(value) for value in result.values()]
+    if hasattr(result, "std_error"):
+        return [np.concatenate([np.ravel(part) for part in each]) for each in result[:2]]
     if isinstance(result, list | tuple):
         return [np.asarray(value) for value in result]
     return [np.asarray(result)]

@@ -53,6 +53,14 @@ HIDDEN = word("trug", "bernoulli", tf.TruGUnits(2.0, learn_precision=True, preci
 SWEEPS = Arg("rate", (1, 2, (1, 2)))
 BENT = {"precision": NUMBER, "learn_precision": FLAG, "precision_rate": RATE}
 AVERAGED = {"weight_decay": SHARE, "average": SHARE}
+ANNEALED = {
+    "method": word("auto", "annealing"),
+    "n_chains": needed("count", 2, 3),
+    "n_temperatures": STEPS,
+    "direction": word("forward", "reverse", "both"),
+    "rng": RNG,
+    "progress": OFF,
+}
 UNITS = {
     "precision": data(1.0, np.ones(4)),
     "lower": data(0.0, np.zeros(4), -np.inf),
@@ -267,6 +275,17 @@ CALLS = {
             "rng": RNG,
         },
     ),
+    "forecast": Call(
+        "forecast",
+        model(*TRBMS)
+        | {
+            "prefix": data(VIDEOS[0], VIDEOS, None),
+            "n_frames": STEPS,
+            "n_samples": Arg("count", (2, 3)),
+            "n_gibbs": STEPS,
+            "rng": RNG,
+        },
+    ),
     "prediction_error": Call(
         tf.prediction_error,
         model(*TRBMS)
@@ -277,6 +296,29 @@ CALLS = {
             "rng": RNG,
         },
     ),
+    "next_frame": Call("next_frame", model(*TRBMS) | {"prefix": data(VIDEOS[0], optional=True)}),
+    "horizon_errors": Call(
+        tf.horizon_errors,
+        model(*TRBMS)
+        | {
+            "sequences": SEQUENCES,
+            "n_frames": needed("count", 1),
+            "n_samples": Arg("count", (2, 3)),
+            "n_gibbs": STEPS,
+            "every": N,
+            "rng": RNG,
+        },
+    ),
+    "frame_log_likelihood": Call(
+        tf.frame_log_likelihood, model(*TRBMS) | {"sequences": SEQUENCES} | ANNEALED
+    ),
+    "log_conditional": Call(
+        tf.log_conditional,
+        model(*RBMS)
+        | {"X": data(PIXELS[:2]), "known": data(np.arange(5) < 2, PIXELS[:2] < 0)}
+        | ANNEALED,
+    ),
+    "clamped": Call("clamped", model(*RBMS) | {"clamp": data(np.array([0, 1, np.nan, np.nan, 1]))}),
     "forecast_errors": Call(
         tf.forecast_errors,
         {

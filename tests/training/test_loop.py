@@ -24,7 +24,7 @@ def test_scores_and_callbacks_do_not_disturb_training(digits):
     watched = tf.train_rbm(
         digits.train,
         **(ARGUMENTS | {"monitor": "pseudo", "validation": digits.test}),
-        callbacks=[lambda end: seen.append((end.epoch, end.snapshot().n_hidden))],
+        callbacks=[lambda end: seen.append((end.epoch, end.model.n_hidden))],
     )
     assert same(plain, watched.model)
     assert seen == [(1, 12), (2, 12), (3, 12)]
@@ -78,7 +78,7 @@ def test_patience_ends_training_and_returns_the_best(
     fit = tf.train_rbm(
         data,
         **options,
-        callbacks=[lambda event: models.append(event.snapshot())],
+        callbacks=[lambda event: models.append(event.model)],
         checkpoint=tmp_path / "run.npz",
     )
     assert len(fit.history["epoch"]) == len(models) == end
@@ -89,3 +89,50 @@ def test_patience_ends_training_and_returns_the_best(
         checkpoint=tf.Checkpoint(tmp_path / "run.npz", resume=True),
     )
     assert same(fit.model, again.model)
+
+
+def test_a_function_of_one_s_own_scores_and_chooses(digits, tmp_path):
+    data, path = digits.train[:100], tmp_path / "run.npz"
+
+    def even(model, X):  # best at the second epoch
+        assert X.shape == (100, 64) and isinstance(model, tf.TruGRBM)
+        seen.append(model)
+        return -abs((len(seen) - 1) // 2 - 1)
+
+    seen = []
+    monitor = tf.Monitor(even, patience=2)
+    options = ARGUMENTS | {"epochs": 6, "monitor": monitor, "validation": data}
+    fit = tf.train_rbm(data, **options, checkpoint=path)
+    assert fit.history["validation_score"].tolist() == [-1, 0, -1, -2]
+    assert same(fit.model, seen[3])
+    again = tf.train_rbm(data, **options, checkpoint=tf.Checkpoint(path, resume=True))
+    assert same(fit.model, again.model) and len(seen) == 8
+
+    def other(model, X):
+        return 0.0
+
+    options["monitor"] = tf.Monitor(other, patience=2)
+    with pytest.raises(ValueError, match="monitor is .*even.* there, .*other.* here"):
+        tf.train_rbm(data, **options, checkpoint=tf.Checkpoint(path, resume=True))
+
+
+def test_a_function_scores_sequences():
+    videos = np.random.default_rng(0).integers(0, 2, (3, 5, 4))
+    seen = []
+
+    def score(model, sequences):
+        seen.append(sequences)
+        return float(np.mean(tf.prediction_error(model, sequences, method="mean_field")))
+
+    fit = tf.train_trbm(videos, 3, epochs=2, monitor=tf.Monitor(score, every=2), rng=0)
+    assert np.isnan(fit.history["score"][0]) and fit.history["score"][1] > 0
+    np.testing.assert_array_equal(seen[0], videos)
+
+
+@pytest.mark.parametrize("value", ["high", None, np.nan])
+def test_a_score_must_be_a_number(digits, value):
+    monitor = tf.Monitor(lambda model, X: value)
+    with pytest.raises((TypeError, ValueError), match="score must be"):
+        tf.train_rbm(digits.train[:50], **ARGUMENTS | {"monitor": monitor})
+    with pytest.raises(TypeError, match="monitor must score by one of rmse, log_likelihood"):
+        tf.train_tggm(digits.train[:50], digits.train[:50, 0], 3, monitor=monitor)

@@ -10,7 +10,8 @@ from trug_fast.training.options import as_monitor, as_optimizer, as_sampler
 
 BAD = [
     (lambda: tf.PCD(n_gibbs=0), ValueError, r"n_gibbs must be at least 1"),
-    (lambda: tf.CD(n_gibbs=(1, 2, 3)), ValueError, r"n_gibbs must be an int or a pair \(start, e"),
+    (lambda: tf.CD(n_gibbs=(1, 2, 0)), ValueError, r"n_gibbs must be at least 1, got 0"),
+    (lambda: tf.CD(n_gibbs=()), ValueError, r"n_gibbs must be a number, a pair \(start, end\)"),
     (lambda: tf.ParallelTempering(n_gibbs=(1, 2.5)), TypeError, r"n_gibbs must be an int, got 2.5"),
     (lambda: tf.PCD(n_chains=-3), ValueError, r"n_chains must be at least 1, got -3"),
     (lambda: tf.ParallelTempering(n_chains=0), ValueError, r"n_chains must be at least 1, got 0"),

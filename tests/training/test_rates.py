@@ -3,25 +3,43 @@
 import numpy as np
 import pytest
 
-from trug_fast.training.rates import as_schedule, sweeps
+import trug_fast as tf
+from trug_fast.training.options import for_epochs
+from trug_fast.training.rates import PerEpoch, as_schedule, sweeps
+
+# What these runs are to show needs no run long enough to learn.
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+
+
+def schedule_of(value, default=None, epochs=3):
+    return as_schedule("rate", value, default, epochs=epochs)
 
 
 def test_schedules_move_geometrically():
-    schedule = as_schedule("learning_rate", (1.0, 0.01), (0, 0))
-    assert [schedule.at(t) for t in (0, 0.5, 1)] == pytest.approx([1.0, 0.1, 0.01])
-    assert as_schedule("learning_rate", 0.3, (0, 0)).at(0.7) == pytest.approx(0.3)
-    assert as_schedule("learning_rate", 0.0, (1, 1)).at(0.5) == 0.0
-    assert as_schedule("learning_rate", None, (2, 1)).at(0) == 2.0
+    schedule = schedule_of((1.0, 0.01), (0, 0))
+    assert [schedule.at(t, 1) for t in (0, 0.5, 1)] == pytest.approx([1.0, 0.1, 0.01])
+    assert schedule_of(0.3, (0, 0)).at(0.7, 1) == pytest.approx(0.3)
+    assert schedule_of(0.0, (1, 1)).at(0.5, 1) == 0.0
+    assert schedule_of(None, (2, 1)).at(0, 1) == 2.0
+    assert schedule_of([0.2, 0.1]).identity() == [0.2, 0.1]
 
 
-def test_a_function_of_the_share_of_the_run():
-    schedule = as_schedule("learning_rate", lambda share: 2 - share)
-    assert (schedule.start, schedule.end, schedule.at(0.25)) == (2.0, 1.0, 1.75)
-    # Known again by its values, whatever function gives them.
-    same = as_schedule("learning_rate", lambda share: 1 + (1 - share))
-    assert schedule.identity() == pytest.approx(same.identity())
-    assert schedule.identity() == [2 - i / 10 for i in range(11)]
-    assert as_schedule("learning_rate", (0.2, 0.1)).identity() == [0.2, 0.1]
+@pytest.mark.parametrize(
+    "value", [lambda epoch: 3 - epoch, np.array([2, 1, 0]), [2.0, 1.0, 0.0], (2, 1, np.float32(0))]
+)
+def test_a_value_for_each_epoch(value):
+    schedule = schedule_of(value)
+    assert (schedule.start, schedule.end) == (2.0, 0.0)
+    assert [schedule.at(share, epoch) for share, epoch in ((0, 1), (0.9, 2), (0.7, 3))] == [2, 1, 0]
+    # Known again by its values, whatever gives them.
+    assert schedule.identity() == ["each epoch", 2.0, 1.0, 0.0]
+
+
+def test_two_epochs_are_no_pair():
+    pair, each = schedule_of([1.0, 0.25], epochs=2), schedule_of(np.array([1.0, 0.25]), epochs=2)
+    assert (pair.at(0.5, 2), each.at(0.5, 2)) == (0.5, 0.25)
+    assert pair.identity() != each.identity()
+    assert repr(PerEpoch((1, 2))) == "PerEpoch(1, 2)"
 
 
 @pytest.mark.parametrize(
@@ -30,19 +48,52 @@ def test_a_function_of_the_share_of_the_run():
         (-0.1, ValueError, "rate must be at least 0"),
         ("fast", TypeError, "rate must be a number, got 'fast'"),
         (None, TypeError, "rate must be a number, got None"),
-        ((1, 2, 3), ValueError, "rate must be a number, a pair .* or a function"),
+        ((1, 2, 3, 4), ValueError, "rate must have a value for each of the 3 epochs, got 4"),
+        (np.ones(2), ValueError, "rate must have a value for each of the 3 epochs, got 2"),
+        (np.ones((3, 1)), TypeError, "rate must be a number"),
+        ((), ValueError, "rate must be a number, a pair .* a function or an array"),
+        ((1, np.nan, 1), ValueError, "rate must be finite, got nan"),
         ((0.1, 0), ValueError, "rate decays geometrically"),
-        (lambda share: np.nan, ValueError, r"rate\(0\) must be finite, got nan"),
-        (lambda share: 0.5 - share, ValueError, r"rate\(0.6\) must be at least 0"),
-        (lambda share: "fast", TypeError, r"rate\(0\) must be a number, got 'fast'"),
-        (len, TypeError, "object of type 'float' has no len"),
+        (lambda epoch: np.nan, ValueError, r"rate\(1\) must be finite, got nan"),
+        (lambda epoch: 2.5 - epoch, ValueError, r"rate\(3\) must be at least 0"),
+        (lambda epoch: "fast", TypeError, r"rate\(1\) must be a number, got 'fast'"),
+        (len, TypeError, "object of type 'int' has no len"),
     ],
 )
 def test_bad_rates(value, kind, words):
     with pytest.raises(kind, match=words):
-        as_schedule("rate", value)
+        schedule_of(value)
 
 
 def test_sweeps():
-    assert [round(sweeps((1, 16)).at(t)) for t in (0, 0.5, 1)] == [1, 4, 16]
-    assert sweeps(3).at(0.4) == 3.0
+    assert [round(sweeps((1, 16)).at(t, 1)) for t in (0, 0.5, 1)] == [1, 4, 16]
+    assert sweeps(3).at(0.4, 1) == 3.0
+    each = for_epochs(tf.PCD(n_gibbs=lambda epoch: 2 * epoch), 3)
+    assert each == tf.PCD(n_gibbs=[2, 4, 6]) and hash(each)
+    assert [sweeps(each.n_gibbs).at(0.5, epoch) for epoch in (1, 2, 3)] == [2, 4, 6]
+    for bad, words in (
+        (lambda epoch: 2.5, r"n_gibbs\(1\) must be an int"),
+        (lambda epoch: 2 - epoch, r"n_gibbs\(2\) must be at least 1"),
+        (np.array([1, 2]), "n_gibbs must have a value for each of the 3 epochs, got 2"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            for_epochs(tf.CD(n_gibbs=bad), 3)
+
+
+def test_every_training_takes_a_value_for_each_epoch():
+    rows = np.random.default_rng(0).random((40, 6)) < 0.5
+    rate, sweep = np.array([0.1, 0.05, 0.0]), lambda epoch: epoch
+    hidden = tf.TruGUnits(learn_precision=True, precision_rate=lambda epoch: epoch / 100)
+    options = {"epochs": 3, "monitor": None, "rng": 0, "learning_rate": rate}
+    fits = [
+        tf.train_rbm(rows, 3, hidden=hidden, sampler=tf.PCD(sweep), **options),
+        tf.train_trbm(rows.reshape(4, 10, 6), 3, sampler=tf.SequenceCD(sweep), **options),
+        tf.train_tggm(rows, rows[:, 0], 3, truncation_rate=rate, **options),
+    ]
+    for fit in fits:
+        assert fit.history["learning_rate"].tolist() == rate.tolist()
+    assert fits[0].history["n_gibbs"].tolist() == fits[1].history["n_gibbs"].tolist() == [1, 2, 3]
+    assert fits[0].history["precision_rate"].tolist() == [0.01, 0.02, 0.03]
+    assert fits[2].history["truncation_rate"].tolist() == rate.tolist()
+    with pytest.raises(ValueError, match="learning_rate must have a value for each of the 4 epoch"):
+        tf.train_rbm(rows, 3, **options | {"epochs": 4})

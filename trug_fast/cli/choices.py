@@ -154,7 +154,7 @@ def _reader(hint: Any) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction}
     if collections.abc.Sequence in origins:  # of rates
         return {"type": pair_of(float), "nargs": "+", "metavar": "RATE"}
-    if collections.abc.Callable in origins:  # a rate
+    if collections.abc.Callable in origins and float in kinds:  # a rate
         return {"type": pair_of(float), "metavar": "START[:END]"}
     if tuple in origins:
         return {"type": pair_of(int), "metavar": "START[:END]"}

@@ -5,12 +5,14 @@ Tested in tests/kernels/trbm/test_filter.py and tests/models/test_sequences.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
+from trug_fast._common.threads import computing, work
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.tiles import gather
@@ -18,6 +20,8 @@ from trug_fast.kernels.trbm.filter import Frames, run_filter
 from trug_fast.kernels.trbm.frames import add_product
 
 from .sequences import Batch, Sequences
+
+ROWS = 8192  # frames that go through the filter at a time, so that working arrays stay small
 
 
 class Filtered(NamedTuple):
@@ -85,3 +89,16 @@ class TemporalLayers(NamedTuple):
             layers.visible_bias + visible @ self.visible_to_visible,
             layers.hidden_bias + visible @ self.visible_to_hidden + hidden @ self.hidden_to_hidden,
         )
+
+
+def filtered(own: TemporalLayers, sequences: Sequences) -> Iterator[tuple[Batch, Filtered]]:
+    """Yield all sequences, in order, some at a time, with what the filter makes of them.
+
+    How many at a time depends on their lengths alone.
+    """
+    size = max(1, ROWS // int(sequences.lengths.max()))
+    for start in range(0, sequences.lengths.size, size):
+        batch = sequences.batch(np.arange(start, min(start + size, sequences.lengths.size)))
+        with computing(work(batch.rows.size, *own.layers.weights.shape)):
+            seen = own.filter(sequences, batch)
+        yield batch, seen

@@ -12,11 +12,10 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 
-from .filter import Filtered, TemporalLayers
+from .filter import Filtered, TemporalLayers, filtered
 from .sequences import Sequences
 
 Method = Literal["gibbs", "mean_field", "last"]
-ROWS = 8192  # frames predicted at a time, so that working arrays stay small
 N_GIBBS = {"gibbs": 100, "mean_field": 10, "last": 50}
 
 
@@ -33,13 +32,9 @@ def predict_all(
     seed, weights = seed_from(rng, "predict"), own.layers.weights
     sequences = sequences.astype(weights.dtype)
     result = np.empty_like(sequences.frames)
-    # Sequences at a time; the number fixes the streams, so it depends on nothing else.
-    size = max(1, ROWS // int(sequences.lengths.max()))
-    for number, start in enumerate(range(0, sequences.lengths.size, size)):
-        chosen = np.arange(start, min(start + size, sequences.lengths.size))
-        batch = sequences.batch(chosen)
+    # The number of a batch fixes its streams.
+    for number, (batch, seen) in enumerate(filtered(own, sequences)):
         with computing(work(batch.rows.size, *weights.shape)):
-            seen = own.filter(sequences, batch)
             result[batch.rows] = _predict(seen, batch.first, method, n_gibbs, seed, number)
     return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ FIELDS = (
     Field("visible_bias", ("n_visible",)),
     Field("hidden_bias", ("n_hidden",)),
 )
+Static = TypeVar("Static", bound="RBM")
 CHUNK = 4096  # rows evaluated at a time, so that working arrays stay small
 
 
@@ -125,14 +126,15 @@ class RBM(TwoLayers):
         n : int, optional
             Number of chains; by default as many as ``start`` or ``clamp`` has rows, or 1.
         n_gibbs : int
-            Sweeps of each chain.  Chains are independent; only the last state is returned.
+            Sweeps of each chain.  Chains are independent; only the last state is returned, so all
+            sweeps are burn-in.
         rng : None, int or numpy.random.Generator
         start : array_like, shape (n, n_visible), optional
             Where the chains start, e.g. data.  By default each pixel is 0 or 1 with equal chance;
             a Gaussian unit is drawn as without hidden units, from N(b / a, 1 / a).
         clamp : array_like, shape (n_visible,) or (n, n_visible), optional
-            Pixels to hold at the given value; NaN marks the free ones.  Fills in missing parts of
-            images (inpainting).
+            Pixels to hold at the given value; NaN marks the free ones.  The free ones are drawn
+            given those: missing parts of images, or images of a class whose label is held.
         return_mean : bool
             Return the means of the last draw instead of the draw: smoother images.
 
@@ -153,6 +155,51 @@ class RBM(TwoLayers):
         begin = sampling.starting_rows(self, n, start, held, seed_from(rng, "start"))
         visible, mean = sampling.run(self, begin, held, sweeps, seed_from(rng, "sample"))
         return mean if average else visible
+
+    def clamped(self: Static, clamp: ArrayLike) -> Static:
+        """Return the RBM of the free visible units while the others are held (mathematics 2.1).
+
+        It is what these are given those: p(free | held), with the hidden units summed out.  So it
+        can be sampled, annealed and enumerated as any other.
+
+        Parameters
+        ----------
+        clamp : array_like, shape (n_visible,)
+            Values to hold units at; NaN marks the free ones, which stay in their order.
+
+        Returns
+        -------
+        TruGRBM or BernoulliRBM
+            Of this class, with as many visible units as are free.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``clamp`` is no such vector, or leaves no unit free.
+
+        Examples
+        --------
+        >>> import numpy as np, trug_fast as tf
+        >>> model = tf.BernoulliRBM([[2.0], [2.0], [-2.0]], -1.0, 0.0)
+        >>> given = model.clamped([1, np.nan, np.nan])
+        >>> given
+        BernoulliRBM(n_visible=2, n_hidden=1, visible='bernoulli', dtype=float64)
+        >>> np.exp(tf.exact.log_likelihood(given, [[1, 0]])).round(2)  # p(1, 0 | 1)
+        array([0.67])
+        """
+        held = sampling.checked_clamp(self, clamp)
+        if len(held) > 1:
+            raise ValueError(f"clamp must have shape ({self.n_visible},), got {held.shape}")
+        free = np.isnan(held[0])
+        if not free.any():
+            raise ValueError("clamp must leave a unit free: mark it by NaN")
+        own = self.arrays()
+        weights = np.asarray(own["weights"])
+        drive = held[0, ~free] @ weights[~free].astype(np.float64)
+        own |= {name: own[name][free] for name in self.names if name.startswith("visible_")}
+        return type(self)(
+            **own | {"weights": weights[free], "hidden_bias": own["hidden_bias"] + drive}
+        )
 
 
 class TruGRBM(RBM):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,15 +11,16 @@ from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
-from trug_fast.kernels.rbm import gibbs
 
+from .continuations import Forecast, continued, origin, prefixes_of
 from .fields import Field
 from .filter import TemporalLayers
 from .hidden_units import BernoulliHidden, TruGHidden
 from .prediction import Method, predict_all
-from .sequences import as_sequences
+from .rbm import BernoulliRBM, TruGRBM
+from .sequences import SequencesLike, as_sequences
 from .two_layers import TwoLayers
-from .visible_units import PRECISION
+from .visible_units import PRECISION, checked_states
 
 FIELDS = (
     Field("weights", ("n_visible", "n_hidden")),
@@ -137,28 +140,118 @@ class TRBM(TwoLayers):
         frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
-        own, dtype = self.parameters(), self.dtype
-        visible = np.random.default_rng(seed).random((1, self.n_visible)).astype(dtype)
-        biases = own.initial_visible_bias[None].copy(), own.initial_hidden_bias[None].copy()
+        before = None
         if prefix is not None:
-            visible = np.array(
-                as_sequences("prefix", [prefix], self.n_visible, visible=self.visible).frames[-1:],
-                dtype,
-            )
-            biases = own.next_biases(visible, self.filter(prefix)[-1:])
-        result = np.empty((frames, self.n_visible), dtype)
-        chains, skip = gibbs.Chains.new(visible, self.n_hidden, statistics=False), n_gibbs // 2
-        with computing(self._work(1)):
-            for t in range(frames):
-                here = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-                step, total = t * n_gibbs, np.zeros_like(visible)
-                gibbs.run_chains(here, chains, skip, seed, step)
-                gibbs.sum_chains(here, chains, total, n_gibbs - skip, seed, step + skip)
-                result[t] = total[0] / (n_gibbs - skip) if return_mean else visible[0]
-                visible[0] = result[t]
-                gibbs.hidden_statistics(here, chains.phase)
-                biases = own.next_biases(visible, chains.phase.mean)
-        return result
+            before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+        own, mean = self.parameters(), return_mean
+        visible, biases = origin(own, [before], 1, seed)
+        drawn = continued(
+            own, visible, biases, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean
+        )
+        return np.asarray(drawn[0])
+
+    def forecast(
+        self,
+        prefix: ArrayLike | SequencesLike | None,
+        n_frames: int,
+        *,
+        n_samples: int = 200,
+        n_gibbs: int = 50,
+        rng: RngLike = None,
+    ) -> Forecast:
+        """Draw many continuations of a sequence, all at once.
+
+        Parameters
+        ----------
+        prefix : array_like, shape (T, n_visible), or None
+            Frames from which to go on.  None, or one of no frames, forecasts sequences from their
+            beginning.  Also several sequences: (n, T, n_visible) or a list of (T_i, n_visible).
+        n_frames : int
+            Number of frames ahead.
+        n_samples : int
+            Continuations of each sequence, two or more.
+        n_gibbs : int
+            Sweeps of each frame's chain, which starts at the frame before (the first at noise).
+        rng : None, int or numpy.random.Generator
+            The draws depend on it alone, not on the number of threads.
+
+        Returns
+        -------
+        Forecast
+            With ``draws``, ``mean``, ``std``, ``quantiles(q)`` and ``plot()``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``prefix`` holds other frames than the model's, or a number is out of bounds.
+
+        Notes
+        -----
+        Each draw is followed by the filter: the hidden units' means given it and its past stand
+        for their state (mathematics 4.2).  So the draws of one frame ahead are of the model's
+        exact conditional distribution, up to what ``n_gibbs`` sweeps leave of where they started.
+
+        Examples
+        --------
+        >>> import trug_fast as tf
+        >>> videos = tf.datasets.bouncing_balls(8, 20, size=8, rng=0)
+        >>> model = tf.train_trbm(videos, 10, epochs=2, rng=0).model
+        >>> ahead = model.forecast(videos[0], 5, n_samples=50, rng=0)
+        >>> ahead.mean.shape, ahead.quantiles(0.9).shape
+        ((5, 64), (5, 64))
+        """
+        found, many = prefixes_of(prefix, self.n_visible, self.visible)
+        frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
+        samples = checks.count("n_samples", n_samples, least=2)
+        seed = seed_from(rng, "forecast")
+        own = self.parameters()
+        visible, biases = origin(own, found, samples, seed)
+        draws = continued(own, visible, biases, frames, n_gibbs=n_gibbs, seed=seed)
+        if not many:
+            return Forecast(draws, found[0])
+        shape = len(found), samples, frames, self.n_visible
+        return Forecast(draws.reshape(shape), tuple(found))
+
+    def next_frame(self, prefix: ArrayLike | None = None) -> TruGRBM | BernoulliRBM:
+        """Return the RBM that the frame after some others is, given them (mathematics 4.1).
+
+        Parameters
+        ----------
+        prefix : array_like, shape (T, n_visible), optional
+            Without it, the RBM of first frames.
+
+        Returns
+        -------
+        TruGRBM or BernoulliRBM
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``prefix`` holds other frames than the model's.
+
+        Examples
+        --------
+        >>> import numpy as np, trug_fast as tf
+        >>> zero = np.zeros
+        >>> model = tf.BernoulliTRBM(zero((2, 1)), zero((1, 2)), 9 * np.eye(2), [[0]], 0, 0, 0, 0)
+        >>> model.next_frame([[1, 0]]).visible_bias
+        array([9., 0.])
+        """
+        if prefix is None:
+            return self.frame_model(self.initial_visible_bias, self.initial_hidden_bias)
+        before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+        _, (visible_bias, hidden_bias) = origin(self.parameters(), [before], 1, 0)
+        return self.frame_model(visible_bias[0], hidden_bias[0])
+
+    def frame_model(
+        self, visible_bias: ArrayLike, hidden_bias: ArrayLike, dtype: Any = None
+    ) -> TruGRBM | BernoulliRBM:
+        """Return the RBM that a frame is whose past has set these biases."""
+        weights, a = self.weights.astype(dtype or self.dtype), self.visible_precision
+        if isinstance(self, TruGTRBM):
+            own = self.precision, self.lower, self.upper
+            return TruGRBM(weights, visible_bias, hidden_bias, *own, a)
+        return BernoulliRBM(weights, visible_bias, hidden_bias, a)
 
 
 class TruGTRBM(TRBM):

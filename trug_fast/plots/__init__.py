@@ -7,6 +7,7 @@ figure.
 
 from .canvas import save
 from .curves import scores, training, truncation_points
+from .forecasts import fan, forecast
 from .image_grid import images
 from .motion import save_motion, side_view, stick_figures
 from .overview import fit, summary
@@ -18,6 +19,8 @@ __all__ = [
     "continuation",
     "dictionaries",
     "family",
+    "fan",
+    "forecast",
     "fit",
     "images",
     "nonlinearities",

@@ -16,7 +16,7 @@ import numpy as np
 from trug_fast._common import files
 from trug_fast._common.checkpoints import Checkpoint
 from trug_fast.training.choices import arguments_of, choices, watched
-from trug_fast.training.loop import EpochEnd
+from trug_fast.training.epochs import EpochEnd
 
 from .protocol import Cell
 from .runner import Session

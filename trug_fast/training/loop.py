@@ -24,6 +24,7 @@ from trug_fast.kernels.random.philox import ORDER
 from .checkpoints import State, TrainingFile, copy_into
 from .chunks import ChunkLearner, RowSource
 from .diagnosis import QUIET
+from .epochs import EpochEnd
 from .gathering import in_reach
 from .options import Monitor
 
@@ -34,15 +35,6 @@ STRETCH = 0.1  # seconds of updates in one call of the learner: so long Ctrl-C m
 
 Rows = NDArray[np.int64]
 History = dict[str, NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class EpochEnd:
-    """What a callback sees after each epoch."""
-
-    epoch: int  # from 1
-    history: dict[str, list[float]]  # so far
-    snapshot: Callable[[], Any]  # makes the current model
 
 
 Callback = Callable[[EpochEnd], bool | None]
@@ -99,7 +91,7 @@ class Plan:
     """How long and how fast."""
 
     epochs: int
-    pace: Callable[[float], Any]  # of an update, by the share of the run that is done
+    pace: Callable[[float, int], Any]  # of an update, by the share of the run done and the epoch
     monitor: Monitor | None
     span: int = 0  # epochs over which rates go, if not these
 
@@ -122,9 +114,10 @@ class Loop:
         watch: Watch,
         plan: Plan,
         callbacks: Sequence[Callback] = (),
+        stage: str | None = None,
     ) -> None:
         self.data, self.learner, self.watch, self.plan = data, learner, watch, plan
-        self.callbacks = callbacks
+        self.callbacks, self.stage = callbacks, stage
         self.epoch = self.batch = 0  # done: whole epochs, and batches of the next one
         self.records: dict[str, list[float]] = {}
         self.best: State = {}  # parameters of the model to return, if not the last
@@ -271,7 +264,7 @@ class Loop:
     def _pace(self, batch: int) -> Any:
         """Return how far the update with a batch of this epoch goes."""
         share = (self.epoch + batch / self.n_batches) / (self.plan.span or self.plan.epochs)
-        return self.plan.pace(share)
+        return self.plan.pace(share, self.epoch + 1)
 
     def _end_epoch(self, data: Any, bar: Progress) -> None:
         """Score, record and ask the callbacks."""
@@ -290,7 +283,7 @@ class Loop:
         self._keep_best(due)
         self.epoch, self.batch = number, 0
         bar.advance(0, score=record.get(CHOOSES, record.get("score", np.nan)))
-        event = EpochEnd(number, self.records, self.learner.model)
+        event = EpochEnd(number, self.records, self.learner.model, self.stage)
         stop = any([callback(event) for callback in self.callbacks])
         self.stopped = stop or self._out_of_patience()
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 
+from .rates import over_epochs, pair_or_each, rate
+
 Value = TypeVar("Value")
-Sweeps = int | tuple[int, int]
+Sweeps = int | tuple[int, int] | Callable[[int], int] | NDArray[Any]
 
 SCORES = ("auto", "pseudo", "reconstruction", "ais", "prediction", "rmse", "log_likelihood")
 
@@ -38,12 +40,24 @@ def chosen(name: str, value: object, words: Mapping[str, Value]) -> Value:
 
 
 def as_sweeps(value: Any) -> Sweeps:
-    """Return a number of Gibbs sweeps, or a pair (start, end) of some, as ints."""
-    if not isinstance(value, tuple | list):
-        return checks.count("n_gibbs", value)
-    if len(value) != 2:
-        raise ValueError(f"n_gibbs must be an int or a pair (start, end), got {value!r}")
-    return checks.count("n_gibbs", value[0]), checks.count("n_gibbs", value[1])
+    """Return a number of Gibbs sweeps, a pair (start, end), or one for each epoch, as ints."""
+    return pair_or_each("n_gibbs", value, checks.count)  # type: ignore[no-any-return]
+
+
+def for_epochs(value: Value, epochs: int) -> Value:
+    """Return a sampler, or units, whose sweeps and rates have a value for each epoch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming what has not, or is out of bounds in one.
+    """
+    found = {
+        name: over_epochs(name, getattr(value, name), epochs, check)
+        for name, check in (("n_gibbs", checks.count), ("precision_rate", rate))
+        if hasattr(value, name)
+    }
+    return replace(value, **found) if found else value  # type: ignore[type-var]
 
 
 # Samplers: where the model's side of the gradient comes from.
@@ -55,8 +69,9 @@ class CD:
 
     Parameters
     ----------
-    n_gibbs : int or (start, end)
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
+    n_gibbs : int, (start, end), callable or array
+        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; a
+        callable or an array gives those of each epoch.
     centred : bool
         Use the centred gradient (mathematics 2.5): learns faster, and makes [-1, 1] as good as
         [0, 2].
@@ -82,8 +97,9 @@ class PCD:
 
     Parameters
     ----------
-    n_gibbs : int or (start, end)
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers.
+    n_gibbs : int, (start, end), callable or array
+        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; a
+        callable or an array gives those of each epoch.
     n_chains : int, optional
         By default 100, or as many as a batch has rows if that is more.
     centred : bool
@@ -117,7 +133,7 @@ class ParallelTempering:
     ----------
     betas : int or array_like
         Inverse temperatures: so many from 0 to 1, or a list that rises to 1.
-    n_gibbs : int or (start, end)
+    n_gibbs : int, (start, end), callable or array
         Sweeps for each update, each with an exchange.
     n_chains : int, optional
         At each temperature; by default 100, or as many as a batch has rows if that is more.
@@ -281,9 +297,11 @@ class Monitor:
 
     Parameters
     ----------
-    score : str
+    score : str or callable
         Of the RBM "pseudo", "reconstruction" or "ais"; of the temporal one "prediction"; of the
-        regression "rmse" or "log_likelihood".  "auto" is the usual one.
+        regression "rmse" or "log_likelihood".  "auto" is the usual one.  Of both RBMs also a
+        function of a model and rows (up to 1,000; or a list of up to 20 sequences), which returns a
+        number, higher for better models.  A checkpoint knows it by its name alone.
     every : int
         Epochs between scores; those between hold NaN in the history.
     patience : int, optional
@@ -295,18 +313,28 @@ class Monitor:
     >>> import trug_fast as tf
     >>> tf.Monitor("ais", every=10)
     Monitor(score='ais', every=10, patience=None)
+    >>> fewest = tf.Monitor(lambda model, X: -model.free_energy(X).std(), patience=3)
     """
 
-    score: str = "auto"
+    score: str | Callable[[Any, Any], float] = "auto"
     every: int = 1
     patience: int | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        checks.choice("score", self.score, SCORES)
+        if not callable(self.score):
+            checks.choice("score", self.score, SCORES)
         settle(self, every=checks.count("every", self.every))
         if self.patience is not None:
             settle(self, patience=checks.count("patience", self.patience))
+
+    def __repr__(self) -> str:
+        """Return the fields, a function by its name: where it lies differs from run to run."""
+        score = repr(self.score)
+        if callable(self.score):
+            named = self.score if hasattr(self.score, "__qualname__") else type(self.score)
+            score = f"{named.__module__}.{named.__qualname__}"
+        return f"Monitor(score={score}, every={self.every}, patience={self.patience})"
 
 
 def as_monitor(value: Monitor | str | None, scores: tuple[str, ...]) -> Monitor | None:
@@ -316,6 +344,8 @@ def as_monitor(value: Monitor | str | None, scores: tuple[str, ...]) -> Monitor 
     if isinstance(value, str):
         value = Monitor(checks.choice("monitor", value, ("auto", *scores)))
     checks.kind("monitor", value, Monitor)
+    if callable(value.score):
+        return value
     score = checks.choice("score", value.score, ("auto", *scores))
     return Monitor(scores[0] if score == "auto" else score, value.every, value.patience)
 

@@ -1,75 +1,132 @@
-"""Rates over a run: a number, a pair that decays geometrically, or a function of the share done."""
+"""Rates over a run: a number, a pair that moves geometrically, or a value for each epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common import checks
 
-Rate = float | tuple[float, float] | Callable[[float], float]
+Rate = float | tuple[float, float] | Callable[[int], float] | NDArray[Any]
+Check = Callable[[str, object], Any]  # of one value
 
-POINTS = 11  # of a function: these are checked before a run, and stand for it in a checkpoint
+
+class PerEpoch(tuple[Any, ...]):
+    """A value for each epoch; as a tuple of two it would be a pair (start, end)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Return the values, apart from what a pair is."""
+        return f"PerEpoch{super().__repr__()}"
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as a function says.
+    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as values say.
 
     Examples
     --------
     >>> from trug_fast.training.rates import as_schedule
-    >>> [round(as_schedule("learning_rate", (0.1, 0.001)).at(share), 4) for share in (0, 0.5, 1)]
+    >>> rate = as_schedule("learning_rate", (0.1, 0.001), epochs=2)
+    >>> [round(rate.at(share, 1), 4) for share in (0, 0.5, 1)]
     [0.1, 0.01, 0.001]
+    >>> as_schedule("learning_rate", lambda epoch: 1 / epoch, epochs=2).at(0.75, epoch=2)
+    0.5
     """
 
     name: str
     start: float
     end: float
-    function: Callable[[float], float] | None = None
+    values: PerEpoch | None = None
 
-    def at(self, share: float) -> float:
-        """Return the rate when this share of the run is done."""
-        if self.function is not None:
-            return checks.number(f"{self.name}({share:g})", self.function(share), least=0.0)
+    def at(self, share: float, epoch: int) -> float:
+        """Return the rate when this share of the run is done, in this epoch, from 1."""
+        if self.values is not None:
+            return float(self.values[epoch - 1])
         if self.start == self.end:  # 0 too
             return self.start
         return float(self.start * (self.end / self.start) ** share)
 
-    def identity(self) -> list[float]:
-        """Return what makes it the same rate: its ends, or the values of a function."""
-        return [self.start, self.end] if self.function is None else _values(self)
+    def identity(self) -> list[Any]:
+        """Return what makes it the same rate: its ends, or the value of each epoch."""
+        if self.values is None:
+            return [self.start, self.end]
+        return ["each epoch", *self.values]
 
 
-def as_schedule(name: str, value: Rate | None, default: Rate | None = None) -> Schedule:
-    """Return the Schedule of a rate, or of the default for None.
+def as_schedule(
+    name: str, value: Rate | None, default: Rate | None = None, *, epochs: int
+) -> Schedule:
+    """Return the Schedule of a rate over so many epochs, or of the default for None.
 
     Raises
     ------
     TypeError, ValueError
-        Naming the argument: if it is no number, pair (start, end) or function, if a rate is
-        negative or not finite, or if one end of a pair alone is 0.
+        Naming the argument: if it is no number, pair (start, end), function or array of one value
+        an epoch, if a rate is negative or not finite, or if one end of a pair alone is 0.
     """
-    value = default if value is None else value
-    if callable(value):
-        rates = _values(Schedule(name, 0.0, 0.0, value))
-        return Schedule(name, rates[0], rates[-1], value)
-    pair = value if isinstance(value, tuple | list) else (value, value)
-    if len(pair) != 2:
-        raise ValueError(
-            f"{name} must be a number, a pair (start, end) or a function, got {value!r}"
-        )
-    start, end = (checks.number(name, rate, least=0.0) for rate in pair)
-    if (start == 0.0) != (end == 0.0):
-        raise ValueError(f"{name} decays geometrically, so both ends or none are 0, got {value!r}")
+    found = over_epochs(name, checked_rate(name, default if value is None else value), epochs, rate)
+    if isinstance(found, PerEpoch):
+        return Schedule(name, found[0], found[-1], found)
+    start, end = found if isinstance(found, tuple) else (found, found)
     return Schedule(name, start, end)
 
 
-def sweeps(n_gibbs: int | tuple[int, int]) -> Schedule:
+def rate(name: str, value: object) -> float:
+    """Return one value of a rate."""
+    return checks.number(name, value, least=0.0)
+
+
+def checked_rate(name: str, value: Any) -> Any:
+    """Return a number, a pair, a PerEpoch or a function, as far as it can be checked by itself."""
+    found = pair_or_each(name, value, rate)
+    if isinstance(found, tuple) and not isinstance(found, PerEpoch):
+        if (found[0] == 0.0) != (found[1] == 0.0):
+            raise ValueError(
+                f"{name} decays geometrically, so both ends or none are 0, got {value!r}"
+            )
+    return found
+
+
+def pair_or_each(name: str, value: Any, check: Check) -> Any:
+    """Return a checked number, a pair, or a PerEpoch of an array or longer list; or a function."""
+    if callable(value) or isinstance(value, PerEpoch):
+        return value
+    if isinstance(value, np.ndarray) and value.ndim == 1 and value.size:
+        return PerEpoch(check(name, each) for each in value)
+    if not isinstance(value, tuple | list):
+        return check(name, value)
+    if not value:
+        raise ValueError(f"{name} must be a number, a pair (start, end), a function or an array")
+    checked = tuple(check(name, each) for each in value)
+    return checked if len(checked) == 2 else PerEpoch(checked)
+
+
+def over_epochs(name: str, value: Any, epochs: int, check: Check) -> Any:
+    """Return what :func:`pair_or_each` does with the values of a function, one for each epoch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are not as many values as epochs, or one is out of bounds.
+    """
+    if callable(value):
+        numbers = range(1, epochs + 1)
+        return PerEpoch(check(f"{name}({epoch})", value(epoch)) for epoch in numbers)
+    if isinstance(value, PerEpoch) and len(value) != epochs:
+        raise ValueError(
+            f"{name} must have a value for each of the {epochs} epochs, got {len(value)}"
+        )
+    return value
+
+
+def sweeps(n_gibbs: Any) -> Schedule:
     """Return the numbers of Gibbs sweeps over a run, to be rounded."""
-    pair = n_gibbs if isinstance(n_gibbs, tuple) else (n_gibbs, n_gibbs)
-    return Schedule("n_gibbs", float(pair[0]), float(pair[1]))
-
-
-def _values(schedule: Schedule) -> list[float]:
-    return [schedule.at(i / (POINTS - 1)) for i in range(POINTS)]
+    ends = n_gibbs if isinstance(n_gibbs, tuple) else (n_gibbs, n_gibbs)
+    values = n_gibbs if isinstance(n_gibbs, PerEpoch) else None
+    return Schedule("n_gibbs", float(ends[0]), float(ends[-1]), values)

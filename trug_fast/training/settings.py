@@ -5,8 +5,9 @@ Tested in tests/training/rbm/test_settings.py and tests/training/trbm/test_train
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,10 +16,12 @@ from trug_fast.models.two_layers import TwoLayers
 
 from .checkpoints import data_identity
 from .going_on import shape_of
-from .options import Monitor, Optimizer, as_monitor
+from .options import Monitor, Optimizer, as_monitor, for_epochs
 from .rates import Rate, Schedule, as_schedule, sweeps
 from .unit_parameters import Shape
 from .units import BernoulliUnits, GaussianUnits, TruGUnits
+
+Given = TypeVar("Given", bound="Settings")
 
 
 class Pace(NamedTuple):
@@ -41,15 +44,15 @@ class Rates:
     n_gibbs: Schedule
     visible_precision: Schedule | None = None
 
-    def at(self, share: float) -> Pace:
-        """Return how far an update goes when this share of the run is done."""
+    def at(self, share: float, epoch: int) -> Pace:
+        """Return how far an update goes when this share of the run is done, in this epoch."""
         visible = self.visible_precision
         return Pace(
-            self.learning.at(share),
-            self.truncation.at(share),
-            self.precision.at(share),
-            round(self.n_gibbs.at(share)),
-            0.0 if visible is None else visible.at(share),
+            self.learning.at(share, epoch),
+            self.truncation.at(share, epoch),
+            self.precision.at(share, epoch),
+            round(self.n_gibbs.at(share, epoch)),
+            0.0 if visible is None else visible.at(share, epoch),
         )
 
     def identity(self) -> dict[str, Any]:
@@ -91,6 +94,11 @@ class Settings:
         """The most Gibbs sweeps of an update."""
         return int(np.max(self.sampler.n_gibbs))
 
+    def over(self: Given, epochs: int) -> Given:
+        """Return the same with a value for each epoch where a function gives it."""
+        named = {name: getattr(self, name) for name in ("sampler", "hidden", "visible")}
+        return replace(self, **{name: for_epochs(value, epochs) for name, value in named.items()})
+
     def shape(self) -> Shape:
         """Return where the hidden units start, and what is learned of them."""
         if self.from_model and self.hidden is not None:
@@ -115,18 +123,20 @@ class Settings:
         truncation: Rate | None,
         usual_truncation: tuple[float, float],
         usual_precision: tuple[float, float],
+        epochs: int,
     ) -> Rates:
         """Return the rates of a run; those of precisions belong to the units."""
         if truncation is not None and not self.shape().learns_ends:
             raise ValueError("truncation_rate has no effect: no truncation point is learned")
         hidden = None if self.hidden is None else self.hidden.precision_rate
         visible = self.visible.precision_rate if isinstance(self.visible, GaussianUnits) else None
+        schedule = partial(as_schedule, epochs=epochs)
         return Rates(
-            as_schedule("learning_rate", learning),
-            as_schedule("truncation_rate", truncation, usual_truncation),
-            as_schedule("precision_rate", hidden, usual_precision),
+            schedule("learning_rate", learning),
+            schedule("truncation_rate", truncation, usual_truncation),
+            schedule("precision_rate", hidden, usual_precision),
             sweeps(self.sampler.n_gibbs),
-            as_schedule("precision_rate", visible, usual_precision) if self.real else None,
+            schedule("precision_rate", visible, usual_precision) if self.real else None,
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from trug_fast._common import checks
 
 from .options import chosen, settle
-from .rates import Rate, as_schedule
+from .rates import Rate, checked_rate
 
 
 def _settle_precision(units: Any) -> None:
@@ -22,9 +22,7 @@ def _settle_precision(units: Any) -> None:
         return
     if not learns:
         raise ValueError("precision_rate has no effect without learn_precision=True")
-    as_schedule("precision_rate", rate)
-    if isinstance(rate, list):
-        settle(units, precision_rate=tuple(rate))
+    settle(units, precision_rate=checked_rate("precision_rate", rate))
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class TruGUnits:
     learn_precision : bool
         Learn d of each unit, between finite ends as any real number: d far below 0 is a binary
         unit (mathematics 1.4), so this nests the ordinary RBM.  Units with d <= 0 are slow.
-    precision_rate : float, (start, end) or callable, optional
+    precision_rate : float, (start, end), callable or array, optional
         Rate at which ``d * (upper - lower)**2`` moves, with the width at the start, or log d where
         an end is infinite.  The default is the training's.
 
@@ -96,7 +94,7 @@ class GaussianUnits:
         forecast.
     learn_precision : bool
         Learn a of each unit (in the temporal RBM alone).
-    precision_rate : float, (start, end) or callable, optional
+    precision_rate : float, (start, end), callable or array, optional
         Rate at which log a moves; the default is the training's.
 
     Examples

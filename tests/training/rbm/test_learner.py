@@ -63,7 +63,7 @@ def test_stretches_take_a_tenth_of_a_second_or_until_it_is_time_to_save(monkeypa
     # So long Ctrl-C may have to wait.
     clock, file = Clock(), SimpleNamespace(wait=lambda: wait)
     monkeypatch.setattr(loop.time, "perf_counter", lambda: clock.now)
-    run = loop.Loop(np.zeros((90, 1)), clock, None, loop.Plan(1, lambda share: share, None))
+    run = loop.Loop(np.zeros((90, 1)), clock, None, loop.Plan(1, lambda share, epoch: share, None))
     lengths = []
     for _ in range(3):
         lengths.append(run._length(file))

@@ -10,7 +10,7 @@ import trug_fast as tf
     [
         (lambda: tf.SequenceCD(gradient="whole"), "gradient must be one of"),
         (lambda: tf.SequenceCD(begin="noise"), "begin must be one of"),
-        (lambda: tf.SequenceCD(n_gibbs=(1, 2, 3)), "n_gibbs must be an int or a pair"),
+        (lambda: tf.SequenceCD(n_gibbs=(1, 2.5, 3)), "n_gibbs must be an int, got 2.5"),
         (lambda: tf.SequenceCD(n_gibbs=0), "n_gibbs must be at least 1"),
         (lambda: tf.SequenceCD(centred=2), "centred must be"),
         (lambda: tf.LinearStart(scale=-1.0), "scale must be at least 0"),

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast import kernels
 from trug_fast._common import checks
-from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM, TruGTRBM
 
@@ -63,12 +62,7 @@ def biases(model: TRBM, x_past: Array, h_past: Array) -> tuple[Array, Array]:
 
 def frame(model: TRBM, b: ArrayLike, c: ArrayLike, x: Array) -> Frame:
     """Return what one frame gives, under biases b and c."""
-    weights, a = np.float64(1) * model.weights, model.visible_precision
-    rbm: TruGRBM | BernoulliRBM
-    if isinstance(model, TruGTRBM):
-        rbm = TruGRBM(weights, b, c, model.precision, model.lower, model.upper, a)
-    else:
-        rbm = BernoulliRBM(weights, b, c, a)
+    rbm = model.frame_model(b, c, np.float64)
     rows = x.reshape(1, -1).copy()
     return Frame(
         float(exact_rbm.log_likelihood(rbm, rows)[0]),

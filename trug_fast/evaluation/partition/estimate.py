@@ -20,7 +20,7 @@ from .annealing_file import KIND, VERSION, AnnealingFile
 from .fingerprint import fingerprint
 from .judgement import judge
 from .legs import Annealer
-from .plan import checked_plan
+from .plan import AnnealingPlan, checked_plan
 from .result import LogPartition, PartitionWarning
 
 PathName = Literal["auto", "quad", "quad2", "paper"]
@@ -153,21 +153,32 @@ def log_partition(
     if file is not None:
         file.belong_to(plan.identity(), seed)
     with announced("log_partition", progress):
-        with AnnealingFile(file) as kept:
-            annealer = Annealer(plan, seed, kept, executor, progress)
-            forward = annealer.forward() if direction != "reverse" else None
-            reverse = annealer.reverse() if direction != "forward" else None
-            starts = annealer.effective_starts()
-        points = mean_field.starting_points(model, plan.base, seed_from(seed, "mean field"))
-        estimate = judge(
-            forward,
-            reverse,
-            path=plan.path,
-            temperatures=annealer.temperatures,
-            mean_field=mean_field.bound(model, points),
-            fingerprint=fingerprint(model),
-            starts=starts,
-        )
+        estimate = estimated(plan, seed, file, executor, progress)
     for reason in estimate.warnings:
         warnings.warn(reason, PartitionWarning, stacklevel=2)
     return estimate
+
+
+def estimated(
+    plan: AnnealingPlan,
+    seed: int,
+    file: RunFile | None = None,
+    executor: Executor | None = None,
+    progress: bool | None = False,
+) -> LogPartition:
+    """Carry out a plan; warnings are in the result alone."""
+    with AnnealingFile(file) as kept:
+        annealer = Annealer(plan, seed, kept, executor, progress)
+        forward = annealer.forward() if plan.direction != "reverse" else None
+        reverse = annealer.reverse() if plan.direction != "forward" else None
+        starts = annealer.effective_starts()
+    points = mean_field.starting_points(plan.model, plan.base, seed_from(seed, "mean field"))
+    return judge(
+        forward,
+        reverse,
+        path=plan.path,
+        temperatures=annealer.temperatures,
+        mean_field=mean_field.bound(plan.model, points),
+        fingerprint=fingerprint(plan.model),
+        starts=starts,
+    )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common import checks
 from trug_fast.evaluation.likelihood import log_likelihood, pseudo_log_likelihood
 from trug_fast.evaluation.partition import log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -17,10 +18,15 @@ SCORES = {"bernoulli": ("pseudo", "reconstruction", "ais"), "gaussian": ("recons
 
 
 def scores(
-    model: TruGRBM | BernoulliRBM, kind: str, sets: dict[str, NDArray[Any]], seed: int
+    model: TruGRBM | BernoulliRBM, kind: Any, sets: dict[str, NDArray[Any]], seed: int
 ) -> dict[str, float]:
-    """Return the mean score of evenly spread rows of each set; AIS starts at the first one's."""
+    """Return the score of evenly spread rows of each set; AIS starts at the first one's.
+
+    kind : the word of a score, or a function
+    """
     rows = {name: spread(array) for name, array in sets.items()}
+    if callable(kind):
+        return {name: checks.number("score", kind(model, v)) for name, v in rows.items()}
     if kind == "pseudo":
         return {k: float(pseudo_log_likelihood(model, v, rng=seed).mean()) for k, v in rows.items()}
     if kind == "reconstruction":

@@ -29,7 +29,7 @@ from trug_fast.training.going_on import (
     require_agreement,
     units_from,
 )
-from trug_fast.training.loop import Callback, EpochEnd, History, Loop, Plan, as_callbacks
+from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     CD,
     Monitor,
@@ -57,7 +57,7 @@ from .scores import SCORES
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
-__all__ = ["Callback", "EpochEnd", "RBMFit", "train_rbm"]
+__all__ = ["Callback", "RBMFit", "train_rbm"]
 
 
 Data = NDArray[Any] | RowSource
@@ -122,11 +122,12 @@ def train_rbm(
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum, weight decay and the averaging of parameters (over a tenth of the updates so
         far, if not said otherwise).
-    learning_rate : float, (start, end) or callable, optional
-        A pair decays geometrically over the run; a callable gives the rate by the share of the run
-        that is done.  By default chosen by the data and the kind of units (docs/training.md):
-        (0.2, 0.01) for SGD and the default units on data of moderate variance.
-    truncation_rate : float, (start, end) or callable, optional
+    learning_rate : float, (start, end), callable or array, optional
+        A pair decays geometrically over the run; a callable gives the rate of each epoch by its
+        number, from 1; an array has one an epoch (a list of two is a pair).  By default chosen by
+        the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD and the default units
+        on data of moderate variance.
+    truncation_rate : float, (start, end), callable or array, optional
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
         (1e-4, 1e-6).  That of precisions, which :class:`TruGUnits` may learn, is (30, 3) for SGD,
@@ -146,6 +147,7 @@ def train_rbm(
         of these that the units have.  :class:`Monitor` says how often, and may choose the model.
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
+        :class:`EpochLog` is one that writes to a file.
     start : TruGRBM, BernoulliRBM or RandomWeights, optional
         A model to go on from: weights, biases, precisions and truncation points start there.  What
         is said beside it of the units must agree with it.  ``truncation`` says which points are
@@ -211,8 +213,9 @@ def train_rbm(
         batch_size=batch_size,
         dtype=checks.float_dtype("dtype", dtype),
     )
-    rates = _rates(settings, by_data, learning_rate, truncation_rate)
-    plan = Plan(checks.count("epochs", epochs), rates.at, watched)
+    settings = settings.over(checks.count("epochs", epochs))
+    rates = _rates(settings, by_data, learning_rate, truncation_rate, epochs)
+    plan = Plan(int(epochs), rates.at, watched)
     functions = as_callbacks(callbacks)
     source = X if isinstance(X, Resampler) else data
 
@@ -310,12 +313,16 @@ def _settings(
 
 
 def _rates(
-    settings: RBMSettings, by_data: ByData, learning_rate: Rate | None, truncation_rate: Rate | None
+    settings: RBMSettings,
+    by_data: ByData,
+    learning_rate: Rate | None,
+    truncation_rate: Rate | None,
+    epochs: int,
 ) -> Rates:
     """Return the rates of a run, those that are not given by the optimizer and the data."""
     name = settings.optimizer.name
     if learning_rate is None:
         learning_rate = by_data.learning_rate(name, real=settings.real)
     return settings.rates(
-        learning_rate, truncation_rate, TRUNCATION_RATES[name], PRECISION_RATES[name]
+        learning_rate, truncation_rate, TRUNCATION_RATES[name], PRECISION_RATES[name], epochs
     )

@@ -45,7 +45,7 @@ class RBMWatch(ContrastiveWatch):
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return the score of each set of data that the run records."""
-        return scores.scores(model, str(self.score), sets, self.learner.seed)
+        return scores.scores(model, self.score, sets, self.learner.seed)
 
     def faster(self) -> str:
         """Return what to change after training that learned nothing."""

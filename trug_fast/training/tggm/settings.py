@@ -80,10 +80,10 @@ class RegressionSettings:
         """Variance of the hidden units where they do not have that of the targets."""
         return self.noise.hidden_variance or HIDDEN_VARIANCE
 
-    def pace(self, learning_rate: Schedule, share: float) -> RegressionPace:
-        """Return how far updates go when this share of the run is done."""
+    def pace(self, learning_rate: Schedule, share: float, epoch: int) -> RegressionPace:
+        """Return how far updates go when this share of the run is done, in this epoch."""
         ends = self.truncation_rate or learning_rate
-        return RegressionPace(learning_rate.at(share), ends.at(share))
+        return RegressionPace(learning_rate.at(share, epoch), ends.at(share, epoch))
 
     def identity(self) -> dict[str, Any]:
         """Return what makes a run the same run, as numbers and words."""

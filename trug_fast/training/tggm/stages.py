@@ -151,7 +151,8 @@ class RegressionJob:
         search, sets = self.search, self.sets
         data, epochs, rate, monitor = sets.trained, search.epochs, number, search.monitor
         scored = sets.held
-        if self.chosen is not None and number == len(search.rates):
+        final = self.chosen is not None and number == len(search.rates)
+        if final and self.chosen is not None:
             data, scored, monitor = sets.every, None, None
             epochs, rate = self.chosen.loop.best_epoch(), self.chosen.number
         if monitor is not None and monitor.patience is None:  # the best is kept always
@@ -162,7 +163,9 @@ class RegressionJob:
         watch = RegressionWatch(learner, scored or _spread(data), judged, monitor, schedule)
         pace = partial(self.settings.pace, schedule)
         plan = Plan(epochs, pace, monitor, span=search.epochs)
-        return Stage(number, learner, watch, Loop(data, learner, watch, plan, self._callbacks))
+        stage = "all rows" if final else f"rate {number + 1} of {len(search.rates)}"
+        loop = Loop(data, learner, watch, plan, self._callbacks, stage)
+        return Stage(number, learner, watch, loop)
 
     def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         """Go on to the end.  What interrupts it between epochs finds a state to save.

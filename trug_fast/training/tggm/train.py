@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -101,12 +102,12 @@ def train_tggm(
         or one of their own, with a noise variance for each output.
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum and weight decay; parameters are not averaged.
-    learning_rate : float, (start, end) or callable, optional
-        A pair decays geometrically over the run; a callable gives the rate by the share of the run
-        that is done.  Default (0.01, 0.0002); of SGD (0.1, 0.002).
+    learning_rate : float, (start, end), callable or array, optional
+        A pair decays geometrically over the run; a callable gives the rate of each epoch by its
+        number, from 1; an array has one an epoch.  Default (0.01, 0.0002); of SGD (0.1, 0.002).
     search : sequence of rates, optional
         Learning rates to try, each as above; the best on the held out rows is taken.
-    truncation_rate : float, (start, end) or callable, optional
+    truncation_rate : float, (start, end), callable or array, optional
         The same for truncation points, by default as the learning rate.  They move as the lower
         one and the log of the width, so they cannot cross.
     batch_size, epochs : int
@@ -173,6 +174,7 @@ def train_tggm(
     TruGTGGM(n_inputs=6, n_hidden=10, n_outputs=1, dtype=float64)
     >>> mean, std = fit.model.predict(data.X, return_std=True)
     """
+    schedule = partial(as_schedule, epochs=checks.count("epochs", epochs))
     split = as_validation(validation)
     how = split if isinstance(split, HoldOut) else None
     data = RegressionRows.of(X, y, split)
@@ -187,15 +189,15 @@ def train_tggm(
         optimizer=rule,
         truncation_rate=None
         if truncation_rate is None
-        else as_schedule("truncation_rate", truncation_rate),
+        else schedule("truncation_rate", truncation_rate),
         batch_size=checks.count("batch_size", batch_size),
         dtype=checks.float_dtype("dtype", dtype),
         start=start,
     )
     rates = _rates(learning_rate, search, LEARNING_RATES[rule.name])
     plan = Search(
-        rates=tuple(as_schedule(*rate) for rate in rates),
-        epochs=checks.count("epochs", epochs),
+        rates=tuple(schedule(*rate) for rate in rates),
+        epochs=int(epochs),
         monitor=_monitor(monitor, validated=split is not None, needed=search is not None),
         refit=how is not None and how.refit,
         calibrate=how.calibrate if how is not None else split is not None,
@@ -243,6 +245,8 @@ def _rates(
 def _monitor(value: Monitor | str | None, *, validated: bool, needed: bool) -> Monitor | None:
     """Return by what runs are chosen; without rows to score, none."""
     monitor = as_monitor(value, SCORES)
+    if monitor is not None and callable(monitor.score):
+        raise TypeError(f"monitor must score by one of {', '.join(SCORES)}, got {monitor!r}")
     if not validated and value not in ("auto", None):
         raise ValueError(f"monitor has no effect without validation, got {value!r}")
     found = monitor if validated else None

@@ -75,13 +75,16 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
 
 
 def rates_of(
-    settings: SequenceSettings, learning_rate: Rate | None, truncation_rate: Rate | None
+    settings: SequenceSettings,
+    learning_rate: Rate | None,
+    truncation_rate: Rate | None,
+    epochs: int,
 ) -> Rates:
     """Return the rates of a run, those that are not given by the units and the optimizer."""
     kind, name = settings.visible.kind, settings.optimizer.name
     usual = RATES[kind][name] if learning_rate is None else learning_rate
     own = UNIT_RATES[kind][name]
-    return settings.rates(usual, truncation_rate, own, own)
+    return settings.rates(usual, truncation_rate, own, own, epochs)
 
 
 def checked_start(start: Any) -> LinearStart | TemporalModel:

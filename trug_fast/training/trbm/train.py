@@ -87,10 +87,10 @@ def train_trbm(
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum, weight decay and the averaging of parameters (over a twentieth of the updates
         so far, if not said otherwise).
-    learning_rate : float, (start, end) or callable, optional
+    learning_rate : float, (start, end), callable or array, optional
         As in :func:`train_rbm`; default of Adam (8e-3, 2e-4), of Gaussian visible units
         (1e-4, 1e-5).
-    truncation_rate : float, (start, end) or callable, optional
+    truncation_rate : float, (start, end), callable or array, optional
         The same for truncation points (the log of the width); default of Adam (5e-4, 5e-5), of
         Gaussian visible units (1e-4, 1e-5), as of both kinds of precisions.
     batch_size : int
@@ -166,8 +166,9 @@ def train_trbm(
         start=origin,
     )
     settings = checked(settings, truncation)
-    rates = rates_of(settings, learning_rate, truncation_rate)
-    plan = Plan(checks.count("epochs", epochs), rates.at, watched)
+    settings = settings.over(checks.count("epochs", epochs))
+    rates = rates_of(settings, learning_rate, truncation_rate, epochs)
+    plan = Plan(int(epochs), rates.at, watched)
     functions = as_callbacks(callbacks)
     data = data.astype(settings.dtype)
     held_out = None if held_out is None else held_out.astype(settings.dtype)

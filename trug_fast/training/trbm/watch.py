@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common import checks
 from trug_fast.evaluation.prediction import frame_errors
 from trug_fast.models.sequences import Sequences
 from trug_fast.training.watch import ContrastiveWatch
@@ -34,6 +35,10 @@ class TRBMWatch(ContrastiveWatch):
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return minus the mean prediction error of evenly spread sequences of each set."""
+        if callable(score := self.score):
+            parts = {name: judged(data) for name, data in sets.items()}
+            listed = {name: some.split(some.frames) for name, some in parts.items()}
+            return {k: checks.number("score", score(model, v)) for k, v in listed.items()}
         scores = {name: _frame_scores(model, judged(data)) for name, data in sets.items()}
         return {k: float(np.mean([values.mean() for values in v])) for k, v in scores.items()}
 

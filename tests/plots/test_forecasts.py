@@ -1,0 +1,47 @@
+"""Fans of forecasts hold the quantiles that they promise."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from trug_fast import plots
+
+pytest.importorskip("matplotlib")
+
+DRAWS = np.random.default_rng(0).normal(size=(50, 4, 3)).cumsum(axis=1)
+AHEAD = tf.Forecast(DRAWS, np.zeros((30, 3)))
+
+
+def test_a_fan_has_the_mean_and_a_band_for_each_level():
+    ax = plots.fan(AHEAD, 1, levels=(0.5, 0.8), actual=DRAWS[0])
+    seen, mean, came = ax.lines
+    assert seen.get_xdata().tolist() == list(range(-11, 1))
+    np.testing.assert_allclose(mean.get_ydata(), AHEAD.mean[:, 1])
+    np.testing.assert_allclose(came.get_ydata(), DRAWS[0, :, 1])
+    for band, ends in zip(ax.collections, ([0.1, 0.9], [0.25, 0.75]), strict=True):
+        drawn = band.get_paths()[0].vertices[:, 1]
+        found = AHEAD.quantiles(ends)[:, :, 1]
+        np.testing.assert_allclose([drawn.min(), drawn.max()], [found.min(), found.max()])
+
+
+@pytest.mark.parametrize(("channels", "panels"), [(None, 3), (2, 1), ([0, 2], 2)])
+def test_channels_have_a_panel_each(channels, panels):
+    figure = AHEAD.plot(channels)
+    assert len(figure.axes) == panels
+    figure.canvas.draw()
+    assert len(tf.Forecast(DRAWS).plot(channels).axes) == panels
+
+
+def test_bad_arguments():
+    several = tf.Forecast(np.zeros((2, 5, 4, 3)), (None, None))
+    for call, words in (
+        (lambda: plots.fan(AHEAD, 3), "channels must be below 3"),
+        (lambda: plots.fan(AHEAD, levels=(1.0,)), "levels must be below 1"),
+        (lambda: plots.fan(AHEAD, actual=np.zeros((4, 2))), "actual must have 3 columns"),
+        (lambda: AHEAD.plot([]), "channels must name visible units, got none"),
+        (several.plot, "ahead must be of one sequence, got 2"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    with pytest.raises(TypeError, match="ahead must be a Forecast"):
+        plots.forecast(DRAWS)

@@ -1,0 +1,255 @@
+"""Log-probabilities that need a log Z each: of pixels given others, of frames given their past."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.progress import Progress, require_progress
+from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast.kernels.announcing import announced
+from trug_fast.models.filter import filtered
+from trug_fast.models.rbm import RBM, require_rbm
+from trug_fast.models.sequences import SequencesLike, as_sequences
+from trug_fast.models.trbm import TRBM
+
+from . import exact
+from .partition import PartitionWarning
+from .partition.estimate import Direction, estimated
+from .partition.plan import checked_plan
+
+Floats = NDArray[np.float64]
+Method = Literal["auto", "exact", "annealing"]
+
+FEW_UNITS = 12  # so many visible units of zeros and ones, or fewer, are gone through by default
+BASE_SWEEPS = 50  # of Gibbs sampling, whose means are where annealing begins
+
+
+class LogProbability(NamedTuple):
+    """Estimates of log-probabilities with their standard errors, 0 of exact ones.
+
+    ``value`` and ``std_error`` are arrays (of sequences, lists of arrays); ``warnings`` are reasons
+    not to trust some, each also given as a :class:`PartitionWarning`.
+    """
+
+    value: Any
+    std_error: Any
+    warnings: tuple[str, ...]
+
+
+class _LogZ(NamedTuple):
+    """How each log Z is found, checked."""
+
+    method: str
+    n_chains: int
+    n_temperatures: int
+    direction: Direction
+    seed: int
+
+    def of(self, model: RBM, number: int) -> tuple[float, float, tuple[str, ...]]:
+        """Return log Z, its standard error, and reasons not to trust it."""
+        few = model.visible_precision is None and model.n_visible <= FEW_UNITS
+        if self.method == "exact" or (self.method == "auto" and few):
+            return exact.log_partition(model), 0.0, ()
+        seed = seed_from(self.seed, f"log Z {number}")
+        base = model.sample(self.n_chains, n_gibbs=BASE_SWEEPS, return_mean=True, rng=seed)
+        plan = checked_plan(
+            model,
+            path="auto",
+            base=base,
+            start=None,
+            direction=self.direction,
+            schedule="uniform",
+            weights_on="visible",
+            n_chains=self.n_chains,
+            n_temperatures=self.n_temperatures,
+            n_gibbs=None,
+        )
+        found = estimated(plan, seed)
+        return found.log_z, found.std_error, found.warnings
+
+
+def log_conditional(
+    model: RBM,
+    X: ArrayLike,
+    known: ArrayLike,
+    *,
+    method: Method = "auto",
+    n_chains: int = 100,
+    n_temperatures: int = 1000,
+    direction: Direction = "forward",
+    rng: RngLike = None,
+    progress: bool | None = None,
+) -> LogProbability:
+    """Log-probability of some visible units of each row given the others.
+
+    Parameters
+    ----------
+    model : TruGRBM or BernoulliRBM
+    X : array_like, shape (rows, n_visible)
+        Values of all units.
+    known : array_like of bool, shape (n_visible,) or (rows, n_visible)
+        Which units are given; the result is of all others together.
+    method : {"auto", "exact", "annealing"}
+        Each row has a log Z of its own: that of the free units while the others are held
+        (:meth:`TruGRBM.clamped`).  "exact" goes through their states, or integrates, as
+        :func:`exact.log_partition` does; "annealing" estimates it; "auto" is exact for up to 12
+        free units of zeros and ones.
+    n_chains, n_temperatures, direction
+        Of annealing, as in :func:`log_partition`; it begins at the means of as many Gibbs chains.
+    rng : None, int or numpy.random.Generator
+    progress : bool, optional
+        Show a bar; by default if standard error is a terminal.
+
+    Returns
+    -------
+    LogProbability
+        ``value`` and ``std_error``, each (rows,), and ``warnings``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If X does not hold what the visible units are, ``known`` is no such mask or leaves no unit
+        of a row free, or exact results need too many units.
+
+    Warns
+    -----
+    PartitionWarning
+        If some estimates cannot be trusted.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> model = tf.BernoulliRBM([[2.0], [2.0], [-2.0]], -1.0, 0.0)
+    >>> tf.log_conditional(model, [[1, 1, 0], [1, 0, 0]], [True, False, True]).value.round(3)
+    array([-0.344, -1.235])
+    """
+    require_rbm("log_conditional(model, X, known)", model)
+    array = model.visible_units.checked("X", X, model.n_visible).astype(np.float64)
+    mask = _checked_mask(known, array.shape)
+    rule = _rule(method, n_chains, n_temperatures, direction, rng)
+    require_progress(progress)
+    found = []
+    with announced("log_conditional", progress), Progress(len(array), "rows", progress) as bar:
+        for number, (row, given) in enumerate(zip(array, mask, strict=True)):
+            free = model.clamped(np.where(given, row, np.nan))
+            log_z, error, reasons = rule.of(free, number)
+            energy = float(free.free_energy(row[None, ~given])[0])
+            found.append((-energy - log_z, error, reasons))
+            bar.advance(1)
+    return _collected(found, "row")
+
+
+def frame_log_likelihood(
+    model: TRBM,
+    sequences: SequencesLike,
+    *,
+    method: Method = "auto",
+    n_chains: int = 100,
+    n_temperatures: int = 300,
+    direction: Direction = "forward",
+    rng: RngLike = None,
+    progress: bool | None = None,
+) -> LogProbability:
+    """Log-likelihood of each frame of sequences given those before it.
+
+    Parameters
+    ----------
+    model : TruGTRBM or BernoulliTRBM
+    sequences : array_like, shape (n, T, n_visible), or list of (T_i, n_visible)
+    method : {"auto", "exact", "annealing"}
+        Each frame has a log Z of its own, that of the RBM that it is given its past; found as in
+        :func:`log_conditional`.
+    n_chains, n_temperatures, direction, rng, progress
+        As there.
+
+    Returns
+    -------
+    LogProbability
+        ``value`` and ``std_error``, lists of an array (T_i,) for each sequence, and ``warnings``.
+        A frame's is log p(x_t | x_{t-1}, filtered h_{t-1}) (mathematics 4.2); errors of frames are
+        independent, so that of a sum is the root of the sum of their squares.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``model`` is no temporal model, frames are not of its kind, or exact results need too
+        many units.
+
+    Warns
+    -----
+    PartitionWarning
+        If some estimates cannot be trusted.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> zero = np.zeros
+    >>> model = tf.BernoulliTRBM(zero((3, 2)), zero((2, 3)), zero((3, 3)), zero((2, 2)), 0, 0, 0, 0)
+    >>> tf.frame_log_likelihood(model, [[[1, 0, 1], [0, 0, 0]]]).value[0].round(3)
+    array([-2.079, -2.079])
+    """
+    checks.kind("model", model, TRBM)
+    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
+    rule = _rule(method, n_chains, n_temperatures, direction, rng)
+    require_progress(progress)
+    frames = checked.frames.astype(np.float64)
+    found: list[Any] = [None] * len(frames)
+    bar = Progress(len(frames), "frames", progress)
+    with announced("frame_log_likelihood", progress), bar:
+        for batch, seen in filtered(model.parameters(), checked.astype(model.dtype)):
+            biases = zip(seen.layers.visible_bias, seen.layers.hidden_bias, strict=True)
+            for place, (b, c) in zip(batch.rows, biases, strict=True):
+                own = model.frame_model(b, c)
+                log_z, error, reasons = rule.of(own, int(place))
+                energy = float(own.free_energy(frames[place][None])[0])
+                found[place] = -energy - log_z, error, reasons
+                bar.advance(1)
+    each = _collected(found, "frame")
+    return LogProbability(checked.split(each.value), checked.split(each.std_error), each.warnings)
+
+
+def _rule(
+    method: str, n_chains: int, n_temperatures: int, direction: Direction, rng: RngLike
+) -> _LogZ:
+    checks.choice("direction", direction, ("forward", "reverse", "both"))
+    return _LogZ(
+        checks.choice("method", method, ("auto", "exact", "annealing")),
+        checks.count("n_chains", n_chains, least=2),
+        checks.count("n_temperatures", n_temperatures),
+        direction,
+        seed_from(rng, "log Z of each"),
+    )
+
+
+def _checked_mask(known: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return the mask with a row for each of the data; each leaves a unit free."""
+    mask = checks.numbers("known", known)
+    if mask.dtype != bool:
+        raise TypeError(f"known must hold True and False, got dtype {mask.dtype}")
+    if mask.shape not in (shape[1:], shape):
+        raise ValueError(f"known must have shape ({shape[1]},) or {shape}, got {mask.shape}")
+    full = np.broadcast_to(mask, shape)
+    if full.all(axis=1).any():
+        row = int(np.argmax(full.all(axis=1)))
+        raise ValueError(f"known must leave a unit free in each row, got none in row {row}")
+    return full
+
+
+def _collected(found: Sequence[tuple[float, float, tuple[str, ...]]], what: str) -> LogProbability:
+    """Return all estimates in arrays; warn once of those not to be trusted."""
+    doubtful = [(number, reasons) for number, (_, _, reasons) in enumerate(found) if reasons]
+    said = tuple(f"{what} {number}: {'; '.join(reasons)}" for number, reasons in doubtful)
+    if said:
+        warnings.warn(
+            f"{len(said)} of {len(found)} estimates cannot be trusted, the first of {said[0]}",
+            PartitionWarning,
+            stacklevel=3,
+        )
+    value, error = (np.array([each[k] for each in found]) for k in (0, 1))
+    return LogProbability(value, error, said)

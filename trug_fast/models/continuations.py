@@ -1,0 +1,239 @@
+"""How sequences go on: draws of frames that follow others, and what many draws say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import gibbs
+
+from .filter import TemporalLayers, filtered
+from .sequences import Sequences, SequencesLike
+from .visible_units import checked_states
+
+ROWS = 1024  # chains at a time, so that working arrays stay small
+SAMPLES = -3  # the axis of draws over which statistics go
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Draws of how one sequence goes on, or several, and what they say together.
+
+    Attributes
+    ----------
+    draws : ndarray, shape (n_samples, n_frames, n_visible)
+        Continuations; of several sequences (n, n_samples, n_frames, n_visible), and all results
+        below have n rows too.
+    prefix : ndarray, shape (T, n_visible), None, or tuple of such arrays
+        The frames before; None if there were none.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> zero = np.zeros
+    >>> model = tf.BernoulliTRBM(zero((3, 2)), zero((2, 3)), zero((3, 3)), zero((2, 2)), 0, 0, 0, 0)
+    >>> ahead = model.forecast([[1, 0, 1]], 5, n_samples=50, rng=0)
+    >>> ahead
+    Forecast(n_samples=50, n_frames=5, n_visible=3)
+    >>> ahead.quantiles([0.1, 0.9]).shape
+    (2, 5, 3)
+    """
+
+    draws: FloatArray
+    prefix: FloatArray | tuple[FloatArray | None, ...] | None = None
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean of the draws, shape (n_frames, n_visible)."""
+        return np.asarray(self.draws.mean(axis=SAMPLES, dtype=np.float64))
+
+    @property
+    def std(self) -> NDArray[np.float64]:
+        """Standard deviation of the draws, shape (n_frames, n_visible)."""
+        return np.asarray(self.draws.std(axis=SAMPLES, dtype=np.float64, ddof=1))
+
+    def quantiles(self, q: ArrayLike) -> NDArray[np.float64]:
+        """Quantiles of the draws, of each frame and visible unit.
+
+        Parameters
+        ----------
+        q : float or array_like
+            Between 0 and 1.
+
+        Returns
+        -------
+        ndarray, shape (n_frames, n_visible), behind the shape of ``q``
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``q`` does not hold such numbers.
+        """
+        share = checks.numbers("q", q).astype(np.float64)
+        if not ((share >= 0) & (share <= 1)).all():
+            raise ValueError(f"q must lie in [0, 1], got {q!r}")
+        return np.asarray(np.quantile(self.draws.astype(np.float64), share, axis=SAMPLES))
+
+    def plot(self, channels: int | Sequence[int] | None = None, **options: Any) -> Any:
+        """Draw the forecast as a fan; see :func:`trug_fast.plots.forecast`."""
+        plots = import_module("trug_fast.plots")  # a room above this one
+        return plots.forecast(self, channels, **options)
+
+    def __getitem__(self, index: int) -> Forecast:
+        """Return the forecast of one of several sequences."""
+        if not isinstance(self.prefix, tuple):
+            raise TypeError("this is the forecast of one sequence; its draws are in draws")
+        return Forecast(self.draws[index], self.prefix[index])
+
+    def __repr__(self) -> str:
+        """Return the sizes."""
+        sizes = dict(
+            zip(("n_visible", "n_frames", "n_samples", "n"), self.draws.shape[::-1], strict=False)
+        )
+        return f"Forecast({', '.join(f'{k}={sizes[k]}' for k in reversed(sizes))})"
+
+
+def prefixes_of(
+    value: ArrayLike | SequencesLike | None, n_visible: int, visible: str
+) -> tuple[list[FloatArray | None], bool]:
+    """Return the sequences to go on from, None for those without frames; and if it is a list.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no sequence, nor a list of some, of such frames.
+    """
+    if value is None:
+        return [None], False
+    many = _dimensions(value) == 3 or _holds_sequences(value)
+    given: Any = value if many else [value]
+    if many and not len(given):
+        raise ValueError("prefix must hold sequences, got none")
+    found: list[FloatArray | None] = []
+    for index, part in enumerate(given):
+        if _without_frames(part, n_visible):
+            found.append(None)
+            continue
+        name = f"prefix[{index}]" if many else "prefix"
+        found.append(checked_states(visible, name, part, n_visible))
+    return found, many
+
+
+def _dimensions(value: Any) -> int:
+    """Return the dimensions of an array; 0 of anything else, and of a list without one shape."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        return 0
+
+
+def _holds_sequences(value: Any) -> bool:
+    """Tell whether a list holds sequences, perhaps of several lengths, rather than frames."""
+    return isinstance(value, list | tuple) and any(_dimensions(part) == 2 for part in value)
+
+
+def _without_frames(part: Any, n_visible: int) -> bool:
+    """Tell whether a sequence has no frames; whether others are sequences is checked later."""
+    if isinstance(part, list | tuple):
+        return not part
+    return part is None or (isinstance(part, np.ndarray) and part.shape == (0, n_visible))
+
+
+def origin(
+    own: TemporalLayers, prefixes: list[FloatArray | None], n: int, seed: int
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """Return where n chains of the frame after each prefix start, and its biases, a row each.
+
+    Chains without a past start at noise.
+    """
+    dtype, n_visible = own.layers.weights.dtype, own.layers.weights.shape[0]
+    noise = np.random.default_rng(seed).random((n * len(prefixes), n_visible))
+    visible = np.asarray(noise, dtype)
+    parts = []
+    for k, prefix in enumerate(prefixes):
+        biases = own.initial_visible_bias[None], own.initial_hidden_bias[None]
+        if prefix is not None:
+            alone = Sequences(prefix, np.array([len(prefix)])).astype(dtype)
+            ((_, seen),) = filtered(own, alone)
+            visible[n * k : n * (k + 1)] = seen.visible[-1]
+            biases = own.next_biases(seen.visible[-1:], seen.state[-1:])
+        parts.append(biases)
+    both = (np.repeat(np.concatenate(part), n, axis=0) for part in zip(*parts, strict=True))
+    visible_bias, hidden_bias = both
+    return visible, (visible_bias, hidden_bias)
+
+
+def continued(
+    own: TemporalLayers,
+    visible: FloatArray,
+    biases: tuple[FloatArray, FloatArray],
+    n_frames: int,
+    *,
+    n_gibbs: int,
+    seed: int,
+    return_mean: bool = False,
+) -> FloatArray:
+    """Draw the frames that come next, one sequence a row.
+
+    Parameters
+    ----------
+    visible : ndarray, shape (rows, n_visible)
+        Where the chains start: the frame before, or noise.
+    biases : (rows, n_visible) and (rows, n_hidden)
+        Of the first new frame.
+    return_mean : bool
+        Make each frame the mean over the later half of its sweeps.
+
+    Returns
+    -------
+    ndarray, shape (rows, n_frames, n_visible)
+    """
+    rows, n_visible = visible.shape
+    result = np.empty((rows, n_frames, n_visible), visible.dtype)
+    cost = work(min(rows, ROWS), *own.layers.weights.shape)
+    with computing(cost):
+        # The number of a stretch fixes its streams, so it depends on nothing else.
+        for number, start in enumerate(range(0, rows, ROWS)):
+            some = slice(start, start + ROWS)
+            here = biases[0][some], biases[1][some]
+            first = number * n_frames * n_gibbs
+            _continue(
+                own, visible[some].copy(), here, result[some], n_gibbs, seed, first, return_mean
+            )
+    return result
+
+
+def _continue(
+    own: TemporalLayers,
+    visible: FloatArray,
+    biases: tuple[FloatArray, FloatArray],
+    result: FloatArray,
+    n_gibbs: int,
+    seed: int,
+    first_step: int,
+    return_mean: bool,
+) -> None:
+    """Write the frames of some rows; ``visible`` is overwritten."""
+    n_hidden = own.layers.weights.shape[1]
+    chains, skip = gibbs.Chains.new(visible, n_hidden, statistics=False), n_gibbs // 2
+    for t in range(result.shape[1]):
+        layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+        step = first_step + t * n_gibbs
+        if return_mean:
+            total = np.zeros_like(visible)
+            gibbs.run_chains(layers, chains, skip, seed, step)
+            gibbs.sum_chains(layers, chains, total, n_gibbs - skip, seed, step + skip)
+            visible[:] = total / (n_gibbs - skip)
+        else:
+            gibbs.run_chains(layers, chains, n_gibbs, seed, step)
+        result[:, t] = visible
+        gibbs.hidden_statistics(layers, chains.phase)
+        biases = own.next_biases(visible, chains.phase.mean)
