@@ -70,7 +70,9 @@ class RBMFit(NamedTuple):
     history: History
     interrupted: bool
 
-    plot = plot
+    def plot(self) -> Any:
+        """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
+        return plot(self)
 
 
 def train_rbm(

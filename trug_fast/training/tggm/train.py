@@ -52,7 +52,9 @@ class TGGMFit(NamedTuple):
     learning_rate: Rate  # the chosen one
     best_epoch: int  # after which the model was taken
 
-    plot = plot
+    def plot(self) -> Any:
+        """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
+        return plot(self)
 
 
 def train_tggm(

@@ -38,7 +38,9 @@ class TRBMFit(NamedTuple):
     history: History
     interrupted: bool
 
-    plot = plot
+    def plot(self) -> Any:
+        """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
+        return plot(self)
 
 
 def train_trbm(
