@@ -67,8 +67,8 @@ class EpochLog:
     Parameters
     ----------
     path : str or Path
-        Ends in ``.jsonl`` or ``.csv``; its folder must exist.  Scores that an epoch does not have
-        are null, or nothing.
+        Ends in ``.jsonl`` or ``.csv``; its folder must exist.  What is not finite, such as scores
+        that an epoch does not have, is null, or nothing.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def _row(event: EpochEnd, number: int) -> Row:
     own: Row = {} if event.stage is None else {"stage": event.stage}
     for name, values in event.history.items():
         value = values[number]
-        own[name] = None if math.isnan(value) else value
+        own[name] = value if math.isfinite(value) else None
     return own | {"epoch": int(own["epoch"])}
 
 
