@@ -34,7 +34,7 @@ def needed(kind, *good):
 RNG = needed("rng", 0, 5, np.int64(3))
 OFF = needed("flag", False)
 N = Arg("count", (1, 2, 3, np.int32(2)))
-RATE = Arg("rate", (0.1, 0.0, (0.1, 0.01), np.float32(0.5), lambda epoch: 0.1 / epoch))
+RATE = Arg("rate", (0.1, 0.0, (0.1, 0.01), np.float32(0.5), lambda share: 0.1 - 0.05 * share))
 NUMBER = Arg("number", (0.5, 1, 2.0, np.float64(0.1)))
 SHARE = Arg("number", (0.5, 0, 0.1))
 FLAG = Arg("flag", (True, False, np.True_))

@@ -27,7 +27,7 @@ OPTIONS = {
     "no average": {"optimizer": tf.SGD(average=0)},
     "precision": {"truncation": "sigmoid", "hidden": BENDING},
     "chains": {"sampler": tf.PCD(n_chains=7), "monitor": tf.Monitor("pseudo", every=2)},
-    "function": {"learning_rate": lambda epoch: 0.1 / epoch},
+    "function": {"learning_rate": lambda share: 0.1 - 0.09 * share},
     "model": {"start": MODEL},
 }
 

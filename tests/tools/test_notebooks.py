@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import trug_fast
 from tools.notebooks import has_examples, notebook, with_link
 
 PAGE = """# A page
@@ -52,3 +53,13 @@ def test_no_line_of_a_page_is_lost(page):
     kept = "\n".join(cell["source"] for cell in made["cells"]).split("\n")
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith("```")]
     assert [line for line in lines if line not in kept] == []
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = [page.read_text(encoding="utf-8") for page in Path("docs/reference").glob("*.md")]
+    named = {line.split()[-1] for page in pages for line in page.split("\n") if line[:2] == ".."}
+    rooms = {"truncnorm": "distributions"}
+    missing = [
+        name for name in trug_fast.__all__ if f"trug_fast.{rooms.get(name, name)}" not in named
+    ]
+    assert missing == []

@@ -31,8 +31,9 @@ DIFFERENCES = [
     ({"sampler": "cd"}, "sampler is 'PCD.* there, 'CD.* here; n_chains is 100 there, 20 here"),
     ({"optimizer": "adam"}, "optimizer is 'SGD.* there, 'Adam.* here"),
     ({"start": tf.RandomWeights(0.5)}, "start is 'RandomWeights.scale=0.12.' there, .*0.5.* here"),
-    ({"learning_rate": lambda epoch: 1 / epoch}, r"there, \['each epoch', 1.0, 0.5, 0.33.*\] here"),
-    ({"sampler": tf.PCD(lambda epoch: epoch)}, r"there, .*n_gibbs=PerEpoch\(1, 2, 3\).* here"),
+    ({"learning_rate": lambda share: 1 - share}, r"there, \['function', 1.0, 0.9, .*\] here"),
+    ({"learning_rate": [1, 0.5, 0.25]}, r"there, \['each epoch', 1.0, 0.5, 0.25\] here"),
+    ({"sampler": tf.PCD(lambda share: 1 + round(3 * share))}, r"there, .*n_gibbs=PerEpoch\(1, 2, 3\).* here"),
 ]
 
 

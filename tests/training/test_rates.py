@@ -25,7 +25,7 @@ def test_schedules_move_geometrically():
 
 
 @pytest.mark.parametrize(
-    "value", [lambda epoch: 3 - epoch, np.array([2, 1, 0]), [2.0, 1.0, 0.0], (2, 1, np.float32(0))]
+    "value", [np.array([2, 1, 0]), [2.0, 1.0, 0.0], (2, 1, np.float32(0))]
 )
 def test_a_value_for_each_epoch(value):
     schedule = schedule_of(value)
@@ -33,6 +33,15 @@ def test_a_value_for_each_epoch(value):
     assert [schedule.at(share, epoch) for share, epoch in ((0, 1), (0.9, 2), (0.7, 3))] == [2, 1, 0]
     # Known again by its values, whatever gives them.
     assert schedule.identity() == ["each epoch", 2.0, 1.0, 0.0]
+
+
+def test_functions_are_of_the_share_of_the_run():
+    schedule = schedule_of(lambda share: 3.0 - share)
+    assert [schedule.at(share, 2) for share in (0.0, 0.25, 1.0)] == [3.0, 2.75, 2.0]
+    assert schedule.identity() == ["function", *np.linspace(3.0, 2.0, 11)]
+    late = schedule_of(lambda share: -1.0 if share == 0.55 else 1.0)  # between what is checked
+    with pytest.raises(ValueError, match=r"rate\(0.55\) must be at least 0"):
+        late.at(0.55, 2)
 
 
 def test_two_epochs_are_no_pair():
@@ -54,10 +63,10 @@ def test_two_epochs_are_no_pair():
         ((), ValueError, "rate must be a number, a pair .* a function or an array"),
         ((1, np.nan, 1), ValueError, "rate must be finite, got nan"),
         ((0.1, 0), ValueError, "rate decays geometrically"),
-        (lambda epoch: np.nan, ValueError, r"rate\(1\) must be finite, got nan"),
-        (lambda epoch: 2.5 - epoch, ValueError, r"rate\(3\) must be at least 0"),
-        (lambda epoch: "fast", TypeError, r"rate\(1\) must be a number, got 'fast'"),
-        (len, TypeError, "object of type 'int' has no len"),
+        (lambda share: np.nan, ValueError, r"rate\(0\) must be finite, got nan"),
+        (lambda share: 0.55 - share, ValueError, r"rate\(0.6\) must be at least 0"),
+        (lambda share: "fast", TypeError, r"rate\(0\) must be a number, got 'fast'"),
+        (len, TypeError, "object of type 'float' has no len"),
     ],
 )
 def test_bad_rates(value, kind, words):
@@ -68,12 +77,12 @@ def test_bad_rates(value, kind, words):
 def test_sweeps():
     assert [round(sweeps((1, 16)).at(t, 1)) for t in (0, 0.5, 1)] == [1, 4, 16]
     assert sweeps(3).at(0.4, 1) == 3.0
-    each = for_epochs(tf.PCD(n_gibbs=lambda epoch: 2 * epoch), 3)
+    each = for_epochs(tf.PCD(n_gibbs=lambda share: 2 + round(6 * share)), 3)
     assert each == tf.PCD(n_gibbs=[2, 4, 6]) and hash(each)
     assert [sweeps(each.n_gibbs).at(0.5, epoch) for epoch in (1, 2, 3)] == [2, 4, 6]
     for bad, words in (
-        (lambda epoch: 2.5, r"n_gibbs\(1\) must be an int"),
-        (lambda epoch: 2 - epoch, r"n_gibbs\(2\) must be at least 1"),
+        (lambda share: 2.5, r"n_gibbs\(0\) must be an int"),
+        (lambda share: round(1 - share), r"n_gibbs\(0.666667\) must be at least 1"),
         (np.array([1, 2]), "n_gibbs must have a value for each of the 3 epochs, got 2"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
@@ -82,8 +91,8 @@ def test_sweeps():
 
 def test_every_training_takes_a_value_for_each_epoch():
     rows = np.random.default_rng(0).random((40, 6)) < 0.5
-    rate, sweep = np.array([0.1, 0.05, 0.0]), lambda epoch: epoch
-    hidden = tf.TruGUnits(learn_precision=True, precision_rate=lambda epoch: epoch / 100)
+    rate, sweep = np.array([0.1, 0.05, 0.0]), lambda share: 1 + round(3 * share)
+    hidden = tf.TruGUnits(learn_precision=True, precision_rate=[0.01, 0.02, 0.03])
     options = {"epochs": 3, "monitor": None, "rng": 0, "learning_rate": rate}
     fits = [
         tf.train_rbm(rows, 3, hidden=hidden, sampler=tf.PCD(sweep), **options),

@@ -14,7 +14,7 @@ from trug_fast._common import checks
 from .rates import over_epochs, pair_or_each, rate
 
 Value = TypeVar("Value")
-Sweeps = int | tuple[int, int] | Callable[[int], int] | NDArray[Any]
+Sweeps = int | tuple[int, int] | Callable[[float], int] | NDArray[Any]
 
 SCORES = ("auto", "pseudo", "reconstruction", "ais", "prediction", "rmse", "log_likelihood")
 
@@ -70,8 +70,8 @@ class CD:
     Parameters
     ----------
     n_gibbs : int, (start, end), callable or array
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; a
-        callable or an array gives those of each epoch.
+        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; an
+        array has those of each epoch, a callable gives them by the share of the run done then.
     centred : bool
         Use the centred gradient (mathematics 2.5): learns faster, and makes [-1, 1] as good as
         [0, 2].
@@ -98,8 +98,8 @@ class PCD:
     Parameters
     ----------
     n_gibbs : int, (start, end), callable or array
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; a
-        callable or an array gives those of each epoch.
+        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; an
+        array has those of each epoch, a callable gives them by the share of the run done then.
     n_chains : int, optional
         By default 100, or as many as a batch has rows if that is more.
     centred : bool

@@ -1,4 +1,4 @@
-"""Rates over a run: a number, a pair that moves geometrically, or a value for each epoch."""
+"""Rates over a run: a number, a geometric course, a function of the share done, or one an epoch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 
-Rate = float | tuple[float, float] | Callable[[int], float] | NDArray[Any]
+Rate = float | tuple[float, float] | Callable[[float], float] | NDArray[Any]
 Check = Callable[[str, object], Any]  # of one value
+
+POINTS = 11  # of a function: these are checked before a run, and stand for it in a checkpoint
 
 
 class PerEpoch(tuple[Any, ...]):
@@ -27,25 +29,31 @@ class PerEpoch(tuple[Any, ...]):
 
 @dataclass(frozen=True)
 class Schedule:
-    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as values say.
+    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as it is told.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from trug_fast.training.rates import as_schedule
     >>> rate = as_schedule("learning_rate", (0.1, 0.001), epochs=2)
     >>> [round(rate.at(share, 1), 4) for share in (0, 0.5, 1)]
     [0.1, 0.01, 0.001]
-    >>> as_schedule("learning_rate", lambda epoch: 1 / epoch, epochs=2).at(0.75, epoch=2)
-    0.5
+    >>> as_schedule("learning_rate", lambda share: 1 - share, epochs=2).at(0.75, 2)
+    0.25
+    >>> as_schedule("learning_rate", np.array([0.1, 0.05]), epochs=2).at(0.75, 2)
+    0.05
     """
 
     name: str
     start: float
     end: float
     values: PerEpoch | None = None
+    function: Callable[[float], float] | None = None
 
     def at(self, share: float, epoch: int) -> float:
         """Return the rate when this share of the run is done, in this epoch, from 1."""
+        if self.function is not None:
+            return rate(f"{self.name}({share:g})", self.function(share))
         if self.values is not None:
             return float(self.values[epoch - 1])
         if self.start == self.end:  # 0 too
@@ -53,7 +61,9 @@ class Schedule:
         return float(self.start * (self.end / self.start) ** share)
 
     def identity(self) -> list[Any]:
-        """Return what makes it the same rate: its ends, or the value of each epoch."""
+        """Return what makes it the same rate: its ends, or values of a function or each epoch."""
+        if self.function is not None:
+            return ["function", *_at_points(self.name, self.function, rate)]
         if self.values is None:
             return [self.start, self.end]
         return ["each epoch", *self.values]
@@ -71,6 +81,8 @@ def as_schedule(
         an epoch, if a rate is negative or not finite, or if one end of a pair alone is 0.
     """
     found = over_epochs(name, checked_rate(name, default if value is None else value), epochs, rate)
+    if callable(found):
+        return Schedule(name, 0.0, 0.0, function=found)
     if isinstance(found, PerEpoch):
         return Schedule(name, found[0], found[-1], found)
     start, end = found if isinstance(found, tuple) else (found, found)
@@ -108,7 +120,10 @@ def pair_or_each(name: str, value: Any, check: Check) -> Any:
 
 
 def over_epochs(name: str, value: Any, epochs: int, check: Check) -> Any:
-    """Return what :func:`pair_or_each` does with the values of a function, one for each epoch.
+    """Return what :func:`pair_or_each` does, checked against a run of so many epochs.
+
+    A function of whole numbers is asked once an epoch, with the share of the run that is done then;
+    one of rates stays a function.
 
     Raises
     ------
@@ -116,13 +131,22 @@ def over_epochs(name: str, value: Any, epochs: int, check: Check) -> Any:
         If there are not as many values as epochs, or one is out of bounds.
     """
     if callable(value):
-        numbers = range(1, epochs + 1)
-        return PerEpoch(check(f"{name}({epoch})", value(epoch)) for epoch in numbers)
+        if check is rate:
+            _at_points(name, value, check)
+            return value
+        shares = (epoch / epochs for epoch in range(epochs))
+        return PerEpoch(check(f"{name}({share:g})", value(share)) for share in shares)
     if isinstance(value, PerEpoch) and len(value) != epochs:
         raise ValueError(
             f"{name} must have a value for each of the {epochs} epochs, got {len(value)}"
         )
     return value
+
+
+def _at_points(name: str, function: Callable[[float], Any], check: Check) -> list[Any]:
+    """Return checked values of a function over a run."""
+    shares = (i / (POINTS - 1) for i in range(POINTS))
+    return [check(f"{name}({share:g})", function(share)) for share in shares]
 
 
 def sweeps(n_gibbs: Any) -> Schedule:

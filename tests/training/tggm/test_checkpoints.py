@@ -28,7 +28,7 @@ OPTIONS = {
     "patience": {"monitor": tf.Monitor("log_likelihood", patience=1), "search": [0.3, 0.01]},
     "every": {
         "monitor": tf.Monitor("rmse", every=3),
-        "learning_rate": lambda epoch: 0.01 / epoch,
+        "learning_rate": lambda share: 0.01 * (1 - share),
     },
     "diverging": {"search": [1e30, 0.01], "optimizer": "sgd"},
     "no refit": {"validation": PLAIN, "noise": tf.Noise(learn=False)},
@@ -129,7 +129,7 @@ def test_without_rng_the_seed_is_that_of_the_run(data, tmp_path):
             {"learning_rate": 0.1},
             r"learning_rate is \[\[0.01, 0.0002\]\] there, \[\[0.1, 0.1\]\] here",
         ),
-        ({"learning_rate": lambda epoch: 0.01 / epoch}, "learning_rate is .* there"),
+        ({"learning_rate": lambda share: 0.01 * (1 - share)}, "learning_rate is .* there"),
         ({"truncation_rate": 0.1}, r"truncation_rate is 'None' there, \[0.1, 0.1\] here"),
         ({"validation": 0.2}, "rows held back is 7 there, 14 here"),
         ({"validation": PLAIN}, "refit is True there, False here"),

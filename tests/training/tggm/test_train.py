@@ -156,12 +156,12 @@ class TestRates:
         found, _ = self.rates(learning_rate=(0.01, 0.0001))
         np.testing.assert_allclose(found, 0.01 * 100 ** -np.array([0, 0.25, 0.5, 0.75]))
 
-    def test_a_function_gives_the_rate_of_each_epoch(self):
-        def warm_up(epoch):
-            return 0.01 * min(1.0, epoch / 3)
+    def test_a_function_gives_the_rate_by_the_share_of_the_run(self):
+        def warm_up(share):
+            return 0.01 * min(1.0, 2 * share + 0.1)
 
         found, fit = self.rates(learning_rate=warm_up)
-        np.testing.assert_allclose(found, [0.01 / 3, 0.02 / 3, 0.01, 0.01])
+        np.testing.assert_allclose(found, [0.001, 0.006, 0.01, 0.01])
         assert fit.learning_rate is warm_up
 
     def test_truncation_points_follow_the_learning_rate_or_have_their_own(self):
@@ -177,7 +177,7 @@ class TestRates:
             *YACHT[:2],
             5,
             epochs=10,
-            learning_rate=lambda epoch: 0.05 + 0.01 * epoch,
+            learning_rate=lambda share: 0.05 + 0.1 * share,
             monitor=tf.Monitor(patience=1),
             callbacks=[lambda event: seen.append(event.history["learning_rate"][-1])],
             progress=False,
@@ -185,7 +185,7 @@ class TestRates:
         )
         refit = seen[1 + seen[1:].index(seen[0]) :]
         for run in (seen[: -len(refit)], refit):
-            np.testing.assert_allclose(run, 0.06 + 0.01 * np.arange(len(run)))
+            np.testing.assert_allclose(run, 0.05 + 0.01 * np.arange(len(run)))
 
 
 def test_at_most_twenty_parameters():
@@ -249,7 +249,7 @@ def test_bad_arguments(change, message):
         (dict(rng=1.5), "rng must be None"),
         (dict(callbacks=print), "callbacks must be a list of functions"),
         (dict(search=0.1), "search must be a sequence of learning rates"),
-        (dict(search=lambda epoch: 0.1), "search must be a sequence of learning rates"),
+        (dict(search=lambda share: 0.1), "search must be a sequence of learning rates"),
         (dict(validation="0.1"), "validation must be a fraction"),
         (dict(checkpoint=3), "^checkpoint must be a path"),
     ],

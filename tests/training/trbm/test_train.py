@@ -147,7 +147,7 @@ def test_a_checkpoint_belongs_to_its_start_and_its_rates(videos, tmp_path):
         tf.train_trbm(videos, **ARGUMENTS, checkpoint=go_on)
     with pytest.raises(ValueError, match="belongs to another run: truncation_rate is"):
         tf.train_trbm(
-            videos, **ARGUMENTS, start=first, checkpoint=go_on, truncation_rate=lambda epoch: 1e-4
+            videos, **ARGUMENTS, start=first, checkpoint=go_on, truncation_rate=lambda share: 1e-4
         )
 
 

@@ -125,8 +125,8 @@ def train_rbm(
         With momentum, weight decay and the averaging of parameters (over a tenth of the updates so
         far, if not said otherwise).
     learning_rate : float, (start, end), callable or array, optional
-        A pair decays geometrically over the run; a callable gives the rate of each epoch by its
-        number, from 1; an array has one an epoch (a list of two is a pair).  By default chosen by
+        A pair decays geometrically over the run; a callable gives the rate by the share of the run
+        that is done; an array has one an epoch (a list of two is a pair).  By default chosen by
         the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD and the default units
         on data of moderate variance.
     truncation_rate : float, (start, end), callable or array, optional

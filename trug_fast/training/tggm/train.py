@@ -105,8 +105,8 @@ def train_tggm(
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum and weight decay; parameters are not averaged.
     learning_rate : float, (start, end), callable or array, optional
-        A pair decays geometrically over the run; a callable gives the rate of each epoch by its
-        number, from 1; an array has one an epoch.  Default (0.01, 0.0002); of SGD (0.1, 0.002).
+        A pair decays geometrically over the run; a callable gives the rate by the share of the run
+        that is done; an array has one an epoch.  Default (0.01, 0.0002); of SGD (0.1, 0.002).
     search : sequence of rates, optional
         Learning rates to try, each as above; the best on the held out rows is taken.
     truncation_rate : float, (start, end), callable or array, optional

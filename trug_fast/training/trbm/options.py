@@ -16,8 +16,8 @@ class SequenceCD:
     Parameters
     ----------
     n_gibbs : int, (start, end), callable or array
-        Gibbs sweeps for each update; a pair rises over the run, a callable or an array gives those
-        of each epoch.  Few are enough while weights are
+        Gibbs sweeps for each update; a pair rises over the run, an array has those of each epoch, a
+        callable gives them by the share of the run done then.  Few are enough while weights are
         small: three all the way end with forecasts that get worse.
     begin : {"both", "data", "past"}
         Where the chains of each frame start: at its data, at the frame before it, as forecasts do,
