@@ -92,6 +92,13 @@ def test_high_orders():
         assert truncnorm.moment(2 * k, -INF, INF) == pytest.approx(float(mp.fac2(2 * k - 1)), 1e-13)
         assert truncnorm.moment(2 * k + 1, -3, 3) == pytest.approx(0, abs=1e-13 * 3.0 ** (2 * k))
     assert truncnorm.moment(400, -INF, INF) == INF
+    assert truncnorm.moment(3, -1e-3, INF, 0, 1e300) == INF
+    assert truncnorm.moment(59, -1e4, 200.0, -6e4, 3e6) == -INF
+    # The weight is 0 in floats where the power is not.
+    log_moment = 2000 * np.log(0.05) + float(mp.log(mp.fac2(1999)))
+    assert np.log(truncnorm.moment(2000, -INF, INF, 0, 0.05)) == pytest.approx(
+        log_moment, rel=1e-12
+    )
     # Beyond floats on the way, not in the end.
     with mp.workdps(400):
         want = float(exact_moment(300, 0.5, INF, 0, 0.2))
