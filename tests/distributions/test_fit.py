@@ -111,7 +111,7 @@ def test_what_has_a_closed_form():
 
 def test_every_datum_has_a_density():
     rng = np.random.default_rng(3)
-    for seed in range(8):
+    for seed in range(4):
         x = rng.normal(10 ** rng.uniform(-3, 9), 1.0, 30)
         for fixed in ({}, {"fa": -3.0, "fb": 1.0}, {"fa": 0, "fb": INF}, {"fa": 0.5}, {"fb": 0.0}):
             try:
