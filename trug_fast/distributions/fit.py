@@ -194,10 +194,11 @@ def _parameters(
         a = (task.lower - place) / width if task.a is None else task.a  # type: ignore[operator]
         b = (task.upper - place) / width if task.b is None else task.b  # type: ignore[operator]
         low, high = (sample.least - place) / width, (sample.most - place) / width
-        within = a < b and a <= low and high <= b and -_MOST < low and high < _MOST
-        within = within and a <= arrays.FARTHEST_64 and b >= -arrays.FARTHEST_64
-        if within and math.isfinite(place) and 0 < width < math.inf:
-            return float(a), float(b), float(place), float(width)
-        if task.loc is not None and task.scale is not None:
+        inside = a < b and a <= low and high <= b
+        if not inside and task.loc is not None and task.scale is not None:
             raise outside(sample, task)
+        near = -_MOST < low and high < _MOST
+        near = near and a <= arrays.FARTHEST_64 and b >= -arrays.FARTHEST_64
+        if inside and near and math.isfinite(place) and 0 < width < math.inf:
+            return float(a), float(b), float(place), float(width)
     return None
