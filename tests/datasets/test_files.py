@@ -47,6 +47,13 @@ def test_tables(text, columns, tmp_path):
     np.testing.assert_array_equal(data.sequences()[0], data.rows())
 
 
+def test_one_column(tmp_path):
+    data = read(table(tmp_path, "mean height\n1\n2\n"))
+    assert data.columns == ("mean height",) and data.rows().tolist() == [[1], [2]]
+    assert read(table(tmp_path, "1 2\n3 4\n")).rows().tolist() == [[1, 2], [3, 4]]
+    assert read(table(tmp_path, "a b\n3 4\n", "t.txt")).columns == ("a", "b")
+
+
 def test_columns_by_name_and_rows_without_values(tmp_path):
     path = table(tmp_path, "town,a,b\nOslo,1,2\nRome,,3\nBonn,4,n/a\nKyiv,5,6\n")
     data = read(path, drop="town", skip_missing=True)

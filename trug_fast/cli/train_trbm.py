@@ -163,7 +163,9 @@ def _shipped(arguments: argparse.Namespace) -> FrameSequences:
     """Return balls or motion."""
     if arguments.data == "motion":
         motion = datasets.load_cmu_motion(arguments.data_dir)
-        return FrameSequences(motion.train, motion.test, None, None)
+        scaling = Scaling(motion.mean, motion.scale)
+        names = own_data.known_names(tuple(motion.channel_names))
+        return FrameSequences(motion.train, motion.test, None, scaling, names)
     videos = VIDEOS | chosen(arguments, VIDEOS)
     train = datasets.bouncing_balls(videos["videos"], rng=arguments.seed)
     test = datasets.bouncing_balls(videos["test_videos"], rng=arguments.seed + 1)

@@ -124,6 +124,8 @@ def _layout(path: Path) -> _Layout:
     if not line:
         raise ValueError(f"{path} is empty")
     delimiter = next((each for each in DELIMITERS if each in line), None)
+    if delimiter is None and path.suffix.lower() == ".csv" and not _all_numbers(line):
+        delimiter = ","  # one column, whose name may have blanks
     cells = _cells(line, delimiter)
     named = any(not _is_number(cell) and cell.lower() not in MISSING for cell in cells)
     names = tuple(cells) if named else None
@@ -134,6 +136,10 @@ def _cells(line: str, delimiter: str | None) -> list[str]:
     if delimiter is None:
         return [cell.strip('"') for cell in line.split()]
     return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
+
+
+def _all_numbers(line: str) -> bool:
+    return all(map(_is_number, line.split()))
 
 
 def _is_number(cell: str) -> bool:
