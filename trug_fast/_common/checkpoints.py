@@ -38,7 +38,8 @@ class Checkpoint:
         Least number of seconds between two writes.
     resume : {False, True, "auto"}
         False starts anew and refuses to overwrite a file.  True continues the run in the file,
-        which must be of the same data and settings.  "auto" does so if there is a file.
+        which must be of the same data and settings; only the ``epochs`` of a training may be more.
+        "auto" does so if there is a file.
 
     Raises
     ------

@@ -107,17 +107,17 @@ def train_rbm(
         An array in a file need not fit into memory: one that is mapped to memory is shuffled as a
         whole, others that give slices of rows, as those of HDF5, are taken as :class:`Chunks`.
     n_hidden : int, optional
-        Number of hidden units; by default that of ``start``, without which it must be given.
+        Number of hidden units.  It may be left out beside a model as ``start``.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default learned per unit from [0, 4].
     hidden : TruGUnits, "trug" or "bernoulli", optional
-        "bernoulli" trains the ordinary RBM by the same code.  By default as in ``start``, else
+        "bernoulli" trains the ordinary RBM by the same code.  Left out, it is as in ``start``, or
         "trug".
     visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
-        By default as in ``start``, else "bernoulli".  "gaussian" is for real-valued data, which
-        should be standardised: each column to mean 0 and standard deviation 1.  Where ends of
-        hidden units are infinite, weights are scaled down whenever they would leave no density
-        (mathematics 4.1).  The units' precision is not learned.
+        "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
+        standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
+        whenever they would leave no density (mathematics 4.1).  The units' precision is not
+        learned.  Left out, it is as in ``start``, or "bernoulli".
     sampler : PCD, CD, ParallelTempering, "pcd", "cd" or "pt"
         The chains of the model's side: persistent, begun at the batch for every update, or
         persistent with replicas at higher temperatures; with the number of Gibbs sweeps.

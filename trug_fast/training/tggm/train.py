@@ -91,7 +91,7 @@ def train_tggm(
     X : array_like, shape (rows, inputs)
     y : array_like, shape (rows,) or (rows, outputs)
     n_hidden : int, optional
-        Number of hidden units; by default that of ``start``, else 50.
+        Number of hidden units; by default 50, or that of ``start``.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default both ends are learned per unit from [-1, 1].
     objective : MeanField, "ml", "moments" or "bp"

@@ -73,17 +73,17 @@ def train_trbm(
     sequences : array_like, shape (n, T, n_visible), or list of (T_i, n_visible)
         Values between 0 and 1, or real numbers (best standardised) with ``visible="gaussian"``.
     n_hidden : int, optional
-        Number of hidden units; by default that of ``start``, else 400.
+        Number of hidden units; by default 400, or that of ``start``.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default learned per unit from [-1, 1], of Gaussian visible units
         from [-4, 4].
     hidden : TruGUnits, "trug" or "bernoulli", optional
-        "bernoulli" trains the ordinary temporal RBM by the same code.  By default as in ``start``,
-        else "trug".
+        "bernoulli" trains the ordinary temporal RBM by the same code.  Left out, it is as in
+        ``start``, or "trug".
     visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
-        By default as in ``start``, else "bernoulli".  The own connections of the visible units
-        start at a linear forecast, whose residuals say how precise Gaussian ones are, if nothing
-        else does.
+        The own connections of the visible units start at a linear forecast, whose residuals say how
+        precise Gaussian ones are, if nothing else does.  Left out, it is as in ``start``, or
+        "bernoulli".
     sampler : SequenceCD, optional
         Chains, Gibbs sweeps, and the kind of gradient.
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
