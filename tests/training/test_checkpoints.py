@@ -33,7 +33,10 @@ DIFFERENCES = [
     ({"start": tf.RandomWeights(0.5)}, "start is 'RandomWeights.scale=0.12.' there, .*0.5.* here"),
     ({"learning_rate": lambda share: 1 - share}, r"there, \['function', 1.0, 0.9, .*\] here"),
     ({"learning_rate": [1, 0.5, 0.25]}, r"there, \['each epoch', 1.0, 0.5, 0.25\] here"),
-    ({"sampler": tf.PCD(lambda share: 1 + round(3 * share))}, r"there, .*n_gibbs=PerEpoch\(1, 2, 3\).* here"),
+    (
+        {"sampler": tf.PCD(lambda share: 1 + round(3 * share))},
+        r"there, .*n_gibbs=PerEpoch\(1, 2, 3\).* here",
+    ),
 ]
 
 

@@ -24,9 +24,7 @@ def test_schedules_move_geometrically():
     assert schedule_of([0.2, 0.1]).identity() == [0.2, 0.1]
 
 
-@pytest.mark.parametrize(
-    "value", [np.array([2, 1, 0]), [2.0, 1.0, 0.0], (2, 1, np.float32(0))]
-)
+@pytest.mark.parametrize("value", [np.array([2, 1, 0]), [2.0, 1.0, 0.0], (2, 1, np.float32(0))])
 def test_a_value_for_each_epoch(value):
     schedule = schedule_of(value)
     assert (schedule.start, schedule.end) == (2.0, 0.0)
