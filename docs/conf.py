@@ -3,6 +3,7 @@
 Pages are Markdown, which repositories show as it stands; the reference is made of docstrings.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -48,3 +49,13 @@ html_theme_options = {
     "light_css_variables": {"font-stack": "system-ui, sans-serif"},
     "dark_css_variables": {"font-stack": "system-ui, sans-serif"},
 }
+
+
+def _hide_private(app, what, name, thing, options, signature, returns):
+    """Show no signature that names what is private: such objects are made by functions."""
+    return ("", returns) if signature and re.search(r"\b_[a-z]", signature) else None
+
+
+def setup(app):
+    """Have Sphinx call what is above."""
+    app.connect("autodoc-process-signature", _hide_private)
