@@ -98,9 +98,10 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
 def test_python_calls_only_what_is_compiled_for_it(name, monkeypatch):
     """Another kernel is compiled once more for it: in vain, but where all its work is calls.
 
-    Or where it is short: the temporal model's training moves ends and averages from Python.
+    Or where it is short: the temporal model's training moves ends and averages from Python, and
+    starts at means of units.
     """
-    short = {"approach", "move_ends", "move_precision"}
+    short = {"approach", "move_ends", "move_precision", "mean_variance"}
     call, drivers = Inner.__call__, [kernel for _, _, kernel in parallel_kernels(Inner)]
 
     def watched(kernel, *args):

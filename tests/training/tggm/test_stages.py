@@ -111,13 +111,13 @@ class TestSearch:
         np.testing.assert_array_equal(fit.history["objective"], alone.history["objective"])
 
     def test_rates_of_every_kind(self):
-        def falls(epoch):
-            return 0.02 / epoch
+        def falls(share):
+            return 0.02 * (1 - share) + 1e-4
 
         rates = [1e-6, (1e-6, 1e-7), falls]
         fit = tf.train_tggm(*YACHT[:2], **QUICK, search=rates, rng=0)
         assert fit.learning_rate is falls
-        np.testing.assert_allclose(fit.history["learning_rate"][:2], [0.02, 0.01])
+        np.testing.assert_allclose(fit.history["learning_rate"][:2], [0.0201, falls(1 / 60)])
 
     def test_a_rate_that_diverges_is_left_out(self):
         options = QUICK | dict(optimizer="sgd", epochs=3)
