@@ -30,7 +30,7 @@ def machine_code(name, dtype):
     """Return the assembly of a kernel; compiled anew, since code from the cache shows none."""
     own = arrays._quantiles if name in ("ppf", "isf") else getattr(arrays, name)  # its loop
     kernel = njit(**compiling._OPTIONS | {"cache": False})(own.py_func)
-    values = [*((1, 0) if name == "rvs" else ()), *arguments(name, 3, dtype)]
+    values = [*((1, 0) if name.startswith("rvs") else ()), *arguments(name, 3, dtype)]
     if name in ("ppf", "isf"):
         values.insert(1, name == "isf")
     kernel(*values, np.empty(3, dtype))
@@ -45,9 +45,9 @@ def machine_code(name, dtype):
     "name",  # each is compiled anew: a few by default
     [
         name
-        if name in ("rvs", "ppf", "var", "logcdf")
+        if name in ("rvs", "rvs_of_one", "ppf", "var", "logcdf")
         else pytest.param(name, marks=pytest.mark.slow)
-        for name in (*OF_POINTS, *OF_INTERVALS, "rvs")
+        for name in (*OF_POINTS, *OF_INTERVALS, "rvs", "rvs_of_one")
     ],
 )
 def test_every_loop_vectorises(name, dtype):
@@ -84,6 +84,20 @@ def test_a_draw_does_not_depend_on_how_many_follow():
         for n in range(1, 200):
             arrays.rvs(1, 0, *(v[:n] for v in values), part[:n])
             np.testing.assert_array_equal(part[:n], whole[:n])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_draws_of_one_interval_are_those_of_many(dtype):
+    values = arguments("rvs", 60, dtype)
+    odd = [[1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 0, -1], [np.nan, 1, 0, 1], [0, 1, np.nan, 1]]
+    odd += [[np.finfo(dtype).max, np.inf, 0, 1], [-np.inf, np.inf, 3, 2], [0, np.inf, np.inf, 1]]
+    for row in [*np.stack(values, axis=1), *np.array(odd, dtype)]:
+        one = [np.array([value], dtype) for value in row]
+        for n, first in ((0, 0), (1, 0), (2 * arrays.BLOCK + 5, 5 * arrays.BLOCK)):
+            many, alone = np.empty(n, dtype), np.empty(n, dtype)
+            arrays.rvs(3, first, *(np.full(n, value, dtype) for value in row), many)
+            arrays.rvs_of_one(3, first, *one, alone)
+            np.testing.assert_array_equal(alone, many)
 
 
 @pytest.mark.parametrize("name", [*OF_POINTS, *OF_INTERVALS])

@@ -78,8 +78,10 @@ def rvs(
     given, filled = _places(out, shape, dtype, columns)
     seed = key_of(random_state, rng)
 
+    draws = arrays.rvs_of_one if all(column.size == 1 for column in columns) else arrays.rvs
+
     def kernel(first: int, *vectors: NDArray[Any]) -> None:
-        arrays.rvs(seed, first, *vectors)
+        draws(seed, first, *vectors)
 
     spread(kernel, columns, filled.reshape(-1))
     if not columns[3].all():

