@@ -79,7 +79,9 @@ def tggm() -> None:
 def truncated(function: str, dtype: Any = np.float64) -> None:
     """Call a function of ``truncnorm``."""
     a, b, loc, scale = (np.array(pair, dtype) for pair in ((-1, 0), (1, 2), (0, 0), (1, 1)))
-    if function in OF_POINTS:
+    if function == "rvs_of_one":
+        truncnorm.rvs(*(values[:1] for values in (a, b, loc, scale)))
+    elif function in OF_POINTS:
         getattr(truncnorm, function)(np.array((0.25, 0.5), dtype), a, b, loc, scale)
     elif function == "skewness":
         truncnorm.stats(a, b, loc, scale, moments="s")
@@ -101,7 +103,7 @@ def singles() -> None:
 
 
 OF_POINTS = ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf")
-FUNCTIONS = ("rvs", *OF_POINTS, "mean", "var", "skewness", "entropy", "log_mass")
+FUNCTIONS = ("rvs", "rvs_of_one", *OF_POINTS, "mean", "var", "skewness", "entropy", "log_mass")
 Call = Callable[[], None]
 # What has kernels in common stands in one chain, whose calls are made one after the other, so that
 # no two processes compile the same.  The longest chain comes first.
