@@ -63,11 +63,12 @@ class KernelLibrary(JITCodeLibrary):
             ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self):
-        if self.counted:
-            super()._optimize_final_module()
+        passes = None if self.counted else self._codegen._module_pass_manager()
+        if isinstance(passes, tuple):  # before Numba 0.62 they are something else
+            manager, builder = passes
+            manager.run(self._final_module, builder)
         else:
-            passes, builder = self._codegen._module_pass_manager()
-            passes.run(self._final_module, builder)
+            super()._optimize_final_module()
 
 
 def _is_data(argument):
