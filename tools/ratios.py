@@ -30,6 +30,7 @@ from tools import compilations
 from tools.compare_truncnorm import costs_of, nanoseconds
 from tools.measure_threads import update
 from tools.processor import describe, versions
+from trug_fast import truncnorm
 
 Line = tuple[str, str]  # what is measured, and a figure
 SMALL = (20, 64, 100)  # rows, visible and hidden units: the digits
@@ -60,12 +61,23 @@ def units() -> Iterator[Line]:
     for dtype, name in faces.items():
         costs = [own[name] for own in found if name in own]
         yield f"truncnorm.rvs, {dtype}, {len(costs)} regimes, ns a draw", span(costs)
+        yield f"truncnorm.rvs of one interval, {dtype}, ns a draw", span(one_interval(dtype))
     for dtype in faces:
         moments = UnitFunctions()
         moments.setup(dtype, "mean_variance")
         call = partial(moments.time_units, dtype, "mean_variance")
         (cost,) = nanoseconds([call], [N], BUDGET)
         yield f"mean and variance of a unit, {dtype}, ns", f"{cost:.1f}"
+
+
+def one_interval(dtype: str) -> list[float]:
+    """Return nanoseconds of draws that all have the same interval, of several intervals."""
+    out, shift, scale = np.empty(N, dtype), np.zeros(1, dtype), np.ones(1, dtype)
+    calls = []
+    for ends in ((0, 1), (-3, 3), (0, np.inf), (5, np.inf)):
+        a, b = np.array(ends, dtype).reshape(2, 1)
+        calls.append(partial(truncnorm.rvs, a, b, shift, scale, size=N, rng=0, out=out))
+    return nanoseconds(calls, [N] * len(calls), BUDGET)
 
 
 def starts(rounds: int) -> Iterator[Line]:
