@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+import scipy.sparse
 
 import trug_fast as tf
 from tests.support.fits import assert_same, interrupt_after, same, with_interrupts
@@ -152,6 +153,16 @@ def test_chunks_of_all_rows_are_an_array():
     rows = as_rows("X", parts, check_of(BernoulliVisible(), soft=False, missing=True))
     np.testing.assert_allclose(rows.means, np.nanmean(holes, axis=0), rtol=1e-14)
     tf.train_rbm(parts, **BASE)
+
+
+def test_data_in_files_columns_or_sparse_is_an_array(tmp_path):
+    _, holes = small_digits(150)
+    fit, before = tf.train_rbm(holes, **BASE), holes.copy()
+    np.save(tmp_path / "rows.npy", holes)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    for rows in (mapped, np.asfortranarray(holes), scipy.sparse.csr_matrix(holes)):
+        assert_same(fit, tf.train_rbm(rows, **BASE))
+    np.testing.assert_array_equal(holes, before)
 
 
 def test_scores_are_of_what_is_there():
