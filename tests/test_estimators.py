@@ -100,7 +100,7 @@ class TestRegressor:
         apart = {"start", "callbacks", "checkpoint", "rng", "progress", "monitor"}
         for estimator, train, data in (
             (TGGMRegressor, tf.train_tggm, {"X", "y"}),
-            (RBMTransformer, tf.train_rbm, {"X", "validation"}),
+            (RBMTransformer, tf.train_rbm, {"X", "validation", "missing"}),
         ):
             ours = set(inspect.signature(estimator).parameters) - OWN - {"monitor"}
             assert ours == set(inspect.signature(train).parameters) - data - apart

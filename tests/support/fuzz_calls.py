@@ -137,6 +137,7 @@ CALLS = {
             "visible": word("bernoulli", "gaussian", tf.BernoulliUnits(soft=True)),
             "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),
             "validation": SOME,
+            "missing": Arg("word", ("draw", 2)),
             "monitor": word("auto", "pseudo", "reconstruction", tf.Monitor(every=2, patience=1)),
             "start": Arg("model", (tf.RandomWeights(0.5), RBMS[0], RBMS[2], RBMS[3])),
         },

@@ -16,6 +16,7 @@ from .mapping import blocks
 
 FloatArray = NDArray[np.floating[Any]]
 MOST = 2**63 - 1  # what a kernel can count to
+HINT = " (missing='draw' takes NaN for a missing value)"
 
 
 def numbers(name: str, value: ArrayLike) -> NDArray[Any]:
@@ -85,19 +86,25 @@ def unmasked(name: str, value: object) -> None:
                 unmasked(name, part)
 
 
-def _finite(name: str, array: NDArray[Any]) -> None:
+def _finite(name: str, array: NDArray[Any], missing: bool | None = None) -> None:
     if array.dtype.kind != "f":
         return
     for start, part in blocks(array):
-        finite = np.isfinite(part)
-        if not finite.all():
-            index = tuple(int(i) for i in np.argwhere(~finite)[0])
+        wrong = np.isinf(part) if missing else ~np.isfinite(part)
+        if wrong.any():
+            index = tuple(int(i) for i in np.argwhere(wrong)[0])
             place = (index[0] + start, *index[1:]) if index else index
-            raise ValueError(f"{name} must be finite, got {part[index]} at index {place}")
+            hint = HINT if missing is False and np.isnan(part[index]) else ""
+            raise ValueError(f"{name} must be finite, got {part[index]} at index {place}{hint}")
 
 
-def matrix(name: str, value: ArrayLike, columns: int | None = None) -> NDArray[Any]:
-    """Return ``value`` as a non-empty, finite matrix of the expected width."""
+def matrix(
+    name: str, value: ArrayLike, columns: int | None = None, *, missing: bool | None = None
+) -> NDArray[Any]:
+    """Return ``value`` as a non-empty, finite matrix of the expected width.
+
+    missing : whether NaN stands for a missing value; False says how it can
+    """
     array = numbers(name, value)
     if array.ndim != 2:
         raise ValueError(f"{name} must be a matrix (rows, columns), got shape {array.shape}")
@@ -105,15 +112,27 @@ def matrix(name: str, value: ArrayLike, columns: int | None = None) -> NDArray[A
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
     if columns is not None and array.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, got {array.shape[1]}")
-    _finite(name, array)
+    _finite(name, array, missing)
     return array
 
 
-def visible(name: str, value: ArrayLike, columns: int | None = None, *, soft: bool) -> NDArray[Any]:
-    """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``."""
-    array = matrix(name, value, columns)
+def visible(
+    name: str,
+    value: ArrayLike,
+    columns: int | None = None,
+    *,
+    soft: bool,
+    missing: bool | None = None,
+) -> NDArray[Any]:
+    """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``.
+
+    missing : as of :func:`matrix`
+    """
+    array = matrix(name, value, columns, missing=missing)
     for start, part in blocks(array):
         wrong = (part < 0) | (part > 1) if soft else (part != 0) & (part != 1)
+        if missing:
+            wrong &= ~np.isnan(part)
         if wrong.any():
             row, column = (int(i) for i in np.argwhere(wrong)[0])
             raise _beyond(name, array, start + row, column, soft)
@@ -124,7 +143,7 @@ def _beyond(name: str, array: NDArray[Any], row: int, column: int, soft: bool) -
     """Return what is said of a number that no visible unit of 0 and 1 can have."""
     wanted = "lie in [0, 1]" if soft else "be 0 or 1"
     hint = "binarize the data, or take BernoulliUnits(soft=True) for values in [0, 1]"
-    if array.min() < 0 or array.max() > 1:
+    if np.nanmin(array) < 0 or np.nanmax(array) > 1:
         hint = (
             "grey levels need datasets.binarize, real numbers visible='gaussian' in training, "
             "visible_precision in a model"

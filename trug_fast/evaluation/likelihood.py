@@ -94,6 +94,13 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     array = np.array(checks.visible("X", X, model.n_visible, soft=True), dtype=np.float64)
     generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))
     pixel = generator.integers(0, model.n_visible, array.shape[0])
+    return pseudo_at(model, array, np.asarray(pixel))
+
+
+def pseudo_at(
+    model: RBM, array: NDArray[np.float64], pixel: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Let this pixel of each row stand for all; changes the array."""
     rows = np.arange(array.shape[0])
     energy = model.free_energy(array)
     array[rows, pixel] = 1.0 - array[rows, pixel]

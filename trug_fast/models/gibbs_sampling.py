@@ -77,8 +77,21 @@ def run(
     visible[fixed] = value[fixed]
     for first in range(0, n_gibbs, STRETCH):
         with computing(size):
-            for step in range(first, min(first + STRETCH, n_gibbs)):
-                gibbs.run_chains(layers, chains, 1, seed, step)
-                visible[fixed] = value[fixed]
+            run_held(layers, chains, value, min(STRETCH, n_gibbs - first), seed, first)
     mean[fixed] = value[fixed]
     return visible, mean
+
+
+def run_held(
+    layers: gibbs.Layers,
+    chains: gibbs.Chains,
+    value: FloatArray,
+    n_gibbs: int,
+    seed: int,
+    first_step: int,
+) -> None:
+    """Run sweeps that leave visible units where they are held; ``value`` is NaN at free ones."""
+    fixed = ~np.isnan(value)
+    for step in range(first_step, first_step + n_gibbs):
+        gibbs.run_chains(layers, chains, 1, seed, step)
+        np.copyto(chains.phase.visible, value, where=fixed)

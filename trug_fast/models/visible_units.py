@@ -24,10 +24,15 @@ class BernoulliVisible:
 
     @staticmethod
     def checked(
-        name: str, value: ArrayLike, columns: int | None = None, *, soft: bool = True
+        name: str,
+        value: ArrayLike,
+        columns: int | None = None,
+        *,
+        soft: bool = True,
+        missing: bool | None = None,
     ) -> NDArray[Any]:
         """Return ``value`` as a matrix of states."""
-        return checks.visible(name, value, columns, soft=soft)
+        return checks.visible(name, value, columns, soft=soft, missing=missing)
 
     def require_held(self, name: str, values: Floats) -> None:
         """Refuse values at which no unit can be held."""
@@ -76,10 +81,15 @@ class GaussianVisible:
 
     @staticmethod
     def checked(
-        name: str, value: ArrayLike, columns: int | None = None, *, soft: bool = True
+        name: str,
+        value: ArrayLike,
+        columns: int | None = None,
+        *,
+        soft: bool = True,
+        missing: bool | None = None,
     ) -> NDArray[Any]:
         """Return ``value`` as a matrix of finite numbers."""
-        return checks.matrix(name, value, columns)
+        return checks.matrix(name, value, columns, missing=missing)
 
     def require_held(self, name: str, values: Floats) -> None:
         """Refuse values at which no unit can be held."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 
-from .gathering import TOGETHER, Rows, add_rows, in_parts, rows_together
+from .gathering import TOGETHER, ColumnMeans, Rows, in_parts, rows_together
 from .options import settle
 
 BYTES = 2**27  # of a chunk, if nothing else is said; one more may be read meanwhile
@@ -172,15 +172,15 @@ class RowSource(ABC):
         spaced = np.linspace(0, rows - 1, min(rows, LOOKED)).astype(np.int64)
         sample = np.arange(0, rows, max(1, rows // LOOKED))[:LOOKED]
         kept: list[tuple[Rows, list[NDArray[Any]]]] = [(spaced, []), (sample, [])]
-        total = np.zeros(shape[1])
+        seen = ColumnMeans(shape[1])
         for part in self.each():
             start = sum(self.lengths)
             self.lengths.append(len(part))
-            total = add_rows(total, part)
+            seen.add(part)
             for wanted, found in kept:
                 inside = wanted[(wanted >= start) & (wanted < start + len(part))]
                 found.append(part[inside - start])
-        self.means = total / rows
+        self.means, self.missing = seen.means(name), seen.missing
         # Those by which rates are chosen, and those that are scored.
         self.spaced, self.sample = (np.concatenate(found) for _, found in kept)
 

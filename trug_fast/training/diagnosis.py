@@ -52,8 +52,10 @@ class Columns:
     @classmethod
     def of(cls, rows: NDArray[Any], real: bool) -> Columns:
         """Take them from rows of the data."""
-        mean = rows.mean(axis=0, dtype=np.float64)
-        return cls(mean, rows.std(axis=0, dtype=np.float64) if real else np.ones_like(mean))
+        rows = observed(rows)
+        mean = np.asarray(rows.mean(axis=0, dtype=np.float64))
+        deviation = np.asarray(rows.std(axis=0, dtype=np.float64)) if real else np.ones_like(mean)
+        return cls(mean, deviation)
 
     def scale(self, precision: NDArray[Any]) -> NDArray[np.float64]:
         """Return by what net inputs of visible units are multiplied to be comparable.
@@ -110,7 +112,7 @@ def _are(name: str) -> str:
 
 def off_scale(name: str, columns: NDArray[Any]) -> str | None:
     """Say that real data should be standardised, if they are far from it."""
-    deviations = columns.std(axis=0, dtype=np.float64)
+    deviations = np.asarray(observed(columns).std(axis=0, dtype=np.float64))
     varied = deviations[deviations > 0]
     if varied.size == 0 or (varied.max() <= SCALE and varied.min() >= 1 / SCALE):
         return None
@@ -167,6 +169,11 @@ class Rise:
     def change(self) -> str:
         """The difference and its standard error, in words."""
         return f"{self.after - self.before:+.3g} +- {self.error:.2g}"
+
+
+def observed(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return rows with what is missing masked, if something is."""
+    return np.ma.masked_invalid(rows) if np.isnan(rows).any() else rows
 
 
 def brief(epochs: int, updates: int) -> bool:

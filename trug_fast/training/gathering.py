@@ -49,14 +49,48 @@ def add_rows(total: Floats, rows: NDArray[Any]) -> Floats:
     return total
 
 
-def column_means(data: NDArray[Any]) -> Floats:
+class ColumnMeans:
+    """Means of columns over the values that are there: NaN is none.
+
+    Attributes
+    ----------
+    missing : bool
+        Whether some value is.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self._total, self._count = np.zeros(columns), np.zeros(columns, np.int64)
+        self.missing = False
+
+    def add(self, rows: NDArray[Any]) -> None:
+        """Take account of rows."""
+        total, count = add_rows(self._total, rows), np.full(rows.shape[1], len(rows))
+        if np.isnan(total).any():
+            there = ~np.isnan(rows)
+            total, count = add_rows(self._total, np.where(there, rows, 0)), there.sum(axis=0)
+            self.missing |= not there.all()
+        self._total, self._count = total, self._count + count
+
+    def means(self, name: str) -> Floats:
+        """Return the means; refuse a column without a value."""
+        if not self._count.all():
+            column = int(np.argmin(self._count))
+            raise ValueError(
+                f"{name} must have a value in each column, got none in column {column}"
+            )
+        return np.asarray(self._total / self._count)
+
+
+def column_means(name: str, data: NDArray[Any]) -> Floats:
     """Return the mean of each column; of data in a file without keeping them in memory."""
     if mapped(data) is None or not _lie_together(data):
-        return np.asarray(data.mean(axis=0, dtype=np.float64))
-    total = np.zeros(data.shape[1])
+        means = np.asarray(data.mean(axis=0, dtype=np.float64))
+        if not np.isnan(means).any():
+            return means
+    found = ColumnMeans(data.shape[1])
     for _, part in blocks(data):
-        total = add_rows(total, part)
-    return total / len(data)
+        found.add(part)
+    return found.means(name)
 
 
 def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, list[Rows]]]:

@@ -82,7 +82,11 @@ class ByData:
         Weights of 0 are a saddle point, which training leaves slowly.  These give units of any
         width, on data of any number of columns, inputs that matter a little.
         """
+        rows, shares = self._centred
+        # Products may have too large a diagonal.
         total = float(np.trace(self._products))
+        if shares is not None:
+            total = float(((rows * rows).sum(axis=0) / shares).sum() / len(rows))
         if total == 0:
             return 0.01  # constant data, for which no weight matters
         return _rounded(INPUT / (self._deviation * math.sqrt(total)))
@@ -107,15 +111,31 @@ class ByData:
         return _rounded(start), _rounded(start / DECAY)
 
     @cached_property
-    def _products(self) -> NDArray[np.float64]:
-        """The covariance of the columns, or a matrix with the same eigenvalues but for zeros."""
+    def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Rows less the means of columns, 0 where a value is missing; the shares of those there."""
         count = min(len(self._data), ROWS)
         at = np.linspace(0, len(self._data) - 1, count).astype(np.int64)
         rows = take(self._data, at).astype(np.float64)
-        rows -= rows.mean(axis=0)
+        there = ~np.isnan(rows)
+        if there.all():
+            return rows - rows.mean(axis=0), None
+        known = np.maximum(there.sum(axis=0), 1)
+        rows = np.where(there, rows - np.where(there, rows, 0).sum(axis=0) / known, 0)
+        return rows, known / count
+
+    @cached_property
+    def _products(self) -> NDArray[np.float64]:
+        """The covariance of the columns, or a matrix with the same eigenvalues but for zeros.
+
+        With missing values that of pairs that are there is what it has off the diagonal, on
+        average.  The diagonal is larger then, so that rates come out lower, not higher.
+        """
+        rows, shares = self._centred
+        if shares is not None:
+            rows = rows / shares
         with one_blas_thread():
-            products = rows @ rows.T if count < rows.shape[1] else rows.T @ rows
-        return np.asarray(products / count)
+            products = rows @ rows.T if len(rows) < rows.shape[1] else rows.T @ rows
+        return np.asarray(products / len(rows))
 
     @cached_property
     def _deviation(self) -> float:

@@ -42,6 +42,7 @@ from trug_fast.training.optimizers import Steps
 from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import UnitParameters
 
+from .missing import Filling
 from .settings import RBMSettings
 from .tempering import Replicas
 
@@ -67,7 +68,8 @@ class RBMLearner:
             part[VALUES] for part in (weights, visible, hidden)
         )
         self.visible_offset, self.hidden_offset = visible[updates.OFFSET], hidden[updates.OFFSET]
-        means = data.means if isinstance(data, RowSource) else column_means(data)
+        means = data.means if isinstance(data, RowSource) else column_means("X", data)
+        self.filling = Filling(settings.missing, means) if settings.missing else None
         self.visible_offset[:] = means
         self._rescales = self.units.loose(self.visible_precision)
         self.units.keep_normalizable(self.weights, self.visible_precision)
@@ -98,6 +100,8 @@ class RBMLearner:
         biases = self.settings.biases()
         with computing(self._work(rows.size)):
             gather(data, rows, phase.visible)
+            if self.filling is not None:
+                phase.visible[:] = self.filling.by_means(phase.visible)
             for name, values in biases.items():
                 getattr(self, name)[:] = values
             self._run(phase, self.chains, self._course(START, []))
@@ -189,7 +193,7 @@ class RBMLearner:
     @property
     def _alone(self) -> bool:
         """Whether there is something to do in Python before or after each update."""
-        return self.replicas is not None or self._rescales
+        return self.replicas is not None or self._rescales or self.filling is not None
 
     def _take(
         self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
@@ -200,6 +204,8 @@ class RBMLearner:
             self._rows = np.empty((order.size, data.shape[1]), self.weights.dtype)
         with computing(self._work(rows)):
             gather(data, order, self._rows[: order.size])
+            if self.filling is not None:
+                self.filling.fill(self.layers(), self._rows[:rows], self.seed, self.updates)
             done = self._step(rows, paces)
         self.updates += done
         self.steps.taken += done

@@ -13,12 +13,18 @@ from trug_fast.evaluation.partition import log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import spread
 
+from .missing import Filling
+
 CHAINS, TEMPERATURES = 100, 1000
 SCORES = {"bernoulli": ("pseudo", "reconstruction", "ais"), "gaussian": ("reconstruction", "ais")}
 
 
 def scores(
-    model: TruGRBM | BernoulliRBM, kind: Any, sets: dict[str, NDArray[Any]], seed: int
+    model: TruGRBM | BernoulliRBM,
+    kind: Any,
+    sets: dict[str, NDArray[Any]],
+    seed: int,
+    filling: Filling | None,
 ) -> dict[str, float]:
     """Return the score of evenly spread rows of each set; AIS starts at the first one's.
 
@@ -26,11 +32,11 @@ def scores(
     """
     rows = {name: spread(array) for name, array in sets.items()}
     if callable(kind):
+        if filling is not None:
+            rows = {name: filling.drawn(model, v, seed) for name, v in rows.items()}
         return {name: checks.number("score", kind(model, v)) for name, v in rows.items()}
-    if kind == "pseudo":
-        return {k: float(pseudo_log_likelihood(model, v, rng=seed).mean()) for k, v in rows.items()}
-    if kind == "reconstruction":
-        return {k: float(reconstruction(model, v).mean()) for k, v in rows.items()}
+    if kind in EACH:
+        return {k: float(EACH[kind](model, v, seed, filling).mean()) for k, v in rows.items()}
     estimate = log_partition(
         model,
         n_chains=CHAINS,
@@ -42,9 +48,30 @@ def scores(
     return {k: float(log_likelihood(model, v, estimate.log_z).mean()) for k, v in rows.items()}
 
 
-def reconstruction(model: TruGRBM | BernoulliRBM, X: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Return minus the squared error of each row's reconstruction from its hidden units' means."""
-    rows = np.asarray(X, np.float64)
+def pseudo(
+    model: TruGRBM | BernoulliRBM, X: NDArray[Any], seed: int, filling: Filling | None
+) -> NDArray[np.float64]:
+    """Return the pseudo-log-likelihood of each row."""
+    if filling is not None and np.isnan(X).any():
+        return filling.pseudo(model, X, seed)
+    return pseudo_log_likelihood(model, X, rng=seed)
+
+
+def reconstruction(
+    model: TruGRBM | BernoulliRBM, X: NDArray[Any], seed: int = 0, filling: Filling | None = None
+) -> NDArray[np.float64]:
+    """Return minus the squared error of each row's reconstruction from its hidden units' means.
+
+    Where values are missing, the mean error of those that are there stands for theirs.
+    """
+    drawn = X if filling is None else filling.drawn(model, X, seed)
+    rows = np.asarray(drawn, np.float64)
     net = model.visible_bias + model.hidden_moments(rows).mean @ model.weights.T
     error = rows - model.visible_units.mean(net)
-    return np.asarray(-(error * error).sum(axis=1))
+    if filling is None:
+        return np.asarray(-(error * error).sum(axis=1))
+    there = ~np.isnan(X)
+    return np.asarray(-(error * error * there).sum(axis=1) / there.mean(axis=1))
+
+
+EACH = {"pseudo": pseudo, "reconstruction": reconstruction}

@@ -24,6 +24,7 @@ class RBMSettings(Settings):
 
     n_chains: int
     start: RandomWeights | StaticModel
+    missing: int = 0  # sweeps that draw missing values, if there are some
 
     @property
     def persistent(self) -> bool:

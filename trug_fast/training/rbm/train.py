@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
@@ -20,7 +19,7 @@ from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.chunks import Chunks, RowSource, as_rows
+from trug_fast.training.chunks import Chunks, as_rows
 from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import (
@@ -53,14 +52,12 @@ from .defaults import (
     usual_batch_size,
 )
 from .learner import RBMLearner
+from .missing import Data, as_missing, check_of, require_missing
 from .scores import SCORES
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
 __all__ = ["Callback", "RBMFit", "train_rbm"]
-
-
-Data = NDArray[Any] | RowSource
 
 
 class RBMFit(NamedTuple):
@@ -90,6 +87,7 @@ def train_rbm(
     epochs: int = 30,
     dtype: Any = "float32",
     validation: ArrayLike | Chunks | None = None,
+    missing: Literal["draw"] | int | None = None,
     monitor: Monitor | Literal["auto", "pseudo", "reconstruction", "ais"] | None = "auto",
     callbacks: Sequence[Callback] = (),
     start: StaticModel | RandomWeights | None = None,
@@ -141,12 +139,19 @@ def train_rbm(
         Float type of the model and of all matrix products.
     validation : array_like, sparse matrix or Chunks, shape (rows, n_visible), optional
         Scored beside the training data.
+    missing : "draw" or int, optional
+        Take NaN in X and in ``validation`` for values that are missing at random, and learn the
+        likelihood of what is there: before each update what is missing in its batch is drawn given
+        the rest, by so many Gibbs sweeps from the columns' means; "draw" stands for 5.  Each row,
+        and each column of X, needs a value.  By default NaN is an error.
     monitor : Monitor, name of a score, or None
         Scored on up to 1,000 rows of each set: "pseudo", the pseudo-log-likelihood, which Gaussian
         visible units do not have; "reconstruction", minus the squared error of reconstructions from
         the hidden units' means, which shows progress but not how probable data are; "ais",
         the log-likelihood by a short AIS run (100 chains, 1,000 temperatures).  "auto" is the first
         of these that the units have.  :class:`Monitor` says how often, and may choose the model.
+        Where values are missing, they are drawn, and the score is of those that are there;
+        functions are given drawn rows; there is no "ais".
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
         :class:`EpochLog` is one that writes to a file.
@@ -203,8 +208,9 @@ def train_rbm(
     """
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible)
-    data, held_out = _checked_data(X, validation, units.visible)
-    watched = _checked_monitor(monitor, units.visible, held_out)
+    draws = as_missing(missing)
+    data, held_out = _checked_data(X, validation, units.visible, missing=draws > 0)
+    watched = _checked_monitor(monitor, units.visible, held_out, missing=draws > 0)
     settings, by_data = _settings(
         data,
         units,
@@ -214,6 +220,7 @@ def train_rbm(
         optimizer=as_optimizer(optimizer),
         batch_size=batch_size,
         dtype=checks.float_dtype("dtype", dtype),
+        missing=draws,
     )
     settings = settings.over(checks.count("epochs", epochs))
     rates = _rates(settings, by_data, learning_rate, truncation_rate, epochs)
@@ -246,21 +253,30 @@ def _checked_data(
     X: ArrayLike | Chunks | Resampler,
     validation: ArrayLike | Chunks | None,
     visible: BernoulliUnits | GaussianUnits,
+    *,
+    missing: bool,
 ) -> tuple[Data, Data | None]:
     """Return training data (of the first epoch) and validation data as matrices."""
     real = isinstance(visible, GaussianUnits)
     if isinstance(visible, GaussianUnits) and visible.learn_precision:
         raise ValueError("visible: learn_precision has no effect in train_rbm, only in train_trbm")
     soft = isinstance(visible, BernoulliUnits) and visible.soft
-    check = partial(units_of(np.ones(1) if real else None).checked, soft=soft)
+    check = check_of(units_of(np.ones(1) if real else None), soft=soft, missing=missing)
     data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
-    if validation is None:
-        return data, None
-    return data, as_rows("validation", validation, check, data.shape[1])
+    held_out = None
+    if validation is not None:
+        held_out = as_rows("validation", validation, check, data.shape[1])
+    if missing:
+        require_missing(data, held_out)
+    return data, held_out
 
 
 def _checked_monitor(
-    monitor: Monitor | str | None, visible: BernoulliUnits | GaussianUnits, held_out: object
+    monitor: Monitor | str | None,
+    visible: BernoulliUnits | GaussianUnits,
+    held_out: object,
+    *,
+    missing: bool,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
     kind = visible.kind
@@ -269,6 +285,11 @@ def _checked_monitor(
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
             "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
+        )
+    if missing and score == "ais":
+        raise ValueError(
+            "monitor='ais' needs whole rows: with missing values take "
+            f"{' or '.join(map(repr, SCORES[kind][:-1]))}"
         )
     return checked_monitor(monitor, SCORES[kind], held_out)
 
@@ -283,6 +304,7 @@ def _settings(
     optimizer: Optimizer,
     batch_size: int | None,
     dtype: np.dtype[Any],
+    missing: int,
 ) -> tuple[RBMSettings, ByData]:
     """Return how to train, and what chooses by the data where it is not said."""
     ends = checked_truncation(truncation, units.hidden, origin, BEST_TRUNCATION)
@@ -307,6 +329,7 @@ def _settings(
         n_chains=chains,
         dtype=dtype,
         start=origin,
+        missing=missing,
     )
     by_data = ByData.of(data, settings.shape())
     if isinstance(origin, RandomWeights) and origin.scale is None:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast.datasets import Resampler
-from trug_fast.evaluation.likelihood import pseudo_log_likelihood
 from trug_fast.training import diagnosis
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.watch import ContrastiveWatch
@@ -33,9 +32,8 @@ class RBMWatch(ContrastiveWatch):
 
     def each(self, model: Any) -> NDArray[np.float64]:
         """Return the score of each row."""
-        if self.real:
-            return scores.reconstruction(model, self.rows)
-        return pseudo_log_likelihood(model, self.rows, rng=self.learner.seed)
+        score = scores.reconstruction if self.real else scores.pseudo
+        return score(model, self.rows, self.learner.seed, self.learner.filling)
 
     def blind(self) -> float:
         """Return minus the score of a model that knows nothing, about."""
@@ -45,7 +43,7 @@ class RBMWatch(ContrastiveWatch):
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return the score of each set of data that the run records."""
-        return scores.scores(model, self.score, sets, self.learner.seed)
+        return scores.scores(model, self.score, sets, self.learner.seed, self.learner.filling)
 
     def faster(self) -> str:
         """Return what to change after training that learned nothing."""
