@@ -80,7 +80,7 @@ def truncated(function: str, dtype: Any = np.float64) -> None:
     """Call a function of ``truncnorm``."""
     a, b, loc, scale = (np.array(pair, dtype) for pair in ((-1, 0), (1, 2), (0, 0), (1, 1)))
     if function == "rvs_of_one":
-        truncnorm.rvs(*(values[:1] for values in (a, b, loc, scale)))
+        truncnorm.rvs(a[:1], b[:1], loc[:1], scale[:1])
     elif function in OF_POINTS:
         getattr(truncnorm, function)(np.array((0.25, 0.5), dtype), a, b, loc, scale)
     elif function == "skewness":

@@ -78,7 +78,7 @@ def rvs(
     given, filled = _places(out, shape, dtype, columns)
     seed = key_of(random_state, rng)
 
-    draws = arrays.rvs_of_one if all(column.size == 1 for column in columns) else arrays.rvs
+    draws: Any = arrays.rvs_of_one if all(column.size == 1 for column in columns) else arrays.rvs
 
     def kernel(first: int, *vectors: NDArray[Any]) -> None:
         draws(seed, first, *vectors)
