@@ -94,3 +94,15 @@ def test_a_scaling_that_does_not_fit_is_refused():
         model_of("mixed").with_scaling(tf.Scaling.fit(X))
     with pytest.raises(TypeError, match="scaling must be a Scaling"):
         real.with_scaling(X)
+
+
+def test_sequences_need_not_be_of_one_length():
+    rng = np.random.default_rng(0)
+    sequences = [rng.normal(3.0, 2.0, (n, 4)) for n in (1, 7, 12)]
+    found, whole = tf.Scaling.fit(sequences), tf.Scaling.fit(np.concatenate(sequences))
+    np.testing.assert_array_equal(found.mean, whole.mean)
+    np.testing.assert_array_equal(found.deviation, whole.deviation)
+    with pytest.raises(ValueError, match=r"sequences of as many columns each, got \[3, 4\]"):
+        tf.Scaling.fit([*sequences, np.ones((5, 3))])
+    with pytest.raises(ValueError, match="X must"):
+        tf.Scaling.fit([])

@@ -68,8 +68,8 @@ class Scaling:
 
         Parameters
         ----------
-        X : array_like, shape (..., columns)
-            Rows, or sequences of rows of one length; of others, give ``np.concatenate(sequences)``.
+        X : array_like, shape (..., columns), or list of such
+            Rows, or sequences of rows, which need not be of one length.
 
         Returns
         -------
@@ -80,6 +80,11 @@ class Scaling:
         TypeError, ValueError
             If X holds anything but finite real numbers, or no rows.
         """
+        if isinstance(X, list | tuple) and all(np.ndim(sequence) == 2 for sequence in X):
+            widths = sorted({np.shape(sequence)[1] for sequence in X})
+            if len(widths) != 1:
+                raise ValueError(f"X must have sequences of as many columns each, got {widths}")
+            X = np.concatenate(X)
         array = checks.numbers("X", X)
         if array.ndim < 2:
             raise ValueError(f"X must have rows and columns, got shape {array.shape}")
@@ -127,6 +132,11 @@ class Scaling:
         return self._columns(X) * self.deviation + self.mean
 
     def _columns(self, X: ArrayLike) -> NDArray[np.float64]:
+        if isinstance(X, list | tuple) and all(np.ndim(sequence) == 2 for sequence in X):
+            widths = sorted({np.shape(sequence)[1] for sequence in X})
+            if len(widths) != 1:
+                raise ValueError(f"X must have sequences of as many columns each, got {widths}")
+            X = np.concatenate(X)
         array = checks.numbers("X", X)
         if array.ndim == 0 or array.shape[-1] != self.mean.size:
             raise ValueError(f"X must have {self.mean.size} columns, got shape {array.shape}")
