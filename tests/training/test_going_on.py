@@ -136,3 +136,18 @@ def test_a_regression_that_has_trained_on_all_rows_is_not_made_longer(tmp_path):
     train("tggm", None, **options, epochs=2)
     with pytest.raises(ValueError, match="epochs is 2 there, 3 here"):
         train("tggm", None, **options, epochs=3)
+
+
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+def test_what_a_model_remembers_of_its_data_goes_on_with_it():
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    scaling, names = tf.Scaling([1.0, 2.0, 3.0], [1.0, 0.5, 2.0]), ("a", "b", "c")
+    options = dict(epochs=1, monitor=None, rng=0)
+    for train, data in ((tf.train_rbm, rows), (tf.train_trbm, rows.reshape(4, 10, 3))):
+        first = train(data, 2, visible="gaussian", **options).model
+        assert first.scaling is None and first.columns is None
+        start = first.with_scaling(scaling).with_columns(names)
+        found = train(data, start=start, **options).model
+        assert (found.scaling, found.columns) == (scaling, names)
+    start = tf.train_tggm(rows, rows[:, 0], 2, **options).model.with_columns(names)
+    assert tf.train_tggm(rows, rows[:, 0], start=start, **options).model.columns == names

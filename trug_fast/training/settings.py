@@ -22,6 +22,7 @@ from .unit_parameters import Shape
 from .units import BernoulliUnits, GaussianUnits, TruGUnits
 
 Given = TypeVar("Given", bound="Settings")
+Model = TypeVar("Model", bound=TwoLayers)
 
 
 class Pace(NamedTuple):
@@ -98,6 +99,12 @@ class Settings:
         """Return the same with a value for each epoch where a function gives it."""
         named = {name: getattr(self, name) for name in ("sampler", "hidden", "visible")}
         return replace(self, **{name: for_epochs(value, epochs) for name, value in named.items()})
+
+    def remembering(self, model: Model) -> Model:
+        """Return a model that remembers, of its data, what the one to go on from does."""
+        if not self.from_model:
+            return model
+        return model.with_scaling(self.start.scaling).with_columns(self.start.columns)
 
     def shape(self) -> Shape:
         """Return where the hidden units start, and what is learned of them."""

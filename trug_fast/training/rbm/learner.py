@@ -153,7 +153,7 @@ class RBMLearner:
     def model(self, parameters: State | None = None) -> TruGRBM | BernoulliRBM:
         """Return the model of these parameters, by default the current ones."""
         kind = BernoulliRBM if self.units.bernoulli else TruGRBM
-        return kind(**(parameters or self.parameters()))
+        return self.settings.remembering(kind(**(parameters or self.parameters())))
 
     def fault(self, columns: Columns) -> str | None:
         """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""

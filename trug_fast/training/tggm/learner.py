@@ -219,7 +219,7 @@ class RegressionLearner:
         if self.settings.start is not None and self.settings.truncation.learn is None:
             unit, lower, upper = self.unit, self.settings.start.lower, self.settings.start.upper
         weights = own.input_weights / inputs.deviation / unit
-        return TruGTGGM(
+        model = TruGTGGM(
             weights,
             own.input_bias / unit - weights @ inputs.mean,
             own.output_weights * targets.deviation[:, None] * unit,
@@ -229,3 +229,5 @@ class RegressionLearner:
             upper.astype(np.float64),
             hidden_variance=variance / unit**2,
         )
+        start = self.settings.start
+        return model if start is None else model.with_columns(start.columns)

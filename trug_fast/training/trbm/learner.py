@@ -121,7 +121,7 @@ class TRBMLearner:
     def model(self, parameters: State | None = None) -> TemporalModel:
         """Return the model of these parameters, by default the current ones."""
         kind = BernoulliTRBM if self.units.bernoulli else TruGTRBM
-        return kind(**(parameters or self.parameters()))
+        return self.settings.remembering(kind(**(parameters or self.parameters())))
 
     def fault(self, columns: Columns) -> str | None:
         """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
