@@ -106,3 +106,12 @@ def test_sequences_need_not_be_of_one_length():
         tf.Scaling.fit([*sequences, np.ones((5, 3))])
     with pytest.raises(ValueError, match="X must"):
         tf.Scaling.fit([])
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_sequences_of_one_length_keep_their_shape(kind):
+    sequences = np.random.default_rng(1).normal(3.0, 2.0, (4, 6, 3))
+    scaling = tf.Scaling.fit(kind(sequences))
+    scaled = scaling.apply(kind(sequences))
+    assert scaled.shape == (4, 6, 3)
+    np.testing.assert_allclose(scaling.undo(kind(scaled)), sequences, rtol=1e-14)

@@ -132,11 +132,6 @@ class Scaling:
         return self._columns(X) * self.deviation + self.mean
 
     def _columns(self, X: ArrayLike) -> NDArray[np.float64]:
-        if isinstance(X, list | tuple) and all(np.ndim(sequence) == 2 for sequence in X):
-            widths = sorted({np.shape(sequence)[1] for sequence in X})
-            if len(widths) != 1:
-                raise ValueError(f"X must have sequences of as many columns each, got {widths}")
-            X = np.concatenate(X)
         array = checks.numbers("X", X)
         if array.ndim == 0 or array.shape[-1] != self.mean.size:
             raise ValueError(f"X must have {self.mean.size} columns, got shape {array.shape}")
