@@ -251,7 +251,9 @@ def test_a_run_continues_from_its_checkpoints(tmp_path, monkeypatch, capsys):
         with np.load(whole / f"{name}.npz") as first, np.load(out / f"{name}.npz") as second:
             assert all(np.array_equal(first[key], second[key]) for key in first)
     assert (tmp_path / "run-baseline.npz").exists()
+    earlier = {path.name: path.read_bytes() for path in out.iterdir()}
     assert main([*options, "--resume", "--n-hidden=9"]) == 2
     assert "belongs to another run: n_hidden is 8 there, 9 here" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == earlier
     assert main(["train", "rbm", "--resume"]) == 2
     assert "--resume needs --checkpoint" in capsys.readouterr().err

@@ -9,9 +9,10 @@ import argparse
 import json
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from trug_fast import __version__
@@ -28,6 +29,7 @@ Figures = dict[str, Any]
 Results = dict[str, Figures]
 
 FILE = "FILE"  # stands for data of one's own
+REPORT = "result.json"
 MODEL, BASELINE = "model", "baseline"  # names of files, for the runs of a command
 OF_TRUG = ("truncation", "truncation_rate", *HIDDEN.flat())  # what ordinary units do not have
 
@@ -133,16 +135,15 @@ class TrainCommand(ABC):
         data = self.load(arguments)
         self._rehearse(arguments, data, runs[MODEL])
         folder.mkdir(parents=True, exist_ok=True)
-        for name in self._files():  # what an earlier run left must not pass for this one's
-            (folder / name).unlink(missing_ok=True)
         results: Results = {}
-        self._report(folder, arguments, results)
         print(self.words(arguments, data), flush=True)
-        fits = {}
+        fits: dict[str, Any] = {}
         for name, settings in runs.items():
             ordinary = settings.get("hidden") == "bernoulli"
             title = self.ordinary if ordinary and self.ordinary else self.title
-            fits[title] = self._fit(arguments, folder, data, name, title, settings, checkpoints)
+            with _put_aside(folder, () if fits else (*self._files(), REPORT)):
+                self._report(folder, arguments, results)
+                fits[title] = self._fit(arguments, folder, data, name, title, settings, checkpoints)
             results[title] = self.scores(arguments, data, fits[title])
             self._report(folder, arguments, results)
         if not arguments.no_baseline:
@@ -153,7 +154,7 @@ class TrainCommand(ABC):
             self.draw(arguments, folder, data, fits, results)
         except ImportError as error:
             print(f"no figure: {error}")
-        written = [name for name in (*self._files(), "result.json") if (folder / name).exists()]
+        written = [name for name in (*self._files(), REPORT) if (folder / name).exists()]
         print(f"written to {folder}: {', '.join(written)}")
 
     @property
@@ -240,18 +241,36 @@ class TrainCommand(ABC):
             "results": results,
         }
         text = json.dumps(report, indent=1, allow_nan=False)
-        (folder / "result.json").write_text(text + "\n")
+        (folder / REPORT).write_text(text + "\n")
 
     def _refuse_foreign(self, folder: Path) -> None:
         """Refuse a folder with files that no earlier run of this command has written."""
         if not folder.exists() or not any(folder.iterdir()):
             return
         try:
-            mark = json.loads((folder / "result.json").read_text("utf-8")).get("program")
+            mark = json.loads((folder / REPORT).read_text("utf-8")).get("program")
         except (OSError, ValueError, AttributeError, RecursionError):
             mark = None
         if mark != self.program:
             raise ValueError(f"{folder} holds other files; choose another folder with --out")
+
+
+@contextmanager
+def _put_aside(folder: Path, names: Iterable[str]) -> Iterator[None]:
+    """Put aside what an earlier run left, which must not pass for this one's.
+
+    A training that is refused, for its checkpoint or its data, puts it back.
+    """
+    with TemporaryDirectory(dir=folder, prefix=".earlier-") as aside:
+        kept = [name for name in names if (folder / name).exists()]
+        for name in kept:
+            (folder / name).rename(Path(aside, name))
+        try:
+            yield
+        except (ValueError, TypeError, OSError):
+            for name in kept:
+                Path(aside, name).replace(folder / name)
+            raise
 
 
 @contextmanager
