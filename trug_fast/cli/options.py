@@ -40,6 +40,7 @@ LEAST = {
     "n_frames": 1,
     "n_gibbs": 1,
     "n_hidden": 1,
+    "n_seeds": 1,
     "n_seen": 1,
     "n_temperatures": 1,
     "seed": 0,

@@ -6,6 +6,9 @@ Tested in tests/reproduce/test_runner.py.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,18 @@ def add(commands: Any) -> None:
         add_run(table)
         table.add_argument(
             "--results", metavar="FILE", help="append results here too, e.g. a file under git"
+        )
+        table.add_argument(
+            "--n-seeds",
+            type=int,
+            default=1,
+            metavar="N",
+            help="so many runs of each cell, with seeds from --seed on (default 1)",
+        )
+        table.add_argument(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="of a Dask cluster whose workers compute the cells; they see --out and the data",
         )
         table.add_argument(
             "--show", action="store_true", help="only print the results in --results or --out"
@@ -92,12 +107,37 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         cells = table.cells(arguments.config, arguments.only, quick=arguments.quick)
         session = runner.Session(
-            out, arguments.seed, arguments.data_dir, options.progress(arguments)
+            out.absolute() if arguments.scheduler else out,
+            arguments.seed,
+            arguments.data_dir,
+            options.progress(arguments),
         )
-        lines, failures = runner.run(table, cells, session, also)
+        sessions = session.seeds(arguments.n_seeds)
+        with cluster(arguments.scheduler) as executor:
+            lines, failures = runner.run(table, cells, sessions, also, executor)
     print(runner.show(table, lines))
     if failures:
         raise FloatingPointError("; ".join(failures))
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[Executor | None]:
+    """Give the workers of a Dask cluster as an executor, or none where there is no address."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError(
+            'install dask for --scheduler, or: pip install "trug_fast[distributed]"'
+        ) from error
+    try:
+        client = Client(address, timeout=30)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--scheduler: no Dask cluster at {address}: {error}") from error
+    with client, client.get_executor(pure=False) as executor:
+        yield executor
 
 
 def run_figures(arguments: argparse.Namespace) -> None:

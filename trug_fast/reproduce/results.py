@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import statistics
 import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
@@ -108,6 +109,33 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
         for row in (header, rule, *rows)
     )
+
+
+def over_seeds(keys: Sequence[tuple[str, int]], rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return a row for each cell with results of several seeds: means and deviations.
+
+    keys : cell and seed of each row
+    """
+    found = []
+    for cell in dict.fromkeys(cell for cell, _ in keys):
+        own = {seed: row for (name, seed), row in zip(keys, rows, strict=True) if name == cell}
+        if len(own) > 1:
+            columns = zip(*own.values(), strict=True)
+            found.append([*(_over_seeds(each) for each in columns), str(len(own))])
+    return found
+
+
+def _over_seeds(cells: Sequence[str]) -> str:
+    """Return what cells of one column have in common, or mean and deviation of their numbers."""
+    if len(set(cells)) == 1:
+        return cells[0]
+    try:
+        numbers = [float(each) for each in cells]
+    except ValueError:
+        return ""
+    places = max(len(each.partition(".")[2]) for each in cells)
+    mean, deviation = statistics.mean(numbers), statistics.stdev(numbers)
+    return f"{mean:.{places}f} +- {deviation:.{places}f}"
 
 
 def _processor() -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,10 @@ class Session:
     out : Path
         Folder of checkpoints, models and results.
     seed : int
+    several : bool
+        Whether there are runs with other seeds too: then each has a folder of its own.
+    elsewhere : bool
+        Whether cells are computed by the workers of a cluster.
     data_dir : str or None
         Where the data sets lie.
     progress : bool or None
@@ -36,6 +43,13 @@ class Session:
     seed: int = 0
     data_dir: str | None = None
     progress: bool | None = None
+    several: bool = False
+    elsewhere: bool = False
+
+    def seeds(self, count: int) -> list[Session]:
+        """Return the runs with so many seeds from this one's on."""
+        numbers = range(self.seed, self.seed + count)
+        return [replace(self, seed=number, several=count > 1) for number in numbers]
 
     def say(self, words: str, end: str = "\n") -> None:
         """Print, unless the user wants it quiet."""
@@ -44,7 +58,7 @@ class Session:
 
     def folder(self, cell: Cell) -> Path:
         """Return the folder of a cell."""
-        return self.out / cell.name
+        return (self.out / f"seed-{self.seed}" if self.several else self.out) / cell.name
 
 
 @dataclass(frozen=True)
@@ -83,8 +97,15 @@ class Table:
         return select(read(self.name, config, self.sections, quick=quick), only)
 
 
+Task = tuple[Cell, Session]
+
+
 def run(
-    table: Table, cells: Sequence[Cell], session: Session, also: Path | None = None
+    table: Table,
+    cells: Sequence[Cell],
+    sessions: Sequence[Session],
+    also: Path | None = None,
+    executor: Executor | None = None,
 ) -> tuple[list[Line], list[str]]:
     """Compute the cells that have no result yet.
 
@@ -92,9 +113,12 @@ def run(
     ----------
     table : Table
     cells : sequence of Cell
-    session : Session
+    sessions : sequence of Session
+        One for each seed; all have one folder.
     also : Path, optional
-        Another file to which results are appended, beside that in ``session.out``.
+        Another file to which results are appended, beside that in the sessions' folder.
+    executor : concurrent.futures.Executor, optional
+        Computes cells in other processes, which see the folder and the data under the same names.
 
     Returns
     -------
@@ -104,31 +128,101 @@ def run(
         What happened to cells whose training diverged; the others are computed nevertheless.
     """
     source = results.source()  # before anybody changes the files that are running
-    open_cells = [cell for cell in cells if _finished(table, cell, session) is None]
-    if open_cells:
+    session = sessions[0]
+    tasks = [(cell, each) for each in sessions for cell in cells]
+    lines = [_finished(table, *task) for task in tasks]
+    waiting = [number for number, line in enumerate(lines) if line is None]
+    _try_options(table, tasks[: len(cells)], {number % len(cells) for number in waiting})
+    session.out.mkdir(parents=True, exist_ok=True)
+    for task, line in zip(tasks, lines, strict=True):
+        if line is not None:
+            session.say(f"{_title(task)}: finished {line.get('finished')}")
+            _keep(line, also)
+    failures = []
+    outcomes = _one_by_one if executor is None else partial(_all_at_once, executor)
+    for number, outcome in outcomes(table, [tasks[number] for number in waiting], source):
+        if isinstance(outcome, str):
+            failures.append(f"{_title(tasks[waiting[number]])}: {outcome}")
+            session.say(failures[-1])
+        else:
+            lines[waiting[number]] = outcome
+            _keep(outcome, session.out / RESULTS)
+            _keep(outcome, also)
+    return [line for line in lines if line is not None], failures
+
+
+def _keep(line: Line, path: Path | None) -> None:
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        results.append(path, line)
+
+
+def _title(task: Task) -> str:
+    cell, session = task
+    return f"{cell.name}, seed {session.seed}" if session.several else cell.name
+
+
+def _try_options(table: Table, tasks: Sequence[Task], wanted: Collection[int]) -> None:
+    """Compute what is wanted of these tasks in miniature."""
+    if wanted:
+        session = tasks[0][1]
         session.say("trying the options of each cell ...")
         with announced(table.name, session.progress):
-            for cell in open_cells:
-                _rehearse(table, cell, session)
-    session.out.mkdir(parents=True, exist_ok=True)
-    lines, failures = [], []
-    for cell in cells:
-        line = _finished(table, cell, session)
-        if line is None:
+            for number in sorted(wanted):
+                _rehearse(table, *tasks[number])
+
+
+Outcomes = Iterator[tuple[int, Line | str]]
+
+
+def _one_by_one(table: Table, tasks: Sequence[Task], source: str) -> Outcomes:
+    """Yield number and result of each task, or why it has none, computed here."""
+    for number, task in enumerate(tasks):
+        try:
+            yield number, _compute(table, *task, source)
+        except FloatingPointError as error:
+            yield number, str(error)
+
+
+def _all_at_once(executor: Executor, table: Table, tasks: Sequence[Task], source: str) -> Outcomes:
+    """Do so by an executor, in the order in which they come."""
+    waiting: dict[Future[Line], int] = {}
+    for number, (cell, session) in enumerate(tasks):
+        quiet = replace(session, progress=False, elsewhere=True)
+        waiting[executor.submit(_compute_elsewhere, table, cell, quiet, source)] = number
+        session.say(f"{_title((cell, session))}: handed out")
+    try:
+        for future in as_completed(waiting):
+            task = tasks[waiting[future]]
             try:
-                line = _compute(table, cell, session, source)
+                line = future.result()
             except FloatingPointError as error:
-                failures.append(f"{cell.name}: {error}")
-                session.say(failures[-1])
-                continue
-            results.append(session.out / RESULTS, line)
-        else:
-            session.say(f"{cell.name}: finished {line.get('finished')}")
-        if also is not None:
-            also.parent.mkdir(parents=True, exist_ok=True)
-            results.append(also, line)
-        lines.append(line)
-    return lines, failures
+                yield waiting[future], str(error)
+            else:
+                task[1].say(f"{_title(task)}: finished {line['finished']}")
+                yield waiting[future], line
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+@contextmanager
+def workers(session: Session, wanted: bool) -> Iterator[Executor | None]:
+    """Give a cell that a cluster computes its workers, for parts of it, if they are wanted."""
+    if not (wanted and session.elsewhere):
+        yield None
+        return
+    from distributed import worker_client
+
+    with worker_client() as client, client.get_executor(pure=False) as executor:
+        yield executor
+
+
+def _compute_elsewhere(table: Table, cell: Cell, session: Session, source: str) -> Line:
+    """Compute a cell in a worker, if it has the same version of this package."""
+    if (found := results.source()) != source:
+        raise RuntimeError(f"a worker has trug_fast of {found}, not of {source}")
+    return _compute(table, cell, session, source)
 
 
 def show(table: Table, lines: Sequence[Line]) -> str:
@@ -139,12 +233,18 @@ def show(table: Table, lines: Sequence[Line]) -> str:
     ValueError
         If a result lacks what a row of the table needs.
     """
+    own = [line for line in lines if line.get("table") == table.name]
     try:
-        rows = [table.row(line) for line in lines if line.get("table") == table.name]
+        rows = [table.row(line) for line in own]
+        over_seeds = results.over_seeds([(line["cell"], line["seed"]) for line in own], rows)
         views = table.views(lines) if table.views is not None else ""
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"results of {table.name} are damaged: {error!r}") from error
-    return "\n\n".join(filter(None, (results.markdown(table.header, rows), table.note, views)))
+    parts = [results.markdown(table.header, rows)]
+    if over_seeds:
+        parts += ["Means and standard deviations over seeds:"]
+        parts += [results.markdown((*table.header, "seeds"), over_seeds)]
+    return "\n\n".join(filter(None, (*parts, table.note, views)))
 
 
 def _rehearse(table: Table, cell: Cell, session: Session) -> None:

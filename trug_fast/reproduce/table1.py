@@ -15,13 +15,14 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import LogPartition, PartitionWarning, log_partition
+from trug_fast.evaluation.partition.runs import BLOCK
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.rbm.train import train_rbm
 
 from . import images
 from .protocol import Cell, Options
 from .results import Line
-from .runner import Session, Table
+from .runner import Session, Table, workers
 from .trainings import fitted, options_of, trained, upper_points
 
 ANNEALING = "annealing.npz"  # the state of an annealing that was stopped
@@ -103,11 +104,13 @@ def anneal(
     checkpoint: Checkpoint | None = None,
 ) -> LogPartition:
     """Estimate log Z; what speaks against the estimate is in its ``warnings`` only."""
-    with warnings.catch_warnings():
+    chains = options.get("n_chains", BLOCK)
+    with warnings.catch_warnings(), workers(session, chains > BLOCK) as executor:
         warnings.simplefilter("ignore", PartitionWarning)
         return log_partition(
             model,
             base=base,
+            executor=executor,
             checkpoint=checkpoint,
             rng=session.seed,
             progress=session.progress,
