@@ -62,6 +62,8 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
     ends = checked_truncation(truncation, hidden, start, BEST_TRUNCATION[visible.kind])
     if isinstance(visible, BernoulliUnits) and visible.soft:
         raise ValueError("visible: soft has no effect in train_trbm, which takes values in [0, 1]")
+    if visible.missing is not None:
+        raise ValueError("visible: missing has no effect in train_trbm, which takes whole frames")
     if not isinstance(start, LinearStart):
         units = UnitKinds(settings.n_hidden, hidden, visible)
         require_agreement(start, settings.n_visible, units)

@@ -6,6 +6,9 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
@@ -22,6 +25,7 @@ from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike
+from trug_fast.training.weighing import as_weights, normalised, weights_identity
 
 from .learner import TRBMLearner
 from .options import LinearStart, SequenceCD
@@ -58,6 +62,7 @@ def train_trbm(
     epochs: int = 30,
     corruption: float = 0.0,
     dtype: Any = "float32",
+    sample_weight: ArrayLike | None = None,
     validation: SequencesLike | None = None,
     monitor: Monitor | Literal["auto", "prediction"] | None = "auto",
     callbacks: Sequence[Callback] = (),
@@ -105,8 +110,11 @@ def train_trbm(
         but forecasts by one frame are less exact.
     dtype : float32 or float64
         Float type of the model and of all matrix products.
+    sample_weight : array_like, shape (n,), optional
+        What each sequence counts for, with all its frames, 0 or more, as of the rows of
+        :func:`train_rbm`.  Sequences of weight 0 are left out at once.
     validation : array_like or list, optional
-        Scored beside the training data.
+        Scored beside the training data, each sequence alike.
     monitor : Monitor, "prediction" or None
         Up to 20 sequences of each set are scored by minus the prediction error (by mean field).
     callbacks : sequence of callables
@@ -150,7 +158,8 @@ def train_trbm(
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible, UNITS)
     kind = units.visible
-    data, held_out = _checked_data(sequences, validation, isinstance(kind, GaussianUnits))
+    real = isinstance(kind, GaussianUnits)
+    data, held_out = _checked_data(sequences, sample_weight, validation, real)
     watched = checked_monitor(monitor, ("prediction",), held_out)
     chosen = as_optimizer(optimizer)
     settings = SequenceSettings(
@@ -163,7 +172,7 @@ def train_trbm(
         optimizer=chosen,
         average=AVERAGE if chosen.average is None else chosen.average,
         batch_size=checks.count("batch_size", batch_size),
-        corruption=_checked_corruption(corruption, isinstance(kind, GaussianUnits)),
+        corruption=_checked_corruption(corruption, real),
         dtype=checks.float_dtype("dtype", dtype),
         start=origin,
     )
@@ -178,13 +187,21 @@ def train_trbm(
     def identity() -> dict[str, Any]:
         sets = {"sequences": _identity(data), "validation": _identity(held_out)}
         own = {"model": "temporal", "epochs": plan.epochs, "monitor": repr(watched)}
+        sets |= weights_identity(data.weights)
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     with announced("train_trbm", progress):
         learner = TRBMLearner(data, settings, begun.seed)
+        some = judged(data)
         watch = TRBMWatch(
-            learner, judged(data), held_out, watched, rates.learning, from_model=settings.from_model
+            learner,
+            some,
+            held_out,
+            watched,
+            rates.learning,
+            from_model=settings.from_model,
+            weights=some.frame_weights(1),
         )
         loop = Loop(data, learner, watch, plan, functions)
         interrupted = run_training(loop, begun.file, progress)
@@ -192,11 +209,20 @@ def train_trbm(
 
 
 def _checked_data(
-    sequences: SequencesLike, validation: SequencesLike | None, real: bool
+    sequences: SequencesLike,
+    sample_weight: ArrayLike | None,
+    validation: SequencesLike | None,
+    real: bool,
 ) -> tuple[Sequences, Sequences | None]:
     """Return training and validation data, each with a frame that has one before it."""
     kind = "gaussian" if real else "bernoulli"
-    data = _with_past("sequences", as_sequences("sequences", sequences, visible=kind))
+    data = as_sequences("sequences", sequences, visible=kind)
+    weights = as_weights(sample_weight, data.shape[0], "sequence")
+    if weights is not None:
+        data, weights = data.take(np.flatnonzero(weights)), weights[weights > 0]
+        even = (weights == weights[0]).all()
+        data.weights = None if even else normalised(weights, data.lengths)
+    _with_past("sequences", data)
     if validation is None:
         return data, None
     held_out = as_sequences("validation", validation, data.shape[1], visible=kind)
