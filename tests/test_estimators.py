@@ -99,8 +99,8 @@ class TestRegressor:
     def test_parameters_are_those_of_training(self):
         apart = {"start", "callbacks", "checkpoint", "rng", "progress", "monitor"}
         for estimator, train, data in (
-            (TGGMRegressor, tf.train_tggm, {"X", "y"}),
-            (RBMTransformer, tf.train_rbm, {"X", "validation", "missing"}),
+            (TGGMRegressor, tf.train_tggm, {"X", "y", "sample_weight"}),
+            (RBMTransformer, tf.train_rbm, {"X", "sample_weight", "validation"}),
         ):
             ours = set(inspect.signature(estimator).parameters) - OWN - {"monitor"}
             assert ours == set(inspect.signature(train).parameters) - data - apart

@@ -7,7 +7,9 @@ from trug_fast.kernels.optimizer import GRADIENT
 from trug_fast.kernels.rbm import gibbs, updates, weighing
 
 
-def estimate(model, data, chains_visible, seed, *, k=1, persistent=False, offsets=None, weights=None):
+def estimate(
+    model, data, chains_visible, seed, *, k=1, persistent=False, offsets=None, weights=None
+):
     """One gradient estimate with chains started at hidden draws given ``chains_visible``."""
     layers, dtype = model.layers(), model.dtype
     n_visible, n_hidden = model.n_visible, model.n_hidden

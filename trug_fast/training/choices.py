@@ -119,7 +119,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
     train_rbm: (
         Group("sampler", {"pcd": PCD, "cd": CD, "pt": ParallelTempering}),
         *(OPTIMIZER, HIDDEN, MONITOR),
-        replace(VISIBLE, without=("learn_precision", "precision_rate")),
+        replace(VISIBLE, without=("learn_precision", "precision_rate", "corruption")),
         Group("start", {"": RandomWeights}, START),
     ),
     train_trbm: (

@@ -149,8 +149,8 @@ class Rise:
         itself is good to 1.4.
         """
         variance = variance_of_mean(before, weights) + variance_of_mean(after, weights)
-        means = (float(mean_of(scores, weights)) for scores in (before, after))
-        return cls(*means, float(np.sqrt(variance)))
+        start, end = (float(mean_of(scores, weights)) for scores in (before, after))
+        return cls(start, end, float(np.sqrt(variance)))
 
     @classmethod
     def paired(cls, before: Scores, after: Scores, weights: Weights | None = None) -> Rise:
@@ -158,8 +158,8 @@ class Rise:
 
         Where the first score is hard to beat, a small rise counts.
         """
-        means = (float(mean_of(scores, weights)) for scores in (before, after))
-        return cls(*means, float(np.sqrt(variance_of_mean(after - before, weights))))
+        start, end = (float(mean_of(scores, weights)) for scores in (before, after))
+        return cls(start, end, float(np.sqrt(variance_of_mean(after - before, weights))))
 
     @property
     def clear(self) -> bool:

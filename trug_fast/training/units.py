@@ -84,21 +84,25 @@ class BernoulliUnits:
         (in the RBM alone): before each update what is missing in its batch is drawn given the rest,
         by so many Gibbs sweeps from the columns' means; "draw" stands for 5.  By default NaN is an
         error.
+    corruption : float
+        Share of pixels that a coin replaces (in the temporal RBM alone).
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> tf.BernoulliUnits(soft=True)
-    BernoulliUnits(soft=True, missing=None)
+    BernoulliUnits(soft=True, missing=None, corruption=0.0)
     """
 
     kind: ClassVar[str] = "bernoulli"
     soft: bool = False
     missing: Missing = None
+    corruption: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
         settle(self, soft=checks.flag("soft", self.soft))
+        settle(self, corruption=checks.number("corruption", self.corruption, least=0.0, most=1.0))
         _settle_missing(self)
 
 
@@ -118,6 +122,8 @@ class GaussianUnits:
         Rate at which log a moves; the default is the training's.
     missing : "draw" or int, optional
         Take NaN for missing values, as of :class:`BernoulliUnits`.
+    corruption : float
+        Standard deviation of the noise that is added (in the temporal RBM alone).
 
     Examples
     --------
@@ -131,9 +137,11 @@ class GaussianUnits:
     learn_precision: bool = False
     precision_rate: Rate | None = None
     missing: Missing = None
+    corruption: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
+        settle(self, corruption=checks.number("corruption", self.corruption, least=0.0))
         _settle_missing(self)
         if self.precision is not None:
             precision = checks.number("precision", self.precision)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import array_identity
+from trug_fast._common.checks import FloatArray
 
 Weights = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def normalised(weights: Weights, counts: NDArray[Any] | None = None) -> Weights:
     return np.asarray(scaled / np.average(scaled, weights=counts))
 
 
-def mean_of(values: NDArray[Any], weights: Weights | None) -> NDArray[np.float64]:
+def mean_of(values: NDArray[Any], weights: FloatArray | None) -> NDArray[np.float64]:
     """Return the weighted mean over the rows of some values."""
     if weights is None:
         return np.asarray(values.mean(axis=0))

@@ -272,6 +272,8 @@ def _checked_data(
     real, missing = isinstance(visible, GaussianUnits), visible.missing is not None
     if isinstance(visible, GaussianUnits) and visible.learn_precision:
         raise ValueError("visible: learn_precision has no effect in train_rbm, only in train_trbm")
+    if visible.corruption:
+        raise ValueError("visible: corruption has no effect in train_rbm, only in train_trbm")
     soft = isinstance(visible, BernoulliUnits) and visible.soft
     check = check_of(units_of(np.ones(1) if real else None), soft=soft, missing=missing)
     data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
@@ -291,20 +293,19 @@ def _without_zeros(
 ) -> tuple[Any, Weights | None, Data]:
     """Leave out rows of weight 0, where the data are in memory; make the weights 1 on average."""
     kept = weights > 0
-    sparse = hasattr(X, "tocsr")
-    if not kept.all() and (sparse or (isinstance(data, np.ndarray) and mapped(data) is None)):
-        weights = weights[kept]
+    if not kept.all() and hasattr(X, "tocsr"):
+        data, weights = as_rows("X", X.tocsr()[kept], check), weights[kept]
+    elif not kept.all() and isinstance(data, np.ndarray) and mapped(data) is None:
+        data, weights = data[kept], weights[kept]
         if isinstance(X, Resampler):
             X = Resampler(X.intensities[kept], X.seed)
             data = X.epoch(0)
-        else:
-            data = as_rows("X", X.tocsr()[kept], check) if sparse else data[kept]
     if (weights == weights[0]).all():
         return X, None, data
     if not diagnosis.spread(weights).any():
         raise ValueError(
-            "sample_weight is 0 for all of the rows that are scored, up to 1,000 of the data: leave "
-            "rows of weight 0 out"
+            "sample_weight is 0 for all of the rows that are scored, up to 1,000 of the data: "
+            "leave rows of weight 0 out"
         )
     return X, normalised(weights), data
 

@@ -41,8 +41,12 @@ UNIT_RATES = {
 class SequenceSettings(Settings):
     """How to train a temporal RBM, checked by the caller."""
 
-    corruption: float
     start: LinearStart | TemporalModel
+
+    @property
+    def corruption(self) -> float:
+        """How much noise is put on the frames."""
+        return self.visible.corruption
 
     @property
     def learns_visible_precision(self) -> bool:

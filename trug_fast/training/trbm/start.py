@@ -118,10 +118,10 @@ def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
     weights = data.frame_weights()
     weights = None if weights is None else weights[rows]
     costs = [
-        mean_of(np.logaddexp(0.0, scale * odds) - data.frames[rows] * (scale * odds), weights).mean()
+        (np.logaddexp(0.0, scale * odds) - data.frames[rows] * (scale * odds)).mean(axis=1)
         for scale in SCALES
     ]
-    return SCALES[int(np.argmin(costs))]
+    return SCALES[int(np.argmin([mean_of(each, weights) for each in costs]))]
 
 
 class Directions(NamedTuple):

@@ -60,7 +60,6 @@ def train_trbm(
     truncation_rate: Rate | None = None,
     batch_size: int = 4,
     epochs: int = 30,
-    corruption: float = 0.0,
     dtype: Any = "float32",
     sample_weight: ArrayLike | None = None,
     validation: SequencesLike | None = None,
@@ -87,7 +86,10 @@ def train_trbm(
         ``start``, or "trug".
     visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
         The own connections of the visible units start at a linear forecast, whose residuals say how
-        precise Gaussian ones are, if nothing else does.  Left out, it is as in ``start``, or
+        precise Gaussian ones are, if nothing else does.  Both kinds may have a ``corruption``, noise
+        put on frames anew each time a sequence is seen.  A model that has seen only clean frames
+        soon leaves them when it generates; with a little corruption (0.05) it has learned to come
+        back, but forecasts by one frame are less exact.  Left out, it is as in ``start``, or
         "bernoulli".
     sampler : SequenceCD, optional
         Chains, Gibbs sweeps, and the kind of gradient.
@@ -103,11 +105,6 @@ def train_trbm(
     batch_size : int
         Sequences for each update.
     epochs : int
-    corruption : float
-        Share of pixels that a coin replaces, anew each time a sequence is seen; of Gaussian visible
-        units, standard deviation of what is added.  A model that has seen only clean frames soon
-        leaves them when it generates; with a little corruption (0.05) it has learned to come back,
-        but forecasts by one frame are less exact.
     dtype : float32 or float64
         Float type of the model and of all matrix products.
     sample_weight : array_like, shape (n,), optional
@@ -172,7 +169,6 @@ def train_trbm(
         optimizer=chosen,
         average=AVERAGE if chosen.average is None else chosen.average,
         batch_size=checks.count("batch_size", batch_size),
-        corruption=_checked_corruption(corruption, real),
         dtype=checks.float_dtype("dtype", dtype),
         start=origin,
     )
@@ -244,10 +240,6 @@ def _checked_sampler(sampler: SequenceCD | None) -> SequenceCD:
         return SequenceCD()
     checks.kind("sampler", sampler, SequenceCD)
     return sampler
-
-
-def _checked_corruption(corruption: float, real: bool) -> float:
-    return checks.number("corruption", corruption, least=0.0, most=None if real else 1.0)
 
 
 def _identity(data: Sequences | None) -> str | None:
