@@ -191,7 +191,9 @@ CALLS = {
     "Adam": Call(tf.Adam, AVERAGED | {"momentum": SHARE}),
     "TruGUnits": Call(tf.TruGUnits, BENT),
     "GaussianUnits": Call(tf.GaussianUnits, BENT | {"missing": MISSING, "corruption": SHARE}),
-    "BernoulliUnits": Call(tf.BernoulliUnits, {"soft": FLAG, "missing": MISSING, "corruption": SHARE}),
+    "BernoulliUnits": Call(
+        tf.BernoulliUnits, {"soft": FLAG, "missing": MISSING, "corruption": SHARE}
+    ),
     "RateSearch": Call(
         tf.RateSearch, {"rates": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1])))}
     ),

@@ -200,9 +200,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return np.concatenate([self._scores(rows) for rows in self._visible(self._fitted(X))])
 
     @available_if(lambda self: not self._real)  # type: ignore[untyped-decorator]
-    def score(
-        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Mean of :meth:`score_samples`, by the rows' weights; y is ignored."""
         scores = self.score_samples(X)
         weights = as_weights(weights_of(sample_weight, scores), len(scores))

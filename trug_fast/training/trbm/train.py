@@ -86,8 +86,8 @@ def train_trbm(
         ``start``, or "trug".
     visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
         The own connections of the visible units start at a linear forecast, whose residuals say how
-        precise Gaussian ones are, if nothing else does.  Both kinds may have a ``corruption``, noise
-        put on frames anew each time a sequence is seen.  A model that has seen only clean frames
+        precise Gaussian ones are, if nothing else does.  Either kind may have a ``corruption``,
+        noise put on frames anew each time they are seen.  A model that has seen only clean frames
         soon leaves them when it generates; with a little corruption (0.05) it has learned to come
         back, but forecasts by one frame are less exact.  Left out, it is as in ``start``, or
         "bernoulli".
