@@ -14,6 +14,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 import trug_fast as tf
@@ -36,6 +37,11 @@ DIGITS = tf.datasets.load_digits()
 
 # Not run for want of other software or of a setting, which has nothing to do with the estimators.
 ELSEWHERE = ("pandas is not installed", "SCIPY_ARRAY_API is not set")
+# Rows of weight 0 are left out, but repeated rows come in other batches than weighted ones.
+REPEATED = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "batches are drawn: equal on average only"
+    for kind in ("dense", "sparse")
+}
 
 
 @pytest.mark.filterwarnings("ignore")  # some checks warn about themselves
@@ -46,14 +52,16 @@ ELSEWHERE = ("pandas is not installed", "SCIPY_ARRAY_API is not set")
 )
 def test_scikit_learns_own_checks(estimator):
     try:
-        results = check_estimator(estimator, on_skip=None)
+        results = check_estimator(estimator, on_skip=None, expected_failed_checks=REPEATED)
     except TypeError:  # before scikit-learn 1.6, which raises at the first failure
+        estimator._more_tags = lambda: {"_xfail_checks": REPEATED}
         check_estimator(estimator)
         return
     assert len(results) > 40
     for result in results:
         skipped = result["status"] == "skipped"
-        assert result["status"] == "passed" or skipped, result
+        expected = result["status"] == "xfail" and result["check_name"] in REPEATED
+        assert result["status"] == "passed" or skipped or expected, result
         assert not skipped or str(result["exception"]).startswith(ELSEWHERE), result
 
 
@@ -99,8 +107,8 @@ class TestRegressor:
     def test_parameters_are_those_of_training(self):
         apart = {"start", "callbacks", "checkpoint", "rng", "progress", "monitor"}
         for estimator, train, data in (
-            (TGGMRegressor, tf.train_tggm, {"X", "y"}),
-            (RBMTransformer, tf.train_rbm, {"X", "validation", "missing"}),
+            (TGGMRegressor, tf.train_tggm, {"X", "y", "sample_weight"}),
+            (RBMTransformer, tf.train_rbm, {"X", "sample_weight", "validation"}),
         ):
             ours = set(inspect.signature(estimator).parameters) - OWN - {"monitor"}
             assert ours == set(inspect.signature(train).parameters) - data - apart
@@ -111,8 +119,67 @@ class TestRegressor:
         assert {name: regressor.get_params()[name] for name in chosen} == chosen
         assert regressor.fit(YACHT.X_train, YACHT.y_train).n_iter_ <= 3
 
+    def test_weighted_rows_are_repeated_rows_without_draws_of_batches(self):
+        # scikit-learn's own check, which the default cannot pass: rows are held back, in batches.
+        check = getattr(estimator_checks, "check_sample_weight_equivalence_on_dense_data", None)
+        if check is None:
+            pytest.skip("of scikit-learn 1.7 and later")
+        whole = {"batch_size": 1000, "validation": None, "monitor": None, "dtype": "float64"}
+        with pytest.warns(tf.TrainingWarning):
+            check("TGGMRegressor", TGGMRegressor(4, epochs=6, random_state=0, **whole))
+
+    def test_learns_on_by_partial_fit(self):
+        regressor = TGGMRegressor(10, learning_rate=0.01, random_state=0)
+        X, y = YACHT.X_train, YACHT.y_train
+        weights = np.random.default_rng(0).random(len(X))
+        with pytest.raises(ValueError, match="above 0 for some row"):
+            regressor.partial_fit(X, y, sample_weight=np.zeros(len(X)))
+        first = regressor.partial_fit(X, y, sample_weight=weights).model_
+        for _ in range(30):
+            regressor.partial_fit(X, y, weights)
+        assert regressor.n_iter_ == 1 and regressor.score(X, y, weights) > 0.9
+        assert first.n_hidden == 10
+        seed = np.random.RandomState(0).randint(2**31 - 1)
+        own = {"learning_rate": 0.01, "epochs": 1, "validation": None, "monitor": None}
+        fit = tf.train_tggm(X, y, 10, **own, sample_weight=weights, rng=seed, progress=False)
+        np.testing.assert_array_equal(first.input_weights, fit.model.input_weights)
+
 
 class TestTransformer:
+    def test_weights_of_rows(self):
+        X, weights = DIGITS.train[:300], np.random.default_rng(0).random(300)
+        weights[::7] = 0
+        own = {"epochs": 1, "random_state": 3}
+        transformer = RBMTransformer(5, **own).fit(X, sample_weight=weights)
+        seed = np.random.RandomState(3).randint(2**31 - 1)
+        fit = tf.train_rbm(
+            X,
+            5,
+            epochs=1,
+            visible=tf.BernoulliUnits(soft=True),
+            sample_weight=weights,
+            monitor=None,
+            rng=seed,
+            progress=False,
+        )
+        np.testing.assert_array_equal(transformer.components_.T, fit.model.weights)
+        for rows in (X, 20 * X, 20 * X - 3):
+            ours = RBMTransformer(5, **own).fit(rows, sample_weight=weights)
+            less = RBMTransformer(5, **own).fit(rows[weights > 0], None, weights[weights > 0])
+            np.testing.assert_array_equal(ours.components_, less.components_)
+        each = transformer.score_samples(X)
+        expected = np.average(each, weights=weights)
+        assert transformer.score(X, sample_weight=weights) == pytest.approx(expected)
+        assert transformer.score(X) == pytest.approx(each.mean())
+        real = RBMTransformer(5, visible="gaussian", **own)
+        dense = real.fit(X, sample_weight=weights)._range
+        np.testing.assert_allclose(real.fit(sparse.csr_matrix(X), None, weights)._range, dense)
+        counts = np.repeat(X, 2 + (weights > 0.5), axis=0)
+        found = real.fit(X, sample_weight=2 + (weights > 0.5))._range
+        np.testing.assert_allclose(found, real.fit(counts)._range)
+        again = transformer.partial_fit(X, sample_weight=weights).components_
+        assert not np.array_equal(again, ours.components_)
+
     def test_features_serve_a_linear_classifier(self):
         X, labels = DIGITS.train > 0.5, DIGITS.train_labels
         pipeline = make_pipeline(RBMTransformer(50, epochs=5, random_state=0), RidgeClassifier())
@@ -204,7 +271,7 @@ class TestGoingOn:
 @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
 class TestKindsOfData:
     def test_a_sparse_matrix_gives_what_the_array_gives(self, monkeypatch):
-        monkeypatch.setattr("trug_fast.estimators.DENSE", 64 * 100)
+        monkeypatch.setattr("trug_fast.estimators.transformer.DENSE", 64 * 100)
         for scale in (1.0, 3.0):
             X = (scale * DIGITS.train).astype(np.float64)
             dense = RBMTransformer(10, epochs=2, random_state=0).fit(X)

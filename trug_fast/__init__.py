@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         RMSprop,
     )
     from .training.rbm.train import RBMFit, train_rbm
-    from .training.tggm.options import HoldOut, MeanField, Noise
+    from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
     from .training.tggm.train import TGGMFit, train_tggm
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm
@@ -73,6 +73,7 @@ __all__ = [
     "RMSprop",
     "RBMFit",
     "RandomWeights",
+    "RateSearch",
     "SGD",
     "Scaling",
     "SequenceCD",
@@ -131,6 +132,7 @@ _HOMES = {
     "RBMFit": "training.rbm.train",
     "RMSprop": "training.options",
     "RandomWeights": "training.options",
+    "RateSearch": "training.tggm.options",
     "SGD": "training.options",
     "Scaling": "models.scaling",
     "SequenceCD": "training.trbm.options",

@@ -29,7 +29,6 @@ def learner(
         optimizer=tf.Adam(),
         average=0.0,
         batch_size=videos,
-        corruption=0.0,
         dtype=np.dtype("float32"),
         start=tf.LinearStart(order=1),
     )

@@ -121,7 +121,9 @@ def trbm(**more):
 
 
 def tggm(**more):
-    return tf.train_tggm(ROWS, np.arange(20), 3, search=[0.01, 0.02], **FEW | more)
+    return tf.train_tggm(
+        ROWS, np.arange(20), 3, learning_rate=tf.RateSearch([0.01, 0.02]), **FEW | more
+    )
 
 
 def patient_rbm(**more):

@@ -9,6 +9,7 @@ from tests.support.fuzz_arguments import (
     DTYPE,
     ENDS,
     FLAG,
+    MISSING,
     MORE,
     NUMBER,
     OFF,
@@ -134,10 +135,14 @@ CALLS = {
         | {
             "X": X,
             "hidden": HIDDEN,
-            "visible": word("bernoulli", "gaussian", tf.BernoulliUnits(soft=True)),
+            "visible": word(
+                "bernoulli",
+                "gaussian",
+                tf.BernoulliUnits(soft=True),
+                tf.BernoulliUnits(missing=2),
+            ),
             "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),
             "validation": SOME,
-            "missing": Arg("word", ("draw", 2)),
             "monitor": word("auto", "pseudo", "reconstruction", tf.Monitor(every=2, patience=1)),
             "start": Arg("model", (tf.RandomWeights(0.5), RBMS[0], RBMS[2], RBMS[3])),
         },
@@ -148,7 +153,12 @@ CALLS = {
         | {
             "sequences": SEQUENCES,
             "hidden": HIDDEN,
-            "visible": word("bernoulli", "gaussian", tf.GaussianUnits(learn_precision=True)),
+            "visible": word(
+                "bernoulli",
+                "gaussian",
+                tf.GaussianUnits(learn_precision=True),
+                tf.BernoulliUnits(corruption=0.1),
+            ),
             "sampler": Arg(
                 "word",
                 (
@@ -156,7 +166,6 @@ CALLS = {
                     tf.SequenceCD((1, 2), begin="past", gradient="paper", centred=False),
                 ),
             ),
-            "corruption": SHARE,
             "validation": MORE,
             "monitor": word("auto", "prediction", tf.Monitor(every=2, patience=1)),
             "start": Arg("model", (TRBMS[0], tf.LinearStart(1, 0.1), tf.LinearStart(2))),
@@ -181,8 +190,13 @@ CALLS = {
     "RMSprop": Call(tf.RMSprop, AVERAGED),
     "Adam": Call(tf.Adam, AVERAGED | {"momentum": SHARE}),
     "TruGUnits": Call(tf.TruGUnits, BENT),
-    "GaussianUnits": Call(tf.GaussianUnits, BENT),
-    "BernoulliUnits": Call(tf.BernoulliUnits, {"soft": FLAG}),
+    "GaussianUnits": Call(tf.GaussianUnits, BENT | {"missing": MISSING, "corruption": SHARE}),
+    "BernoulliUnits": Call(
+        tf.BernoulliUnits, {"soft": FLAG, "missing": MISSING, "corruption": SHARE}
+    ),
+    "RateSearch": Call(
+        tf.RateSearch, {"rates": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1])))}
+    ),
     "Monitor": Call(tf.Monitor, {"score": word("auto", "rmse"), "every": N, "patience": N}),
     "RandomWeights": Call(tf.RandomWeights, {"scale": NUMBER}),
     "LinearStart": Call(tf.LinearStart, {"order": Arg("count", (1, 2)), "scale": NUMBER}),
@@ -198,7 +212,6 @@ CALLS = {
             "y": Y,
             "objective": word("ml", "moments", "bp", tf.MeanField(2, 0.5)),
             "noise": word("shared", "separate", tf.Noise("separate", learn=False)),
-            "search": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1]))),
             "validation": Arg("number", (0.5, 0.1, None, tf.HoldOut(0.3, refit=False))),
             "monitor": word("rmse", "log_likelihood", tf.Monitor(every=2, patience=1)),
             "start": Arg("model", (TGGMS[0], START)),

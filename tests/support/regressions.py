@@ -95,8 +95,10 @@ def learner(*args, scales=None, seed=0, **more):
     return RegressionLearner(how, scales or plain(how.n_inputs, how.n_outputs), seed)
 
 
-def gradient(run, X, y):
+def gradient(run, X, y, weights=None):
     """Return the objective at a learner, and a copy of its gradient's parts."""
     with one_blas_thread():
-        value = objectives.gradient_of(run.task, run.trained, X, np.ascontiguousarray(y))
+        given = np.ones(len(X), X.dtype) if weights is None else weights
+        data = objectives.WeightedRows(X, np.ascontiguousarray(y), given)
+        value = objectives.gradient_of(run.task, run.trained, data)
     return value, objectives.parts(run.task, run.trained.gradient.copy())

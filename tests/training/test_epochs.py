@@ -86,7 +86,7 @@ def test_another_run_is_not_overwritten(tmp_path):
 def test_stages_of_the_regression(tmp_path, ending):
     stages, path = [], tmp_path / f"run.{ending}"
     data = tf.datasets.load_yacht()
-    options = {"n_hidden": 3, "epochs": 3, "search": [0.01, 0.02], "rng": 0}
+    options = {"n_hidden": 3, "epochs": 3, "learning_rate": tf.RateSearch([0.01, 0.02]), "rng": 0}
 
     def train(checkpoint, *callbacks):
         callbacks = [tf.EpochLog(path), *callbacks]

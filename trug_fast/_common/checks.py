@@ -16,7 +16,7 @@ from .mapping import blocks
 
 FloatArray = NDArray[np.floating[Any]]
 MOST = 2**63 - 1  # what a kernel can count to
-HINT = " (missing='draw' takes NaN for a missing value)"
+HINT = " (visible units with missing='draw' take NaN for a missing value)"
 
 
 def numbers(name: str, value: ArrayLike) -> NDArray[Any]:

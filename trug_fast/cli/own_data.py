@@ -20,6 +20,8 @@ from trug_fast.datasets.tables import column_of
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.trbm import TRBM
 
+from .own_weights import apart, column_of_weights, weights_for
+
 SHARE = 0.1  # of rows or sequences that are tested on
 READING = ("key", "size", "drop", "skip_missing")
 SPLITTING = ("test", "test_share")
@@ -92,7 +94,7 @@ def is_own(
     ValueError
         If it is neither that nor a known name.
     """
-    data, own = arguments.data, [*READING, *SPLITTING, "length", "target"]
+    data, own = arguments.data, [*READING, *SPLITTING, "length", "target", "weights"]
     if data in known:
         for name in own:
             if getattr(arguments, name, None) is not None:
@@ -211,6 +213,7 @@ class FrameSequences(NamedTuple):
     image_shape: tuple[int, int] | None
     scaling: Scaling | None
     columns: Names = None
+    weights: Any = None  # of the sequences to train on
 
 
 class TableSplit(NamedTuple):
@@ -221,6 +224,7 @@ class TableSplit(NamedTuple):
     X_test: Any
     y_test: Any
     columns: Names = None
+    weights: Any = None  # of the rows to train on
 
 
 def frame_sequences(
@@ -228,6 +232,7 @@ def frame_sequences(
 ) -> FrameSequences:
     """Return one's own sequences for a temporal model of these visible units; the last test it."""
     found, shape, names = _sequences(arguments, arguments.data)
+    weights = weights_for(arguments, found, None, "sequence")
     if arguments.test is None:
         tested = tested_of(arguments, len(found), "sequences")
         train, test = found[:-tested], found[-tested:]
@@ -235,6 +240,7 @@ def frame_sequences(
         raise ValueError("--test-share has no effect with --test")
     else:
         train, (test, *_) = found, _sequences(arguments, arguments.test, names)
+    weights = None if weights is None else weights[: len(train)]
     if train[0].shape[1] != test[0].shape[1]:
         raise ValueError(
             f"{arguments.test} has {test[0].shape[1]} columns, {arguments.data} has "
@@ -244,10 +250,10 @@ def frame_sequences(
         own = scaling_for(arguments.data, np.concatenate(train), scaling)
         if own is not None:
             train, test = ([own.apply(x) for x in part] for part in (train, test))
-        return FrameSequences(train, test, shape, own, known_names(names))
+        return FrameSequences(train, test, shape, own, known_names(names), weights)
     full = max(_level_of_frames(arguments.data, part) for part in (train, test))
     train, test = ([x / full if full > 1 else x for x in part] for part in (train, test))
-    return FrameSequences(train, test, shape, None, known_names(names))
+    return FrameSequences(train, test, shape, None, known_names(names), weights)
 
 
 def sequences_for(arguments: argparse.Namespace, model: TRBM) -> list[Any]:
@@ -294,20 +300,22 @@ def _level_of_frames(path: str, sequences: Sequence[Any]) -> float:
 
 def regression_split(arguments: argparse.Namespace) -> TableSplit:
     """Return one's own rows for a regression; some, drawn at random, test it."""
-    X, y, names = _regression(arguments, arguments.data)
+    X, y, names, weights = _regression(arguments, arguments.data)
     kept, tested = split(arguments, len(X))
+    own = None if weights is None else weights[kept]
     if arguments.test is None:
-        return TableSplit(X[kept], y[kept], X[tested], y[tested], known_names(names))
-    X_test, y_test, others = _regression(arguments, arguments.test)
+        return TableSplit(X[kept], y[kept], X[tested], y[tested], known_names(names), own)
+    X_test, y_test, others, _ = _regression(arguments, arguments.test)
     X_test = arranged(arguments.test, X_test, others, names)
     if X.shape[1] != X_test.shape[1]:
         raise ValueError(
             f"{arguments.test} has {X_test.shape[1]} inputs, {arguments.data} has {X.shape[1]}"
         )
-    return TableSplit(X[kept], y[kept], X_test, y_test, known_names(names))
+    return TableSplit(X[kept], y[kept], X_test, y_test, known_names(names), own)
 
 
-def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any, Names]:
+def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any, Names, Any]:
+    """Return inputs, targets, names of the inputs, and the weights of the rows to train on."""
     data = read(arguments, path)
     if arguments.target is None:
         known = "" if data.columns is None else f"; it has {', '.join(data.columns)}"
@@ -318,7 +326,17 @@ def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any, Nam
             f"{path} has the same target {y[0]:g} in all rows: there is nothing to predict; name "
             "another column by --target"
         )
-    return X, y, inputs_of(data, arguments.target)
+    names, column = inputs_of(data, arguments.target), None
+    if arguments.target in data.names:  # an array of its own
+        column = column_of_weights(arguments, X.shape[1], names)
+    else:
+        width = X.shape[1] + 1
+        target = column_of(data.path, width, data.columns, "target", arguments.target)
+        column = column_of_weights(arguments, width, data.columns, target)
+        column = None if column is None else column - (column > target)
+    weights = weights_for(arguments, X, column, "row") if path == arguments.data else None
+    X, names = apart(X, names, column)
+    return X, y, names, weights
 
 
 def inputs_of(data: FileData, target: str) -> Names:

@@ -25,6 +25,7 @@ from .own_data import (
     split,
     stem,
 )
+from .own_weights import apart, column_of_weights, weights_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,8 @@ class VisibleRows:
     scaling : Scaling or None
         How real numbers were standardised.
     columns : tuple of str or None
+    weights : array or None
+        Of the rows that are trained on.
     """
 
     name: str
@@ -50,6 +53,7 @@ class VisibleRows:
     image_shape: tuple[int, int] | None
     scaling: Scaling | None = None
     columns: Names = None
+    weights: Any = None
 
     @property
     def row(self) -> str:
@@ -79,30 +83,38 @@ def visible_rows(
     in the order of these names.
     """
     data = read(arguments, arguments.data)
-    names = data.columns if columns is None else columns
-    rows, shape = arranged(arguments.data, data.rows(), data.columns, columns), data.image_shape
+    whole, shape = data.rows(), data.image_shape
+    column = column_of_weights(arguments, whole.shape[1], data.columns)
+    weights = weights_for(arguments, whole, column, "row")
+    rows, names = apart(whole, data.columns, column)
+    rows = arranged(arguments.data, rows, names, columns)
+    names = names if columns is None else columns
     kept, tested = split(arguments, len(rows))
     train, test = rows[kept], rows[tested]
     if arguments.test is not None:
         other = read(arguments, arguments.test)
-        test = arranged(arguments.test, other.rows(), other.columns, names)
+        test, others = other.rows(), other.columns
+        if others is None and test.shape[1] == whole.shape[1]:
+            test, _ = apart(test, None, column)
+        test = arranged(arguments.test, test, others, names)
     if train.shape[1] != test.shape[1]:
         raise ValueError(
             f"{arguments.test} has {test.shape[1]} columns, {arguments.data} has {train.shape[1]}"
         )
     name, names = stem(arguments.data), known_names(names)
+    weights = None if weights is None else weights[kept]
     if visible == "gaussian":
         if arguments.binarize is not None:
             raise ValueError("--binarize has no effect on real numbers, --visible gaussian")
         own = scaling_for(arguments.data, train, scaling)
         if own is not None:
             train, test = own.apply(train), own.apply(test)
-        return VisibleRows(name, train, test, train, shape, own, names)
+        return VisibleRows(name, train, test, train, shape, own, names, weights)
     levels = _levels(arguments.data, train, test)
     if levels is None:
         train, test = train.astype(np.uint8), test.astype(np.uint8)
-        return VisibleRows(name, train, test, train, shape, columns=names)
-    grey = VisibleRows(name, train, test, train, shape, columns=names)
+        return VisibleRows(name, train, test, train, shape, columns=names, weights=weights)
+    grey = VisibleRows(name, train, test, train, shape, columns=names, weights=weights)
     return _binary(arguments, grey, levels, soft)
 
 

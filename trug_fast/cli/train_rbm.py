@@ -20,6 +20,7 @@ from trug_fast.training.rbm.train import RBMFit, train_rbm
 from . import options
 from .choices import chosen
 from .own_rows import VisibleRows
+from .own_weights import add_weights, few_weights
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
 
 AIS = {"n_temperatures": 5000}  # half as many as of `evaluate`: a first look
@@ -32,6 +33,7 @@ class PixelData:
     rows: Any
     watched: Any
     whole: VisibleRows
+    weights: Any  # of the rows to train on, or None
 
 
 class TrainRBM(TrainCommand):
@@ -48,6 +50,7 @@ class TrainRBM(TrainCommand):
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which images, and how the model is scored."""
         options.add_data(parser)
+        add_weights(parser, "row")
         parser.add_argument(
             "--validation",
             type=float,
@@ -65,15 +68,17 @@ class TrainRBM(TrainCommand):
         if arguments.validation is None:
             if arguments.patience is not None:
                 raise ValueError("--patience needs --validation: test images must not choose")
-            return PixelData(rows, whole.test, whole)
+            return PixelData(rows, whole.test, whole, whole.weights)
         if arguments.binarize == "epoch":
             raise ValueError("--validation needs images that do not change: no --binarize epoch")
         kept, rest = held_back(rows, arguments.validation)
-        return PixelData(kept, rest, whole)
+        weights = None if whole.weights is None else whole.weights[: len(kept)]
+        return PixelData(kept, rest, whole, weights)
 
     def few(self, data: PixelData) -> PixelData:
         """Return two images."""
-        return PixelData(data.whole.train[:2], data.whole.test[:2], data.whole)
+        weights = few_weights(data.weights, 2)
+        return PixelData(data.whole.train[:2], data.whole.test[:2], data.whole, weights)
 
     def words(self, arguments: argparse.Namespace, data: PixelData) -> str:
         """Return how many images there are."""
@@ -84,7 +89,8 @@ class TrainRBM(TrainCommand):
 
     def fit(self, data: PixelData, **settings: Any) -> RBMFit:
         """Train."""
-        found = train_rbm(data.rows, validation=watched(settings, data.watched), **settings)
+        settings |= {"validation": watched(settings, data.watched)}
+        found = train_rbm(data.rows, sample_weight=data.weights, **settings)
         model = found.model.with_scaling(data.whole.scaling)
         return found._replace(model=model.with_columns(data.whole.columns))
 

@@ -19,6 +19,7 @@ from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
 from . import own_data
 from .own_data import TableSplit
+from .own_weights import add_weights, few_weights
 from .predict import write_predictions
 from .training import Figures, Results, TrainCommand, ends_of, rows_of, words_of
 
@@ -38,6 +39,7 @@ class TrainTGGM(TrainCommand):
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which rows."""
         own_data.add_reading(parser, self.sets, "yacht", "target", "skip_missing")
+        add_weights(parser, "row")
         own_data.add_splitting(parser, "rows drawn at random, by --seed")
         parser.add_argument(
             "--data-dir", help="where the files of the named sets lie (or set TRUG_FAST_DATA)"
@@ -58,7 +60,8 @@ class TrainTGGM(TrainCommand):
 
     def few(self, data: TableSplit) -> TableSplit:
         """Return twenty rows."""
-        return data._replace(**{name: part[:20] for name, part in zip(ROWS, data, strict=False)})
+        rows = {name: part[:20] for name, part in zip(ROWS, data, strict=False)}
+        return data._replace(**rows, weights=few_weights(data.weights, len(rows["y_train"])))
 
     def words(self, arguments: argparse.Namespace, data: TableSplit) -> str:
         """Return how many rows there are."""
@@ -68,7 +71,7 @@ class TrainTGGM(TrainCommand):
 
     def fit(self, data: TableSplit, **settings: Any) -> TGGMFit:
         """Train."""
-        found = train_tggm(data.X_train, data.y_train, **settings)
+        found = train_tggm(data.X_train, data.y_train, sample_weight=data.weights, **settings)
         return found._replace(model=found.model.with_columns(data.columns))
 
     def scores(self, arguments: argparse.Namespace, data: TableSplit, fit: TGGMFit) -> Figures:

@@ -18,6 +18,7 @@ from trug_fast.training.trbm.train import TRBMFit, train_trbm
 from . import own_data
 from .choices import chosen
 from .own_data import FrameSequences, Names
+from .own_weights import add_weights, few_weights
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
 
 VIDEOS = {"videos": 200, "test_videos": 20}
@@ -33,6 +34,7 @@ class VideoData(NamedTuple):
     image_shape: tuple[int, int] | None
     scaling: Scaling | None
     columns: Names
+    weights: Any = None  # of the sequences to train on
 
 
 class TrainTRBM(TrainCommand):
@@ -57,6 +59,7 @@ class TrainTRBM(TrainCommand):
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which sequences."""
         own_data.add_reading(parser, self.sets, "balls", "size", "length")
+        add_weights(parser, "sequence", column=False)
         own_data.add_splitting(parser, "the last sequences")
         parser.add_argument("--data-dir", help="where the motion lies (or set TRUG_FAST_DATA)")
         for name, what in VIDEOS.items():
@@ -85,12 +88,14 @@ class TrainTRBM(TrainCommand):
         if rest is None and arguments.patience is not None:
             raise ValueError("--patience needs --validation: test sequences must not choose")
         watched = data.test if rest is None else rest
-        return VideoData(kept, watched, *data[1:])
+        weights = None if data.weights is None else data.weights[: len(kept)]
+        return VideoData(kept, watched, *data[1:])._replace(weights=weights)
 
     def few(self, data: VideoData) -> VideoData:
         """Return two short sequences."""
         short = [x[:3] for x in data.rows if len(x) > 1][:2]
-        return data._replace(rows=short, watched=short, test=short)
+        weights = few_weights(data.weights, len(short))
+        return data._replace(rows=short, watched=short, test=short, weights=weights)
 
     def words(self, arguments: argparse.Namespace, data: VideoData) -> str:
         """Return how many sequences there are."""
@@ -99,7 +104,8 @@ class TrainTRBM(TrainCommand):
 
     def fit(self, data: VideoData, **settings: Any) -> TRBMFit:
         """Train."""
-        found = train_trbm(data.rows, validation=watched(settings, data.watched), **settings)
+        settings |= {"validation": watched(settings, data.watched)}
+        found = train_trbm(data.rows, sample_weight=data.weights, **settings)
         model = found.model.with_scaling(data.scaling).with_columns(data.columns)
         return found._replace(model=model)
 

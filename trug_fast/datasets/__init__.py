@@ -18,6 +18,7 @@ from .images import (
 from .motion import MotionData, load_cmu_motion, load_cmu_skeleton
 from .positions import joint_positions
 from .regression import RegressionData, RegressionSplit, load_uci, load_yacht
+from .similarity import similarity_weights
 from .skeleton import Bone, Skeleton, euler, read_asf
 from .videos import bouncing_balls
 
@@ -46,4 +47,5 @@ __all__ = [
     "read",
     "read_asf",
     "resampler",
+    "similarity_weights",
 ]

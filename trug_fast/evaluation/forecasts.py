@@ -82,6 +82,8 @@ def forecast_errors(
 def linear_fit(sequences: Sequences, order: int, ridge: float) -> LinearFit:
     """Fit each frame to the ``order`` frames before it, by least squares with a penalty.
 
+    Squares of sequences that have weights are weighted.
+
     Raises
     ------
     ValueError
@@ -89,14 +91,15 @@ def linear_fit(sequences: Sequences, order: int, ridge: float) -> LinearFit:
     """
     size, n_visible = 1 + order * sequences.shape[1], sequences.shape[1]
     square, product = np.zeros((size, size)), np.zeros((size, n_visible))
-    total, count = np.zeros(n_visible), 0
-    for x in sequences.split(sequences.frames):
+    total, count = np.zeros(n_visible), 0.0
+    each = np.ones(sequences.shape[0]) if sequences.weights is None else sequences.weights
+    for x, weight in zip(sequences.split(sequences.frames), each, strict=True):
         if len(x) > order:
             past, present = _past(x.astype(np.float64), order), x[order:].astype(np.float64)
-            square += past.T @ past
-            product += past.T @ present
-            total += (present**2).sum(axis=0)
-            count += len(present)
+            square += weight * (past.T @ past)
+            product += weight * (past.T @ present)
+            total += weight * (present**2).sum(axis=0)
+            count += weight * len(present)
     if count == 0:
         raise ValueError(f"no sequence is longer than {order} frames")
     penalty = np.full(size, ridge)

@@ -91,10 +91,14 @@ class Scaling:
         return cls.of_rows(checks.matrix("X", array.reshape(-1, array.shape[-1])))
 
     @classmethod
-    def of_rows(cls, rows: NDArray[Any]) -> Scaling:
+    def of_rows(cls, rows: NDArray[Any], weights: NDArray[np.float64] | None = None) -> Scaling:
         """Take them from a matrix that has been checked."""
-        mean = rows.mean(axis=0, dtype=np.float64)
-        deviation = rows.std(axis=0, dtype=np.float64)
+        if weights is None:
+            mean = rows.mean(axis=0, dtype=np.float64)
+            deviation = rows.std(axis=0, dtype=np.float64)
+        else:
+            mean = np.average(rows.astype(np.float64), axis=0, weights=weights)
+            deviation = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights))
         # That of a constant need not come out as 0.
         flat = (rows == rows[0]).all(axis=0) | (deviation <= FLAT * abs(mean))
         return cls(mean, np.where(flat, 0.0, deviation))

@@ -38,10 +38,17 @@ class Sequences:
     ----------
     frames : ndarray, shape (all frames, n_visible)
     lengths : ndarray of int64, shape (n,)
+    weights : ndarray of float64, shape (n,), optional
+        What each sequence counts for in a training, 1 on average over the frames.
     """
 
-    def __init__(self, frames: NDArray[Any], lengths: NDArray[np.int64]) -> None:
-        self.frames, self.lengths = frames, lengths
+    def __init__(
+        self,
+        frames: NDArray[Any],
+        lengths: NDArray[np.int64],
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.frames, self.lengths, self.weights = frames, lengths, weights
         self.offsets = np.concatenate([[0], np.cumsum(lengths)])
 
     @property
@@ -52,7 +59,13 @@ class Sequences:
     def astype(self, dtype: Any) -> Sequences:
         """Return the same in another float type, so that kernels need no version for each."""
         frames = checks.cast("sequences", self.frames, dtype)
-        return Sequences(np.ascontiguousarray(frames), self.lengths)
+        return Sequences(np.ascontiguousarray(frames), self.lengths, self.weights)
+
+    def frame_weights(self, left_out: int = 0) -> NDArray[np.float64] | None:
+        """Return the weight of each frame, but for so many at the start of each sequence."""
+        if self.weights is None:
+            return None
+        return np.repeat(self.weights, np.maximum(self.lengths - left_out, 0))
 
     def batch(self, chosen: NDArray[np.int64]) -> Batch:
         """Return where the frames of the chosen sequences go."""
@@ -73,7 +86,8 @@ class Sequences:
     def take(self, chosen: NDArray[np.int64]) -> Sequences:
         """Return a copy of the chosen sequences."""
         parts = [self.frames[self.offsets[k] : self.offsets[k + 1]] for k in chosen]
-        return Sequences(np.concatenate(parts), self.lengths[chosen])
+        weights = None if self.weights is None else self.weights[chosen]
+        return Sequences(np.concatenate(parts), self.lengths[chosen], weights)
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Return the parts of an array of all frames, one for each sequence."""

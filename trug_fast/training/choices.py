@@ -19,7 +19,7 @@ from trug_fast.models.truncation import Truncation
 
 from .options import CD, PCD, SGD, Adam, Monitor, ParallelTempering, RandomWeights, RMSprop
 from .rbm.train import train_rbm
-from .tggm.options import HoldOut, MeanField, Noise
+from .tggm.options import HoldOut, MeanField, Noise, RateSearch
 from .tggm.train import train_tggm
 from .trbm.options import LinearStart, SequenceCD
 from .trbm.train import train_trbm
@@ -30,7 +30,10 @@ NONE = "none"  # the word for no scores
 CITATION = r" \((math\.md|mathematics|docs/)[^)]*\)"
 
 # Arguments that are no choices: data, and what cannot be written in words.
-APART = ("X", "y", "sequences", "validation", "start", "callbacks", "checkpoint", "progress", "rng")
+APART = (
+    *("X", "y", "sequences", "sample_weight", "validation", "start"),
+    *("callbacks", "checkpoint", "progress", "rng"),
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Group:
         The field that takes the word, if one does.
     without : sequence of str
         Fields that this training refuses.
+    itself : bool
+        The argument is a choice, too, and stands for itself where no field is given.
     """
 
     argument: str
@@ -56,6 +61,7 @@ class Group:
     names: Mapping[str, str] = field(default_factory=dict)
     word: str = ""
     without: tuple[str, ...] = ()
+    itself: bool = False
 
     def flat(self) -> dict[str, list[str]]:
         """Return the flat names of all fields, and the words of the kinds that have them."""
@@ -113,13 +119,13 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
     train_rbm: (
         Group("sampler", {"pcd": PCD, "cd": CD, "pt": ParallelTempering}),
         *(OPTIMIZER, HIDDEN, MONITOR),
-        replace(VISIBLE, without=("learn_precision", "precision_rate")),
+        replace(VISIBLE, without=("learn_precision", "precision_rate", "corruption")),
         Group("start", {"": RandomWeights}, START),
     ),
     train_trbm: (
         Group("sampler", {"": SequenceCD}),
         *(OPTIMIZER, HIDDEN, MONITOR),
-        replace(VISIBLE, without=("soft",)),
+        replace(VISIBLE, without=("soft", "missing")),
         Group("start", {"": LinearStart}, START),
     ),
     train_tggm: (
@@ -133,6 +139,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
         replace(OPTIMIZER, without=("average",)),
         MONITOR,
         Group("validation", {"": HoldOut}, {"fraction": "validation"}),
+        Group("learning_rate", {"": RateSearch}, {"rates": "search"}, itself=True),
     ),
 }
 
@@ -169,9 +176,9 @@ def choices(train: Train) -> dict[str, Choice]:
     found = {}
     for name, choice in arguments.items():
         group = grouped.get(name)
-        if name in APART or (group is not None and "" in group.kinds):
+        if name in APART or (group is not None and "" in group.kinds and not group.itself):
             continue
-        if group is not None:
+        if group is not None and not group.itself:
             default = default_word(train, group)
             choice = replace(choice, hint=Literal[tuple(group.kinds)], default=default)
         found[name] = choice
@@ -224,6 +231,8 @@ def arguments_of(train: Train, flat: Mapping[str, Any]) -> dict[str, Any]:
             if len(given) > 1:
                 raise ValueError(f"{[*given][-1]} has no effect without scores")
             found[group.argument] = None
+        elif given and group.argument in rest:
+            raise ValueError(f"{group.argument} has no effect beside {[*given][0]}")
         elif given or word is not None:
             found[group.argument] = group.value(train, word, given)
     return found | rest

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 
-from .gathering import TOGETHER, ColumnMeans, Rows, in_parts, rows_together
+from .gathering import TOGETHER, ColumnMeans, Part, Rows, in_parts, rows_together
 from .options import settle
 
 BYTES = 2**27  # of a chunk, if nothing else is said; one more may be read meanwhile
@@ -189,9 +189,7 @@ class RowSource(ABC):
         """Yield all rows in order, some at a time, as checked matrices."""
 
     @abstractmethod
-    def parts(
-        self, learner: ChunkLearner, epoch: int, done: int
-    ) -> Iterator[tuple[NDArray[Any], list[Rows]]]:
+    def parts(self, learner: ChunkLearner, epoch: int, done: int) -> Iterator[Part]:
         """Yield matrices and batches of their rows: an epoch, but for the batches that are done."""
 
     def n_batches(self, learner: ChunkLearner) -> int:
@@ -247,15 +245,15 @@ class ChunkedRows(RowSource):
         """Return the number of batches of an epoch, each of which is of one chunk."""
         return sum(learner.n_batches(length) for length in self.lengths)
 
-    def parts(
-        self, learner: ChunkLearner, epoch: int, done: int
-    ) -> Iterator[tuple[NDArray[Any], list[Rows]]]:
+    def parts(self, learner: ChunkLearner, epoch: int, done: int) -> Iterator[Part]:
         """Yield chunks and their batches."""
+        start = 0
         for number, part in enumerate(self.each()):
             batches = list(learner.batches(len(part), epoch, number))
             if done < len(batches):
-                yield part, batches[done:]
+                yield Part(part, batches[done:], slice(start, start + len(part)))
             done = max(0, done - len(batches))
+            start += len(part)
 
     def identity(self) -> str:
         """Return what makes them the same data; where chunks end matters, if there are several."""
@@ -281,13 +279,12 @@ class SparseRows(RowSource):
             dense = self._matrix[start : start + size].toarray()
             yield self._check(name, dense, self.shape[1])
 
-    def parts(
-        self, learner: ChunkLearner, epoch: int, done: int
-    ) -> Iterator[tuple[NDArray[Any], list[Rows]]]:
+    def parts(self, learner: ChunkLearner, epoch: int, done: int) -> Iterator[Part]:
         """Yield the rows of some batches in their order, and their numbers in it."""
         batches = islice(learner.batches(self.shape[0], epoch), done, None)
         size = self.shape[1] * self._matrix.dtype.itemsize
         for part in in_parts(batches, TOGETHER // (2 * size)):
             ends = np.cumsum([rows.size for rows in part])
-            dense = self._matrix[np.concatenate(part)].toarray()
-            yield checks.numbers(self.name, dense), np.split(np.arange(ends[-1]), ends[:-1])
+            rows = np.concatenate(part)
+            dense = checks.numbers(self.name, self._matrix[rows].toarray())
+            yield Part(dense, np.split(np.arange(ends[-1]), ends[:-1]), rows)

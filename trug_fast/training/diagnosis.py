@@ -13,6 +13,7 @@ from trug_fast._common.mapping import mapped
 
 from .chunks import LOOKED, RowSource
 from .gathering import take
+from .weighing import Weights, mean_of, variance_of_mean
 
 # What one parameter may do to a unit, in nats: odds of e^10,000 leave no draw free.  A connection
 # counts by what one unit does to the other on its way through its range; a bias of a visible unit
@@ -50,9 +51,13 @@ class Columns:
     deviation: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rows: NDArray[Any], real: bool) -> Columns:
-        """Take them from rows of the data."""
+    def of(cls, rows: NDArray[Any], real: bool, weights: Weights | None = None) -> Columns:
+        """Take them from rows of the data, which may have weights."""
         rows = observed(rows)
+        if weights is not None:
+            mean = np.asarray(np.ma.average(rows, axis=0, weights=weights), np.float64)
+            square = np.ma.average((rows - mean) ** 2, axis=0, weights=weights)
+            return cls(mean, np.asarray(np.sqrt(square)) if real else np.ones_like(mean))
         mean = np.asarray(rows.mean(axis=0, dtype=np.float64))
         deviation = np.asarray(rows.std(axis=0, dtype=np.float64)) if real else np.ones_like(mean)
         return cls(mean, deviation)
@@ -136,24 +141,25 @@ class Rise:
     error: float
 
     @classmethod
-    def of(cls, before: Scores, after: Scores) -> Rise:
+    def of(cls, before: Scores, after: Scores, weights: Weights | None = None) -> Rise:
         """Compare the scores of rows, with the noise that either mean has by itself.
 
         The rows are the same, so that the difference is known better than that.  But then any
         small rise is significant: the digits' by 0.20 +- 0.03, where 12 can be had and the score
         itself is good to 1.4.
         """
-        variance = (before.var() + after.var()) / before.size
-        return cls(float(before.mean()), float(after.mean()), float(np.sqrt(variance)))
+        variance = variance_of_mean(before, weights) + variance_of_mean(after, weights)
+        start, end = (float(mean_of(scores, weights)) for scores in (before, after))
+        return cls(start, end, float(np.sqrt(variance)))
 
     @classmethod
-    def paired(cls, before: Scores, after: Scores) -> Rise:
+    def paired(cls, before: Scores, after: Scores, weights: Weights | None = None) -> Rise:
         """Compare the scores of rows with the noise of their differences.
 
         Where the first score is hard to beat, a small rise counts.
         """
-        error = (after - before).std() / np.sqrt(before.size)
-        return cls(float(before.mean()), float(after.mean()), float(error))
+        start, end = (float(mean_of(scores, weights)) for scores in (before, after))
+        return cls(start, end, float(np.sqrt(variance_of_mean(after - before, weights))))
 
     @property
     def clear(self) -> bool:
@@ -182,7 +188,7 @@ def brief(epochs: int, updates: int) -> bool:
 
 
 def spread(data: NDArray[Any] | RowSource) -> NDArray[Any]:
-    """Return evenly spread rows, as many as are scored."""
+    """Return evenly spread rows, as many as are scored; of weights, those of the same rows."""
     if isinstance(data, RowSource):
         return data.sample
     step = max(1, len(data) // ROWS)

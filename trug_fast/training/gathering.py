@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,14 @@ ADDED = 256  # rows that are added up at a time: they stay in cache
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+class Part(NamedTuple):
+    """Batches of an epoch, and a matrix that holds their rows."""
+
+    matrix: Any
+    batches: list[Rows]  # of numbers of rows in the matrix
+    numbers: Rows | slice  # of its rows in all of the data
 
 
 def rows_together(data: NDArray[Any]) -> NDArray[Any]:
@@ -62,8 +70,13 @@ class ColumnMeans:
         self._total, self._count = np.zeros(columns), np.zeros(columns, np.int64)
         self.missing = False
 
-    def add(self, rows: NDArray[Any]) -> None:
-        """Take account of rows."""
+    def add(self, rows: NDArray[Any], weights: Floats | None = None) -> None:
+        """Take account of rows, which may have weights."""
+        if weights is not None:
+            there = ~np.isnan(rows)
+            self._total = add_rows(self._total, np.where(there, rows, 0) * weights[:, None])
+            self._count = self._count + weights @ there
+            return
         total, count = add_rows(self._total, rows), np.full(rows.shape[1], len(rows))
         if np.isnan(total).any():
             there = ~np.isnan(rows)
@@ -93,8 +106,21 @@ def column_means(name: str, data: NDArray[Any]) -> Floats:
     return found.means(name)
 
 
-def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, list[Rows]]]:
-    """Yield a matrix that holds rows of batches in one piece each, and their numbers in it.
+def weighted_means(name: str, parts: Iterable[NDArray[Any]], weights: Floats) -> Floats:
+    """Return the weighted mean of each column of rows that come part by part."""
+    found, start = None, 0
+    for part in parts:
+        found = found or ColumnMeans(part.shape[1])
+        for first, some in blocks(part):
+            begin = start + first
+            found.add(some, weights[begin : begin + len(some)])
+        start += len(part)
+    assert found is not None
+    return found.means(name)
+
+
+def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[Part]:
+    """Yield matrices that hold rows of batches in one piece each.
 
     That is ``data`` itself where it can be.  Of columns too large to be copied whole, and of files,
     the rows of many batches are gathered at a time, from first to last: all is passed through once
@@ -105,7 +131,7 @@ def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, list[Row
     """
     passing = mapped(data) is not None and data.nbytes > TOGETHER
     if not isinstance(data, np.ndarray) or (_lie_together(data) and not passing):
-        yield data, list(batches)
+        yield Part(data, list(batches), slice(None))
         return
     space = np.empty((0, data.shape[1]), data.dtype)
     for part in in_parts(batches, TOGETHER // (data.shape[1] * data.itemsize)):
@@ -118,7 +144,8 @@ def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[tuple[Any, list[Row
                 gather(data, rows[order[within]], space[within])
         place = np.empty_like(rows)
         place[order] = np.arange(rows.size)
-        yield space, np.split(place, np.cumsum([each.size for each in part[:-1]]))
+        ends = np.cumsum([each.size for each in part[:-1]])
+        yield Part(space, np.split(place, ends), rows[order])
 
 
 def take(data: NDArray[Any], rows: Rows) -> NDArray[Any]:

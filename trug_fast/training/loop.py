@@ -25,8 +25,9 @@ from .checkpoints import State, TrainingFile, copy_into
 from .chunks import ChunkLearner, RowSource
 from .diagnosis import QUIET
 from .epochs import EpochEnd
-from .gathering import in_reach
+from .gathering import Part, in_reach
 from .options import Monitor
+from .weighing import Weighted, Weights
 
 HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
 CHOOSES = "validation_score"  # the entry of the history whose highest is of the best model
@@ -115,8 +116,10 @@ class Loop:
         plan: Plan,
         callbacks: Sequence[Callback] = (),
         stage: str | None = None,
+        weights: Weights | None = None,
     ) -> None:
         self.data, self.learner, self.watch, self.plan = data, learner, watch, plan
+        self.weights = weights  # of the rows of a matrix, which updates are given beside it
         self.callbacks, self.stage = callbacks, stage
         self.epoch = self.batch = 0  # done: whole epochs, and batches of the next one
         self.records: dict[str, list[float]] = {}
@@ -214,14 +217,16 @@ class Loop:
         bar.advance(self.done)
         while not self.finished:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
-            for source, part in self._parts(data):
-                while part:
+            for source, batches, numbers in self._parts(data):
+                if self.weights is not None:
+                    source = Weighted(source, self.weights[numbers])
+                while batches:
                     length = self._length(file)
-                    self._go(source, part[:length], bar, interrupts, file)
-                    part = part[length:]
+                    self._go(source, batches[:length], bar, interrupts, file)
+                    batches = batches[length:]
             self._end_epoch(data, bar)
 
-    def _parts(self, data: Any) -> Iterator[tuple[Any, list[Rows]]]:
+    def _parts(self, data: Any) -> Iterator[Part]:
         """Yield the batches that are left of an epoch, with matrices that hold their rows."""
         if isinstance(data, RowSource):
             return data.parts(cast(ChunkLearner, self.learner), self.epoch, self.batch)

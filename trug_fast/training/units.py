@@ -12,6 +12,19 @@ from trug_fast._common import checks
 from .options import chosen, settle
 from .rates import Rate, checked_rate
 
+SWEEPS = 5  # of Gibbs sampling, that draw missing values; see docs/conditionals.md
+Missing = Literal["draw"] | int | None
+
+
+def _settle_missing(units: Any) -> None:
+    """Check how missing values are drawn: "draw" stands for a number of sweeps."""
+    value = units.missing
+    if isinstance(value, str):
+        checks.choice("missing", value, ("draw",))
+        settle(units, missing=SWEEPS)
+    elif value is not None:
+        settle(units, missing=checks.count("missing", value))
+
 
 def _settle_precision(units: Any) -> None:
     """Check how units learn their precision."""
@@ -66,20 +79,31 @@ class BernoulliUnits:
     ----------
     soft : bool
         Accept values between 0 and 1, used as probabilities.
+    missing : "draw" or int, optional
+        Take NaN for values that are missing at random, and learn the likelihood of what is there
+        (in the RBM alone): before each update what is missing in its batch is drawn given the rest,
+        by so many Gibbs sweeps from the columns' means; "draw" stands for 5.  By default NaN is an
+        error.
+    corruption : float
+        Share of pixels that a coin replaces (in the temporal RBM alone).
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> tf.BernoulliUnits(soft=True)
-    BernoulliUnits(soft=True)
+    BernoulliUnits(soft=True, missing=None, corruption=0.0)
     """
 
     kind: ClassVar[str] = "bernoulli"
     soft: bool = False
+    missing: Missing = None
+    corruption: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the field."""
+        """Check the fields."""
         settle(self, soft=checks.flag("soft", self.soft))
+        settle(self, corruption=checks.number("corruption", self.corruption, least=0.0, most=1.0))
+        _settle_missing(self)
 
 
 @dataclass(frozen=True)
@@ -96,6 +120,10 @@ class GaussianUnits:
         Learn a of each unit (in the temporal RBM alone).
     precision_rate : float, (start, end), callable or array, optional
         Rate at which log a moves; the default is the training's.
+    missing : "draw" or int, optional
+        Take NaN for missing values, as of :class:`BernoulliUnits`.
+    corruption : float
+        Standard deviation of the noise that is added (in the temporal RBM alone).
 
     Examples
     --------
@@ -108,9 +136,13 @@ class GaussianUnits:
     precision: float | None = None
     learn_precision: bool = False
     precision_rate: Rate | None = None
+    missing: Missing = None
+    corruption: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
+        settle(self, corruption=checks.number("corruption", self.corruption, least=0.0))
+        _settle_missing(self)
         if self.precision is not None:
             precision = checks.number("precision", self.precision)
             checks.positive("precision", np.array([precision]))

@@ -15,6 +15,7 @@ from . import diagnosis
 from .diagnosis import QUIET, Columns, Rise
 from .options import Monitor
 from .rates import Schedule
+from .weighing import Weights, mean_of
 
 
 class ContrastiveWatch(ABC):
@@ -35,6 +36,8 @@ class ContrastiveWatch(ABC):
         The part of the training data by which it is judged; the validation data, or None.
     from_model : bool
         Training goes on from a model, which need not become much better.
+    weights : ndarray, optional
+        Of what is scored of ``rows``.
     """
 
     yardstick: str  # the score, in words
@@ -49,17 +52,22 @@ class ContrastiveWatch(ABC):
         rate: Schedule,
         *,
         from_model: bool = False,
+        weights: Weights | None = None,
     ) -> None:
-        self.learner, self.rows, self.held_out = learner, rows, held_out
+        self.learner, self.rows, self.held_out, self.weights = learner, rows, held_out, weights
         self.score = None if monitor is None else monitor.score
         self.rate, self.from_model = rate, from_model
         self.real = bool(learner.visible_precision.size)
         self.start = learner.model()
-        self.columns = Columns.of(self.frames(), self.real)
+        self.columns = Columns.of(self.frames(), self.real, self.frame_weights())
 
     @abstractmethod
     def frames(self) -> NDArray[Any]:
         """Return the rows as a matrix."""
+
+    def frame_weights(self) -> Weights | None:
+        """Return the weights of the rows of that matrix."""
+        return self.weights
 
     @abstractmethod
     def each(self, model: Any) -> NDArray[np.float64]:
@@ -99,7 +107,7 @@ class ContrastiveWatch(ABC):
         score, limit = scores["score"], -diagnosis.FALL * self.blind()
         if score >= limit:
             return
-        start = float(self.each(self.start).mean())
+        start = float(mean_of(self.each(self.start), self.weights))
         if not score >= min(limit, diagnosis.FALL * start):
             fault = f"the score fell to {score:.3g}, from {start:.3g} before training"
             raise diagnosis.diverged(epoch, fault, self._slower())
@@ -107,7 +115,8 @@ class ContrastiveWatch(ABC):
     @QUIET
     def verdict(self, epochs: int, model: Any) -> str | None:
         """Return what must be said of a whole run: that its score has not risen, or nothing."""
-        rise, blind = Rise.of(self.each(self.start), self.each(model)), -self.blind()
+        before, after = self.each(self.start), self.each(model)
+        rise, blind = Rise.of(before, after, self.weights), -self.blind()
         # Need not have learned yet, or much more.
         trial = self.from_model or diagnosis.brief(epochs, self.learner.updates)
         if (rise.clear and rise.after > blind) or (trial and not rise.fell):

@@ -11,7 +11,7 @@ from trug_fast.training.tggm.settings import RegressionPace
 
 def data(rows=23):
     rng = np.random.default_rng(0)
-    return Examples(rng.normal(size=(rows, 3)), rng.normal(size=(rows, 2)))
+    return Examples(rng.normal(size=(rows, 3)), rng.normal(size=(rows, 2)), np.ones(rows))
 
 
 @pytest.mark.parametrize("truncation", [PER_UNIT, COMMON, tf.Truncation(0.0, np.inf)])

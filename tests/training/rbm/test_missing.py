@@ -1,5 +1,7 @@
 """Missing values: the gradient is that of the likelihood of what is there."""
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
@@ -23,7 +25,8 @@ NAN = np.nan
 HOLES = np.array(
     [[1, NAN, 0, NAN, 1], [NAN, 1, NAN, NAN, NAN], [0, 0, 1, 1, NAN], [1, 0, 1, 0, 0]], float
 )
-BASE = {"n_hidden": 8, "epochs": 3, "batch_size": 30, "missing": "draw", "rng": 0}
+DRAWN = tf.BernoulliUnits(missing="draw")
+BASE = {"n_hidden": 8, "epochs": 3, "batch_size": 30, "visible": DRAWN, "rng": 0}
 
 
 def small_digits(rows=None):
@@ -101,7 +104,7 @@ def test_it_learns_more_than_from_means():
     options = {"n_hidden": 20, "epochs": 10, "rng": 0, "monitor": None}
     filled = np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes)
     soft = tf.train_rbm(filled, visible=tf.BernoulliUnits(soft=True), **options)
-    drawn = tf.train_rbm(holes, missing="draw", **options)
+    drawn = tf.train_rbm(holes, visible=DRAWN, **options)
     best = tf.train_rbm(whole, **options)
     found = [tf.exact.log_likelihood(fit.model, whole).mean() for fit in (soft, drawn, best)]
     assert found[1] > found[0] + 0.7  # -10.1, -9.2 and -8.7 nats
@@ -112,9 +115,17 @@ def test_it_learns_more_than_from_means():
     "options",
     [
         {"sampler": "cd"},
-        {"sampler": tf.ParallelTempering(3, n_chains=20), "missing": 2, "dtype": "float64"},
-        {"visible": "gaussian", "truncation": "relu", "learning_rate": 0.01},
-        {"visible": tf.BernoulliUnits(soft=True), "hidden": "bernoulli"},
+        {
+            "sampler": tf.ParallelTempering(3, n_chains=20),
+            "visible": tf.BernoulliUnits(missing=2),
+            "dtype": "float64",
+        },
+        {
+            "visible": tf.GaussianUnits(missing="draw"),
+            "truncation": "relu",
+            "learning_rate": 0.01,
+        },
+        {"visible": tf.BernoulliUnits(soft=True, missing=5), "hidden": "bernoulli"},
     ],
 )
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
@@ -132,7 +143,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
     assert_same(whole, again)
     assert np.isfinite(whole.history["validation_score"]).all()
     with pytest.raises(ValueError, match="belongs to another run: .*missing"):
-        other = options | {"missing": 7}
+        other = options | {"visible": replace(options["visible"], missing=7)}
         tf.train_rbm(holes, **other, checkpoint=tf.Checkpoint(path, resume=True))
 
 
@@ -227,11 +238,13 @@ FULL = np.nan_to_num(X)
 @pytest.mark.parametrize(
     ("rows", "options", "kind", "words"),
     [
-        (X, {"missing": None}, ValueError, r"got nan at index \(1, 2\) \(missing='draw' takes NaN"),
-        (FULL, {}, ValueError, "missing has no effect: neither X nor validation has NaN"),
-        (X, {"missing": "mean"}, ValueError, "missing must be one of 'draw', got 'mean'"),
-        (X, {"missing": 0}, ValueError, "missing must be at least 1, got 0"),
-        (X, {"missing": True}, TypeError, "missing must be an int, got True"),
+        (
+            X,
+            {"visible": None},
+            ValueError,
+            r"got nan at index \(1, 2\) \(visible units with missing='draw' take NaN",
+        ),
+        (FULL, {}, ValueError, "missing has no effect, neither X nor validation has NaN"),
         (X, {"monitor": "ais"}, ValueError, "'ais' needs whole rows: .* take 'pseudo' or 'recon"),
         ([[NAN, 0], [NAN, 1]], {}, ValueError, "in each column, got none in column 0"),
         (

@@ -11,7 +11,7 @@ from trug_fast.training.tggm.scaling import Examples
 def test_it_is_the_noise_of_the_highest_likelihood():
     model = regression("separate")
     X, y = rows(model, 200)
-    found = np.exp(calibrated(model, Examples(X, y)))
+    found = np.exp(calibrated(model, Examples(X, y, np.ones(len(X)))))
 
     def likelihood(noise):
         mean, std = model.predict(X, return_std=True)

@@ -20,17 +20,24 @@ PLAIN = tf.HoldOut(refit=False, calibrate=False)
 # epochs that are run: of each rate, and then those of the best one again
 OPTIONS = {
     "per unit": {},
-    "search": {"search": [0.003, (0.01, 0.001)], "truncation": SHARED, "truncation_rate": 0.01},
+    "search": {
+        "learning_rate": tf.RateSearch([0.003, (0.01, 0.001)]),
+        "truncation": SHARED,
+        "truncation_rate": 0.01,
+    },
     "sgd": {"optimizer": tf.SGD(momentum=0.9), "objective": "moments", "noise": "separate"},
     "rmsprop": {"optimizer": "rmsprop", "objective": "bp", "dtype": "float64"},
     "all rows": {"validation": None, "truncation": "relu"},
-    "own rows": {"validation": FRESH, "search": [0.003, 0.01]},
-    "patience": {"monitor": tf.Monitor("log_likelihood", patience=1), "search": [0.3, 0.01]},
+    "own rows": {"validation": FRESH, "learning_rate": tf.RateSearch([0.003, 0.01])},
+    "patience": {
+        "monitor": tf.Monitor("log_likelihood", patience=1),
+        "learning_rate": tf.RateSearch([0.3, 0.01]),
+    },
     "every": {
         "monitor": tf.Monitor("rmse", every=3),
         "learning_rate": lambda share: 0.01 * (1 - share),
     },
-    "diverging": {"search": [1e30, 0.01], "optimizer": "sgd"},
+    "diverging": {"learning_rate": tf.RateSearch([1e30, 0.01]), "optimizer": "sgd"},
     "no refit": {"validation": PLAIN, "noise": tf.Noise(learn=False)},
 }
 

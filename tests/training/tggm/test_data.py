@@ -12,7 +12,7 @@ Y = np.arange(20.0)
 
 
 def sets(validation, seed=0, rows=20):
-    data = RegressionRows.of(X[:rows], Y[:rows], validation)
+    data = RegressionRows.of(X[:rows], Y[:rows], None, validation)
     return data.sets(Scales.of(data.X, data.y).none(), np.dtype(float), seed)
 
 

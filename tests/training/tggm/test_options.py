@@ -28,6 +28,7 @@ def test_words_stand_for_values():
         (lambda: tf.Noise(hidden_variance=0.1), "hidden_variance has no effect on kind='shared'"),
         (lambda: tf.HoldOut(0.0), "fraction must be positive"),
         (lambda: tf.HoldOut(1.0), "fraction must be below 1"),
+        (lambda: tf.RateSearch([]), "rates must hold learning rates, got none"),
         (lambda: as_validation(0.0), "validation must be positive"),
         (lambda: as_validation((1, 2, 3)), "validation must be a pair .X, y., got 3 things"),
         (lambda: as_objective("em"), "objective must be one of 'ml', 'moments', 'bp'"),
@@ -42,6 +43,8 @@ def test_bad_fields(make, message):
     ("make", "message"),
     [
         (lambda: tf.HoldOut(refit="no"), "refit must be True or False"),
+        (lambda: tf.RateSearch(0.1), "rates must be a sequence of learning rates, got 0.1"),
+        (lambda: tf.RateSearch(lambda share: 0.1), "rates must be a sequence of learning rates"),
         (lambda: tf.Noise(learn=1), "learn must be True or False"),
         (lambda: as_objective(tf.Noise()), "objective must be one of .* or made by MeanField"),
         (lambda: as_noise(0.1), "noise must be one of .* or made by Noise"),

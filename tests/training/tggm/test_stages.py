@@ -95,7 +95,9 @@ class TestRowsOfOnesOwn:
             )
 
     def test_a_search_chooses_by_them(self):
-        options = QUICK | dict(validation=self.own, search=[1e-5, (1e-2, 2e-4)])
+        options = QUICK | dict(
+            validation=self.own, learning_rate=tf.RateSearch([1e-5, (1e-2, 2e-4)])
+        )
         fit = tf.train_tggm(*YACHT[:2], **options, rng=0)
         assert fit.learning_rate == (1e-2, 2e-4)
         alone = tf.train_tggm(*YACHT[:2], **QUICK, validation=self.own, rng=0)
@@ -104,7 +106,7 @@ class TestRowsOfOnesOwn:
 
 class TestSearch:
     def test_the_best_rate_is_taken(self):
-        fit = tf.train_tggm(*YACHT[:2], **QUICK, search=(1e-5, 1e-2), rng=0)
+        fit = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=tf.RateSearch((1e-5, 1e-2)), rng=0)
         alone = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=1e-2, rng=0)
         assert fit.learning_rate == 1e-2
         assert_same(fit.model, alone.model)
@@ -115,24 +117,24 @@ class TestSearch:
             return 0.02 * (1 - share) + 1e-4
 
         rates = [1e-6, (1e-6, 1e-7), falls]
-        fit = tf.train_tggm(*YACHT[:2], **QUICK, search=rates, rng=0)
+        fit = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=tf.RateSearch(rates), rng=0)
         assert fit.learning_rate is falls
         np.testing.assert_allclose(fit.history["learning_rate"][:2], [0.0201, falls(1 / 60)])
 
     def test_a_rate_that_diverges_is_left_out(self):
         options = QUICK | dict(optimizer="sgd", epochs=3)
-        fit = tf.train_tggm(*YACHT[:2], **options, search=(1e30, 1e-3), rng=0)
+        fit = tf.train_tggm(*YACHT[:2], **options, learning_rate=tf.RateSearch((1e30, 1e-3)), rng=0)
         assert fit.learning_rate == 1e-3
         with pytest.raises(FloatingPointError, match="use a lower learning_rate"):
             tf.train_tggm(*YACHT[:2], **options, learning_rate=1e30, rng=0)
         with pytest.raises(FloatingPointError, match="lower learning_rate .it began at 1e.31"):
-            tf.train_tggm(*YACHT[:2], **options, search=[1e30, 1e31], rng=0)
+            tf.train_tggm(*YACHT[:2], **options, learning_rate=tf.RateSearch([1e30, 1e31]), rng=0)
 
 
 class TestCallbacks:
     def test_they_see_every_run(self):
         seen = []
-        options = QUICK | dict(epochs=3, search=[0.001, 0.01])
+        options = QUICK | dict(epochs=3, learning_rate=tf.RateSearch([0.001, 0.01]))
         fit = tf.train_tggm(
             *YACHT[:2],
             **options,

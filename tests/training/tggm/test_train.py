@@ -208,9 +208,8 @@ BAD = [
         "learning_rate must have a value for each of the 1 epochs",
     ),
     (dict(learning_rate=-1.0), "learning_rate must be at least 0"),
-    (dict(search=[]), "search must hold learning rates, got none"),
-    (dict(search=[0.1, -1.0]), "search must be at least 0"),
-    (dict(search=[0.1, 0.2], validation=None), "search needs validation"),
+    (dict(learning_rate=tf.RateSearch([0.1, -1.0])), "rates must be at least 0"),
+    (dict(learning_rate=tf.RateSearch([0.1, 0.2]), validation=None), "RateSearch needs validation"),
     (dict(validation=1.0), "validation must be below 1"),
     (dict(validation=0.0), "validation must be positive"),
     (dict(X=np.zeros((1, 2)), y=[0.0], validation=0.9), "too few to hold 1 back"),
@@ -223,13 +222,15 @@ BAD = [
     (dict(truncation="cosine"), "truncation must be one of"),
 ]
 NO_EFFECT = [
-    (dict(search=[0.1], learning_rate=0.1), "learning_rate has no effect beside search"),
     (dict(truncation="relu", truncation_rate=0.1), "truncation_rate has no effect: .* not learned"),
     (dict(optimizer=tf.Adam(average=0.1)), "average=0.1, which has no effect"),
     (dict(validation=None, monitor="rmse"), "monitor has no effect without validation"),
     (dict(validation=None, monitor=tf.Monitor()), "monitor has no effect without validation"),
     (dict(start=OWN, noise=tf.Noise(variance=0.2)), "variance=0.2, which has no effect: .* start"),
-    (dict(search=[0.1, 0.2], monitor=None), "search needs validation, and a monitor"),
+    (
+        dict(learning_rate=tf.RateSearch([0.1, 0.2]), monitor=None),
+        "RateSearch needs validation, and a monitor",
+    ),
 ]
 
 
@@ -248,8 +249,6 @@ def test_bad_arguments(change, message):
         (dict(start=tf.RandomWeights()), "start must be a TruGTGGM, got RandomWeights"),
         (dict(rng=1.5), "rng must be None"),
         (dict(callbacks=print), "callbacks must be a list of functions"),
-        (dict(search=0.1), "search must be a sequence of learning rates"),
-        (dict(search=lambda share: 0.1), "search must be a sequence of learning rates"),
         (dict(validation="0.1"), "validation must be a fraction"),
         (dict(checkpoint=3), "^checkpoint must be a path"),
     ],

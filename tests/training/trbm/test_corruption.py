@@ -20,7 +20,8 @@ def test_corruption_is_what_it_says_and_new_each_time(visible, monkeypatch):
     frames = np.random.default_rng(0).integers(0, 2, (4, 50, 100)).astype(np.float64)
     original = frames.copy()
     options = {"n_hidden": 3, "epochs": 2, "batch_size": 4, "monitor": None, "rng": 0}
-    tf.train_trbm(frames, visible=visible, corruption=0.2, **options)
+    kind = tf.BernoulliUnits if visible == "bernoulli" else tf.GaussianUnits
+    tf.train_trbm(frames, visible=kind(corruption=0.2), **options)
     np.testing.assert_array_equal(frames, original)
     start, first, second = seen
     assert not np.array_equal(first, second) and not np.array_equal(start, first)

@@ -22,7 +22,7 @@ SETTINGS = [
         "hidden": "bernoulli",
         "optimizer": tf.SGD(momentum=0.9),
         "sampler": tf.SequenceCD(n_gibbs=(1, 3), begin="past"),
-        "corruption": 0.1,
+        "visible": tf.BernoulliUnits(corruption=0.1),
     },
     {
         "sampler": tf.SequenceCD(begin="data", gradient="paper-draws"),
@@ -30,10 +30,9 @@ SETTINGS = [
         "optimizer": tf.Adam(average=0.5),
     },
     {
-        "visible": tf.GaussianUnits(learn_precision=True),
+        "visible": tf.GaussianUnits(learn_precision=True, corruption=0.1),
         "truncation": "relu",
         "dtype": "float64",
-        "corruption": 0.1,
     },
 ]
 
@@ -162,7 +161,7 @@ def test_a_checkpoint_belongs_to_its_start_and_its_rates(videos, tmp_path):
         ({"truncation": "relu", "hidden": tf.TruGUnits(-1.0)}, "precision must be positive"),
         ({"truncation": "relu", "truncation_rate": 0.1}, "truncation_rate has no effect"),
         ({"hidden": "bernoulli", "truncation_rate": 0.1}, "truncation_rate has no effect"),
-        ({"corruption": 1.5}, "corruption must be at most 1"),
+        ({"visible": tf.BernoulliUnits(missing=3)}, "missing has no effect in train_trbm"),
     ],
 )
 def test_bad_options(videos, options, words):

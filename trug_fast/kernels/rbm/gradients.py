@@ -20,6 +20,7 @@ class Centring(NamedTuple):
     hidden_offset: np.ndarray  # (hidden,)
     visible_difference: np.ndarray  # (visible,), data mean minus model mean
     hidden_difference: np.ndarray  # (hidden,)
+    model_share: float = 1.0  # what the model's rows count for: the mean of the batch's weights
 
 
 @linked
@@ -35,7 +36,7 @@ def centre_row(gradient, offset, hidden_difference, difference, hidden_offset, s
 
 
 @linked
-def _pack_panel(index, data_mean, model_mean, panels):
+def _pack_panel(index, data_mean, model_mean, model_share, panels):
     ours = words_for(data_mean.shape[0])
     blocks, lanes = panels.shape[1], panels.shape[3]
     word, block = index // blocks, index % blocks
@@ -45,7 +46,7 @@ def _pack_panel(index, data_mean, model_mean, panels):
     if word < ours:
         pack(data_mean, word, start, stop, 1.0 / data_mean.shape[0], panel)
     else:
-        pack(model_mean, word - ours, start, stop, -1.0 / model_mean.shape[0], panel)
+        pack(model_mean, word - ours, start, stop, -model_share / model_mean.shape[0], panel)
 
 
 @linked
@@ -80,7 +81,7 @@ def _gradient_strip(index, data, model, centring, panels, gradient, hidden_shift
         part = gradient[start:stop]
         share = 1.0 / data_visible.shape[0]
         gemm(True, False, share, data_visible[:, start:stop], data_mean, 0.0, part)
-        share = -1.0 / model_visible.shape[0]
+        share = -centring.model_share / model_visible.shape[0]
         gemm(True, False, share, model_visible[:, start:stop], model_mean, 1.0, part)
     shift = hidden_shift[index]
     shift[:] = 0.0
@@ -99,7 +100,7 @@ def _gradient_strip(index, data, model, centring, panels, gradient, hidden_shift
 def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift):
     """Write the centred weight gradient and what it takes from the biases' gradients.
 
-    data, model : gibbs.Phase; all arrays share one float type
+    data, model : gibbs.Phase; all arrays share one float type; means of weighted rows are weighted
     gradient : (visible, hidden), overwritten
     hidden_shift : (STRIPS, hidden), overwritten; its sum over strips is gradient^T visible_offset
     visible_shift : (visible,), overwritten with gradient hidden_offset
@@ -109,6 +110,7 @@ def weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift
     # Both phases' hidden means, each over its number of rows, the model's negative: words of the
     # data, then of the model; blocks of columns; rows of a panel; columns of a panel.
     panels = empty((words, -(-gradient.shape[1] // lanes), WORD, lanes), gradient.dtype)
-    each(_pack_panel, panels.shape[0] * panels.shape[1], (data.mean, model.mean, panels))
+    means = (data.mean, model.mean, centring.model_share, panels)
+    each(_pack_panel, panels.shape[0] * panels.shape[1], means)
     out = (gradient, hidden_shift, visible_shift)
     each(_gradient_strip, STRIPS, (data, model, centring, panels, *out))

@@ -34,6 +34,7 @@ from trug_fast.kernels.tiles import STRIPS
 from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
 from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
+from .weighing import weighted_statistics
 
 # What becomes of the model's chains: they go on, begin anew at the data, or are run by others.
 # Before the first update they start, and that is all.
@@ -79,6 +80,7 @@ class Course(NamedTuple):
     seed: int
     update: int  # number of the first, from 0
     step: int  # of its first sweep
+    weights: np.ndarray  # (rows of all batches,) float64, 1 on average over the data; or none
 
 
 @linked
@@ -93,10 +95,21 @@ def run_chains_from(layers, batch, chains, course, update, n_gibbs, step):
 
 
 @linked
-def sum_rows(matrix, out):
-    """Write the sum of the rows, one after the other."""
+def sum_rows(matrix, weights, out):
+    """Write the sum of the rows, one after the other, by their weights if there are some."""
     for r in range(matrix.shape[0]):
-        add(out, matrix[r], 1.0, int(r > 0))
+        add(out, matrix[r], weights[r] if weights.size > 0 else 1.0, int(r > 0))
+
+
+@linked
+def mean_weight(weights):
+    """Return the mean of the rows' weights, 1 where they have none."""
+    if weights.size == 0:
+        return 1.0
+    total = 0.0
+    for r in range(weights.size):
+        total += weights[r]
+    return total / weights.size
 
 
 @linked
@@ -109,40 +122,43 @@ def _mean_statistics(sums, rows, out):
 
 
 @linked
-def _compare(data, model, trained):
+def _compare(data, model, trained, weights, share):
     """Write means of both phases, and what their differences are the gradients of."""
     visible, hidden, statistics = trained.visible, trained.hidden, trained.statistics
     ours, theirs = data.visible.shape[0], model.visible.shape[0]
-    sum_rows(data.visible, visible[GRADIENT])
+    sum_rows(data.visible, weights, visible[GRADIENT])
     divide(visible[GRADIENT], ours)
-    sum_rows(model.visible, visible[SPACE])
+    sum_rows(model.visible, weights[:0], visible[SPACE])
     divide(visible[SPACE], theirs)
-    add(visible[GRADIENT], visible[SPACE], -1.0, 1)
+    add(visible[GRADIENT], visible[SPACE], -share, 1)
     _mean_statistics(data.sums, ours, statistics[:4])
     _mean_statistics(model.sums, theirs, statistics[4:])
-    add(hidden[MEAN], statistics[0], 1.0, 0)
+    if share > 0.0:
+        add(hidden[MEAN], statistics[0], 1.0 / share, 0)
     for k in range(4):
-        add(statistics[k], statistics[4 + k], -1.0, 1)
+        add(statistics[k], statistics[4 + k], -share, 1)
     add(hidden[GRADIENT], statistics[0], 1.0, 0)
     divide(statistics[1], -2.0)
     divide(statistics[2], -1.0)
 
 
 @linked
-def write_gradient(trained, data, model):
-    """Write the contrastive estimate of the likelihood's gradient (mathematics 2.2 and 2.5).
+def write_gradient(trained, data, model, weights):
+    """Write the contrastive estimate of the likelihood's gradient (mathematics 2.2, 2.5 and 2.6).
 
+    The sums of ``data`` are weighted if its rows are; the model's side counts for as much.
     Offsets of zero give the plain gradient.  That of weights and biases goes to where they are
     stacked; the first rows of ``trained.statistics`` are the plain gradients by the hidden biases,
     the precisions, the lower and the upper ends.
     """
-    _compare(data, model, trained)
+    share = mean_weight(weights)
+    _compare(data, model, trained, weights, share)
     visible, hidden, strips = trained.visible, trained.hidden, trained.hidden[FIRST_STRIP:]
     by_visible, by_hidden = visible[GRADIENT], hidden[GRADIENT]
-    centring = Centring(visible[OFFSET], hidden[OFFSET], by_visible, by_hidden)
+    centring = Centring(visible[OFFSET], hidden[OFFSET], by_visible, by_hidden, share)
     weight_gradient(data, model, centring, trained.weights[GRADIENT], strips, visible[SPACE])
     add(by_visible, visible[SPACE], -1.0, 1)
-    sum_rows(strips, hidden[SPACE])
+    sum_rows(strips, weights[:0], hidden[SPACE])
     add(by_hidden, hidden[SPACE], -1.0, 1)
 
 
@@ -211,10 +227,14 @@ class Given(NamedTuple):
 @linked
 def _update(layers, trained, units, averaged, data, chains, course, i, step):
     """Take one update of a course, with data of which the visible units are known."""
-    pace = course.paces[i]
-    hidden_statistics(layers, data)
+    pace, rows = course.paces[i], data.net.shape[0]
+    weights = course.weights[i * rows : (i + 1) * rows]
+    if weights.size > 0:
+        rarely(weighted_statistics, (layers, data, weights))
+    else:
+        hidden_statistics(layers, data)
     run_chains_from(layers, data, chains, course, course.update + i, int(pace[N_GIBBS]), step)
-    write_gradient(trained, data, chains.phase)
+    write_gradient(trained, data, chains.phase, weights)
     _take_steps(course.rule, trained, units, pace)
     if course.centred:
         approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)

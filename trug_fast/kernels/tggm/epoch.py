@@ -9,8 +9,18 @@ from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.optimizer import Rule, apply_rule
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
 
-from .mean_field import input_net, prior, residual_of, total_of
-from .objectives import FIXED, SHARED, batch_gradient, network_of, new_work, parts, predictive_rows
+from .mean_field import input_net, prior, residual_of
+from .objectives import (
+    FIXED,
+    SHARED,
+    batch_gradient,
+    network_of,
+    new_work,
+    parts,
+    predictive_rows,
+    weigh,
+    weighted_total,
+)
 
 LOG_NOISE = 18.0  # log variances stay between -18 and 18
 
@@ -107,7 +117,7 @@ def gather_rows(source, order, out):
 def train_epoch(task, trained, pace, data, order, batch):
     """Take one step for each batch of rows in ``order``; return the mean objective.
 
-    data : Rows, in the parameters' float type
+    data : WeightedRows, in the parameters' float type
     """
     count = order.size
     full, rest = min(batch, count), count % batch
@@ -118,6 +128,8 @@ def train_epoch(task, trained, pace, data, order, batch):
         work = large if stop - start == full else small
         gather_rows(data.inputs, order[start:stop], work.inputs)
         gather_rows(data.targets, order[start:stop], work.targets)
+        for r in range(stop - start):
+            work.weights[r] = data.weights[order[start + r]]
         total += batch_gradient(task, trained, work) * (stop - start)
         t += 1
         step(task, trained, pace, t)
@@ -125,8 +137,9 @@ def train_epoch(task, trained, pace, data, order, batch):
 
 
 @kernel
-def score(task, trained, inputs, targets):
-    """Return the sums of squared errors and of moment-matched log-likelihoods over all rows."""
+def score(task, trained, data):
+    """Return the weighted sums of squared errors and of moment-matched log-likelihoods of rows."""
+    inputs, targets = data.inputs, data.targets
     block = 256
     network = network_of(task, trained)
     squares, likelihood = 0.0, 0.0
@@ -136,8 +149,10 @@ def score(task, trained, inputs, targets):
         input_net(network, inputs[start : start + rows], work.z)
         prior(network, work.z, work.before, work.bound)
         residual_of(network, targets[start : start + rows], work.before.mean, work.residual)
+        weights = data.weights[start : start + rows]
+        weigh(work.residual, weights, work.pull)
         for o in range(task.outputs):
-            squares += np.dot(work.residual[o], work.residual[o])
+            squares += np.dot(work.pull[o], work.residual[o])
         predictive_rows(task, network, work)
-        likelihood += total_of(work.bound)
+        likelihood += weighted_total(work.bound, weights)
     return squares, likelihood

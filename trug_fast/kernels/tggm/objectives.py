@@ -69,11 +69,20 @@ class Trained(NamedTuple):
     upper: np.ndarray
 
 
+class WeightedRows(NamedTuple):
+    """Rows of data and what each counts for, in the float type of the parameters."""
+
+    inputs: np.ndarray  # (rows, inputs)
+    targets: np.ndarray  # (rows, outputs)
+    weights: np.ndarray  # (rows,), 1 on average
+
+
 class Work(NamedTuple):
     """Working arrays for batches of one size."""
 
     inputs: np.ndarray  # (rows, inputs)
     targets: np.ndarray  # (rows, outputs)
+    weights: np.ndarray  # (rows,)
     z: np.ndarray  # (hidden, rows)
     slope: np.ndarray  # (hidden, rows), gradient by z
     residual: np.ndarray  # (outputs, rows)
@@ -161,10 +170,11 @@ def new_work(task, rows, kind):
     """Return Work for so many rows, of the float type of the array ``kind``."""
     units = empty((2, task.hidden, rows), kind.dtype)
     outputs = empty((3, task.outputs, rows), kind.dtype)
-    single = empty((3, rows), kind.dtype)
+    single = empty((4, rows), kind.dtype)
     return Work(
         empty((rows, task.inputs), kind.dtype),
         empty((rows, task.outputs), kind.dtype),
+        single[3],
         units[0],
         units[1],
         outputs[0],
@@ -180,21 +190,22 @@ def new_work(task, rows, kind):
 
 @linked
 def bound_gradient(task, network, work, own):
-    """Write the gradient of the bound but for the inputs' weights, as sums over rows."""
+    """Write the gradient of the bound but for the inputs' weights, as weighted sums over rows."""
     tau = network.hidden_precision
-    z, slope, residual = work.z, work.slope, work.residual
+    z, slope, residual, weights = work.z, work.slope, work.residual, work.weights
     before, after = work.before, work.after
     copy_rows(before.mean, after.mean)
     infer(network, z, residual, task.cycles, after, work.bound)
-    gemm(False, True, 1.0, residual, after.mean, 0.0, own.output_weights)
-    excess, one = zeros(work.bound.shape, work.bound.dtype), np.ones_like(work.bound)
-    fill(own.log_noise, -0.5 * work.bound.size)
-    # Sums over rows are products with ones: a loop that adds up one number does not vectorise.
-    spread = np.dot(after.variance, one)
+    weigh(residual, weights, work.pull)
+    gemm(False, True, 1.0, work.pull, after.mean, 0.0, own.output_weights)
+    excess = zeros(work.bound.shape, work.bound.dtype)
+    fill(own.log_noise, -0.5 * total_of(weights))
+    # Sums over rows are products with weights: a loop that adds up one number does not vectorise.
+    spread = np.dot(after.variance, weights)
     for j in range(task.hidden):
         old, new, row, out = before.mean[j], after.mean[j], z[j], slope[j]
         for r in range(row.size):
-            out[r] = tau * (new[r] - old[r])
+            out[r] = tau * (new[r] - old[r]) * weights[r]
         if task.one_noise:
             old_variance, variance = before.variance[j], after.variance[j]
             for r in range(row.size):
@@ -204,13 +215,32 @@ def bound_gradient(task, network, work, own):
             weight, precision = network.output_weights[o, j], network.noise_precision[o]
             own.output_weights[o, j] = precision * (own.output_weights[o, j] - weight * spread[j])
             own.log_noise[o] += 0.5 * precision * weight * weight * spread[j]
-    add_ends(task, np.dot(before.at_lower, one), np.dot(after.at_lower, one), own.low_end)
-    add_ends(task, np.dot(after.at_upper, one), np.dot(before.at_upper, one), own.log_width)
+    low, high = np.dot(before.at_lower, weights), np.dot(after.at_upper, weights)
+    add_ends(task, low, np.dot(after.at_lower, weights), own.low_end)
+    add_ends(task, high, np.dot(before.at_upper, weights), own.log_width)
     for o in range(task.outputs):
-        precision, rest = network.noise_precision[o], residual[o]
-        own.output_bias[o] = precision * total_of(rest)
-        own.log_noise[o] += 0.5 * precision * np.dot(rest, rest)
-    return 0.5 * tau * total_of(excess)
+        precision, rest, pull = network.noise_precision[o], residual[o], work.pull[o]
+        own.output_bias[o] = precision * total_of(pull)
+        own.log_noise[o] += 0.5 * precision * np.dot(pull, rest)
+    return 0.5 * tau * weighted_total(excess, weights)
+
+
+@linked
+def weigh(values, weights, out):
+    """Multiply rows (many, rows) by their weights."""
+    for o in range(values.shape[0]):
+        row, target = values[o], out[o]
+        for r in range(target.size):
+            target[r] = row[r] * weights[r]
+
+
+@linked
+def weighted_total(values, weights):
+    """Add up a vector by weights, from its first number to its last."""
+    total = like(values[0], 0.0)
+    for r in range(values.size):
+        total += weights[r] * values[r]
+    return total
 
 
 @linked
@@ -276,8 +306,10 @@ def add_noise_of_unit(network, work, j, lower, upper, excess):
 
 @rare(PREDICTIVE)
 def predictive_gradient(task, network, work, own, shared_noise):
-    """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as sums over rows."""
+    """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as weighted sums."""
     predictive_rows(task, network, work)
+    for each in (work.residual, work.pull, work.widen):
+        weigh(each, work.weights, each)
     squares, before = task.objective == SQUARES, work.before
     pull = work.residual if squares else work.pull
     widen, tau = work.widen, network.hidden_precision
@@ -316,6 +348,7 @@ def predictive_gradient(task, network, work, own, shared_noise):
 def batch_gradient(task, trained, work):
     """Write the gradient of the mean objective over the rows in ``work``; return the objective.
 
+    Each row counts by its weight; sums of them are divided by the number of rows.
     Of SQUARES too the log-likelihood is returned, and the noise follows it: squares know of none.
     The ends' gradients stand in ``low_end`` (by the lower) and ``log_width`` (by the upper one).
     """
@@ -338,13 +371,17 @@ def batch_gradient(task, trained, work):
     share = like(trained.gradient[0], 1.0 / rows)
     for i in range(trained.gradient.size):
         trained.gradient[i] *= share
-    return total_of(work.bound) / rows
+    return weighted_total(work.bound, work.weights) / rows
 
 
 @kernel
-def gradient_of(task, trained, inputs, targets):
-    """Write the gradient of the mean objective over all rows, and return the objective."""
-    work = new_work(task, inputs.shape[0], trained.theta)
-    copy_rows(inputs, work.inputs)
-    copy_rows(targets, work.targets)
+def gradient_of(task, trained, data):
+    """Write the gradient of the mean objective over all rows, and return the objective.
+
+    data : WeightedRows, in the parameters' float type
+    """
+    work = new_work(task, data.inputs.shape[0], trained.theta)
+    copy_rows(data.inputs, work.inputs)
+    copy_rows(data.targets, work.targets)
+    copy(data.weights, work.weights)
     return batch_gradient(task, trained, work)

@@ -14,6 +14,7 @@ from trug_fast.models.truncation import Truncation
 from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.gathering import take
 from trug_fast.training.unit_parameters import Shape
+from trug_fast.training.weighing import Weights, normalised
 
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
@@ -60,20 +61,30 @@ class ByData:
         Where hidden units are cut at the start; None for Bernoulli units.
     precision : float
         d of TruG units.
+    weights : ndarray, shape (rows,), optional
     """
 
     def __init__(
-        self, data: NDArray[Any] | RowSource, truncation: Truncation | None, precision: float
+        self,
+        data: NDArray[Any] | RowSource,
+        truncation: Truncation | None,
+        precision: float,
+        weights: Weights | None = None,
     ) -> None:
         self._data = data.spaced if isinstance(data, RowSource) else data
+        self._weights = None
+        if weights is not None:
+            self._weights = normalised(weights[_looked_at(weights.size)])
         self._truncation, self._precision = truncation, precision
 
     @classmethod
-    def of(cls, data: NDArray[Any] | RowSource, shape: Shape) -> ByData:
+    def of(
+        cls, data: NDArray[Any] | RowSource, shape: Shape, weights: Weights | None = None
+    ) -> ByData:
         """Choose for units of these shapes, by the middle one of their numbers."""
         precision, lower, upper = (float(np.median(values)) for values in shape[:3])
         ends = None if shape.truncation is None else Truncation(lower, upper)
-        return cls(data, ends, precision)
+        return cls(data, ends, precision, weights)
 
     @property
     def scale(self) -> float:
@@ -112,16 +123,19 @@ class ByData:
 
     @cached_property
     def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Rows less the means of columns, 0 where a value is missing; the shares of those there."""
-        count = min(len(self._data), ROWS)
-        at = np.linspace(0, len(self._data) - 1, count).astype(np.int64)
-        rows = take(self._data, at).astype(np.float64)
-        there = ~np.isnan(rows)
+        """Rows less the means of columns, 0 where a value is missing; the shares of those there.
+
+        Weighted rows are multiplied by the roots of their weights: so their products are weighted.
+        """
+        rows = take(self._data, _looked_at(len(self._data))).astype(np.float64)
+        weights = np.ones(len(rows)) if self._weights is None else self._weights
+        root, there = np.sqrt(weights)[:, None], ~np.isnan(rows)
         if there.all():
-            return rows - rows.mean(axis=0), None
-        known = np.maximum(there.sum(axis=0), 1)
-        rows = np.where(there, rows - np.where(there, rows, 0).sum(axis=0) / known, 0)
-        return rows, known / count
+            return root * (rows - (weights[:, None] * rows).mean(axis=0)), None
+        known = np.where(there, weights[:, None], 0).sum(axis=0)
+        known = np.where(known > 0, known, 1.0)
+        means = np.where(there, weights[:, None] * rows, 0).sum(axis=0) / known
+        return root * np.where(there, rows - means, 0), known / len(rows)
 
     @cached_property
     def _products(self) -> NDArray[np.float64]:
@@ -161,6 +175,11 @@ class ByData:
             deviation = (high - low) * math.sqrt(share @ (at - share @ at) ** 2)
         # What has no density or is beyond floats is refused elsewhere.
         return deviation if 0 < deviation < math.inf else 1.0
+
+
+def _looked_at(rows: int) -> NDArray[np.int64]:
+    """Return the numbers of the rows that are looked at."""
+    return np.linspace(0, rows - 1, min(rows, ROWS)).astype(np.int64)
 
 
 def _rounded(value: float) -> float:

@@ -28,6 +28,7 @@ from trug_fast.kernels.rbm.updates import (
     Course,
     Given,
 )
+from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.kernels.tiles import gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_units import units_of
@@ -36,21 +37,30 @@ from trug_fast.training.averages import Averages
 from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.gathering import column_means
+from trug_fast.training.gathering import column_means, weighted_means
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import UnitParameters
+from trug_fast.training.weighing import Weighted, Weights, mean_of
 
 from .missing import Filling
 from .settings import RBMSettings
 from .tempering import Replicas
 
+NONE = np.empty(0)  # weights of rows that have none
+
 
 class RBMLearner:
     """The state of a training run; every update changes it in place."""
 
-    def __init__(self, data: NDArray[Any] | RowSource, settings: RBMSettings, seed: int) -> None:
+    def __init__(
+        self,
+        data: NDArray[Any] | RowSource,
+        settings: RBMSettings,
+        seed: int,
+        sample_weight: Weights | None = None,
+    ) -> None:
         n_visible, n_hidden, dtype = settings.n_visible, settings.n_hidden, settings.dtype
         self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0  # so far
@@ -68,7 +78,9 @@ class RBMLearner:
             part[VALUES] for part in (weights, visible, hidden)
         )
         self.visible_offset, self.hidden_offset = visible[updates.OFFSET], hidden[updates.OFFSET]
-        means = data.means if isinstance(data, RowSource) else column_means("X", data)
+        if sample_weight is not None:
+            want(WEIGHTED)
+        means = _means(data, sample_weight)
         self.filling = Filling(settings.missing, means) if settings.missing else None
         self.visible_offset[:] = means
         self._rescales = self.units.loose(self.visible_precision)
@@ -84,7 +96,7 @@ class RBMLearner:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
         self._averaged = Averaged(*map(np.empty, (weights[0].shape, n_visible, (4, n_hidden))))
         first = data.head(settings.n_chains) if isinstance(data, RowSource) else data
-        self._start(first, base)
+        self._start(first, base, sample_weight)
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
         names = ("precision", "lower", "upper", "hidden_bias")
@@ -92,7 +104,7 @@ class RBMLearner:
         places |= {"weights": self._averaged.weights, "visible_bias": self._averaged.visible_bias}
         self.averages = Averages(self.learned, settings.average, places)
 
-    def _start(self, data: NDArray[Any], base: FloatArray) -> None:
+    def _start(self, data: NDArray[Any], base: FloatArray, weights: Weights | None) -> None:
         """Start offsets and chains at data; set biases such that visible means are those of it."""
         rows = np.arange(self.settings.n_chains) % data.shape[0]
         visible = np.zeros((rows.size, data.shape[1]), self.weights.dtype)
@@ -105,7 +117,10 @@ class RBMLearner:
             for name, values in biases.items():
                 getattr(self, name)[:] = values
             self._run(phase, self.chains, self._course(START, []))
-            self.hidden_offset[:] = phase.means()[0]
+            if weights is None or not weights[rows].any():
+                self.hidden_offset[:] = phase.means()[0]
+            else:
+                self.hidden_offset[:] = mean_of(phase.mean, weights[rows])
             if not biases:
                 self.visible_bias[:] = base - self.weights @ self.hidden_offset
             if self.replicas is not None:
@@ -180,10 +195,13 @@ class RBMLearner:
         return shuffled(self.seed, rows, self.settings.batch_size, epoch, chunk)
 
     def update(
-        self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+        self,
+        data: NDArray[Any] | Weighted,
+        batches: Sequence[NDArray[np.int64]],
+        paces: Sequence[Pace],
     ) -> None:
         """Take a step from each of these batches of rows of ``data``, each at its pace."""
-        done = 0
+        done, data = 0, data if isinstance(data, Weighted) else Weighted(data, NONE)
         while done < len(batches):
             size, alike = batches[done].size, done + 1
             while alike < len(batches) and batches[alike].size == size and not self._alone:
@@ -196,17 +214,17 @@ class RBMLearner:
         return self.replicas is not None or self._rescales or self.filling is not None
 
     def _take(
-        self, data: NDArray[Any], batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+        self, data: Weighted, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
     ) -> int:
         """Do so with batches of one size, and maybe only with the first; return with how many."""
         order, rows = np.concatenate(batches), batches[0].size
         if order.size > len(self._rows):
-            self._rows = np.empty((order.size, data.shape[1]), self.weights.dtype)
+            self._rows = np.empty((order.size, data.rows.shape[1]), self.weights.dtype)
         with computing(self._work(rows)):
-            gather(data, order, self._rows[: order.size])
+            gather(data.rows, order, self._rows[: order.size])
             if self.filling is not None:
                 self.filling.fill(self.layers(), self._rows[:rows], self.seed, self.updates)
-            done = self._step(rows, paces)
+            done = self._step(rows, data.weights[order] if data.weights.size else NONE, paces)
         self.updates += done
         self.steps.taken += done
         self.sweeps += sum(pace.n_gibbs for pace in paces[:done])
@@ -215,7 +233,7 @@ class RBMLearner:
             self.averages.follow(self.updates)
         return done
 
-    def _step(self, rows: int, paces: Sequence[Pace]) -> int:
+    def _step(self, rows: int, weights: Weights, paces: Sequence[Pace]) -> int:
         """Take the updates, each from so many rows; return how many were taken."""
         chains, kind = self.chains, PERSISTENT
         if self.replicas is not None:
@@ -224,7 +242,7 @@ class RBMLearner:
         elif not self.settings.persistent:
             chains, kind = chains.first(rows), FROM_DATA
         batches = self._batch.first(rows)._replace(visible=self._rows)
-        return self._run(batches, chains, self._course(kind, paces))
+        return self._run(batches, chains, self._course(kind, paces, weights))
 
     def _run(self, batches: Phase, chains: Chains, course: Course) -> int:
         """Run the kernel with this object's arrays."""
@@ -235,7 +253,7 @@ class RBMLearner:
         )
         return done
 
-    def _course(self, kind: int, paces: Sequence[Pace]) -> Course:
+    def _course(self, kind: int, paces: Sequence[Pace], weights: Weights = NONE) -> Course:
         """Return rates as the kernel takes them."""
         alone = self._rescales  # averages follow in Python then
         rows = [  # in the order of updates.py
@@ -250,6 +268,7 @@ class RBMLearner:
             self.seed,
             self.updates,
             1 + self.sweeps,  # step 0 started the chains
+            weights,
         )
 
     def _work(self, rows: int) -> float:
@@ -263,3 +282,11 @@ class RBMLearner:
             rates = self.replicas.rates(self.sweeps)
             result |= {"swap_mean": float(rates.mean()), "swap_min": float(rates.min())}
         return result | self.units.brief(pace.truncation_rate, pace.precision_rate)
+
+
+def _means(data: NDArray[Any] | RowSource, weights: Weights | None) -> NDArray[np.float64]:
+    """Return the mean of each column."""
+    if weights is not None:
+        parts = data.each() if isinstance(data, RowSource) else [data]
+        return weighted_means("X", parts, weights)
+    return data.means if isinstance(data, RowSource) else column_means("X", data)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common import checks
 from trug_fast._common.mapping import blocks
 from trug_fast._common.randomness import seed_from
 from trug_fast.evaluation.likelihood import pseudo_at
@@ -25,21 +24,10 @@ from trug_fast.models.visible_units import VisibleUnits
 from trug_fast.training.chunks import Check, RowSource
 from trug_fast.training.gathering import column_means
 
-SWEEPS = 5  # of Gibbs sampling, from the columns' means; see docs/conditionals.md
 FIRST_STEP = 1 << 41  # of the streams, far from those of the chains and of their starts
 
 Data = NDArray[Any] | RowSource
 Floats = NDArray[np.float64]
-
-
-def as_missing(value: object) -> int:
-    """Return the sweeps by which missing values are drawn, 0 where none may be missing."""
-    if value is None:
-        return 0
-    if isinstance(value, str):
-        checks.choice("missing", value, ("draw",))
-        return SWEEPS
-    return checks.count("missing", value)
 
 
 def check_of(units: VisibleUnits, *, soft: bool, missing: bool) -> Check:
@@ -60,7 +48,7 @@ def check_of(units: VisibleUnits, *, soft: bool, missing: bool) -> Check:
 def require_missing(X: Data, validation: Data | None) -> None:
     """Refuse to draw what is missing if nothing is, or a column of X has no value."""
     if not any(_some_missing(data) for data in (X, validation) if data is not None):
-        raise ValueError("missing has no effect: neither X nor validation has NaN")
+        raise ValueError("visible: missing has no effect, neither X nor validation has NaN")
     if not isinstance(X, RowSource):  # which has looked
         column_means("X", X)
 

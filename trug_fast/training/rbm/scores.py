@@ -12,6 +12,7 @@ from trug_fast.evaluation.likelihood import log_likelihood, pseudo_log_likelihoo
 from trug_fast.evaluation.partition import log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import spread
+from trug_fast.training.weighing import Weights, mean_of
 
 from .missing import Filling
 
@@ -25,18 +26,22 @@ def scores(
     sets: dict[str, NDArray[Any]],
     seed: int,
     filling: Filling | None,
+    weights: Weights | None = None,
 ) -> dict[str, float]:
     """Return the score of evenly spread rows of each set; AIS starts at the first one's.
 
     kind : the word of a score, or a function
+    weights : of those rows of the first set
     """
     rows = {name: spread(array) for name, array in sets.items()}
     if callable(kind):
         if filling is not None:
             rows = {name: filling.drawn(model, v, seed) for name, v in rows.items()}
         return {name: checks.number("score", kind(model, v)) for name, v in rows.items()}
+    weighing = dict.fromkeys(rows) | {next(iter(rows)): weights}
     if kind in EACH:
-        return {k: float(EACH[kind](model, v, seed, filling).mean()) for k, v in rows.items()}
+        each = {k: EACH[kind](model, v, seed, filling) for k, v in rows.items()}
+        return {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
     estimate = log_partition(
         model,
         n_chains=CHAINS,
@@ -45,7 +50,8 @@ def scores(
         rng=seed,
         progress=False,
     )
-    return {k: float(log_likelihood(model, v, estimate.log_z).mean()) for k, v in rows.items()}
+    each = {k: log_likelihood(model, v, estimate.log_z) for k, v in rows.items()}
+    return {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
 
 
 def pseudo(

@@ -24,7 +24,11 @@ class RBMSettings(Settings):
 
     n_chains: int
     start: RandomWeights | StaticModel
-    missing: int = 0  # sweeps that draw missing values, if there are some
+
+    @property
+    def missing(self) -> int:
+        """Sweeps that draw missing values, 0 where none may be missing."""
+        return int(self.visible.missing or 0)
 
     @property
     def persistent(self) -> bool:

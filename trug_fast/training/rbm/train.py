@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
+from trug_fast._common.mapping import mapped
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
 from trug_fast.kernels.announcing import announced
@@ -19,7 +20,7 @@ from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.chunks import Chunks, as_rows
+from trug_fast.training.chunks import Check, Chunks, as_rows
 from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import (
@@ -41,6 +42,7 @@ from trug_fast.training.options import (
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import Rates, checked_monitor
 from trug_fast.training.units import BernoulliUnits, GaussianUnits, HiddenLike, VisibleLike
+from trug_fast.training.weighing import Weights, as_weights, normalised, weights_identity
 
 from .defaults import (
     AVERAGE,
@@ -52,7 +54,7 @@ from .defaults import (
     usual_batch_size,
 )
 from .learner import RBMLearner
-from .missing import Data, as_missing, check_of, require_missing
+from .missing import Data, check_of, require_missing
 from .scores import SCORES
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
@@ -86,8 +88,8 @@ def train_rbm(
     batch_size: int | None = None,
     epochs: int = 30,
     dtype: Any = "float32",
+    sample_weight: ArrayLike | None = None,
     validation: ArrayLike | Chunks | None = None,
-    missing: Literal["draw"] | int | None = None,
     monitor: Monitor | Literal["auto", "pseudo", "reconstruction", "ais"] | None = "auto",
     callbacks: Sequence[Callback] = (),
     start: StaticModel | RandomWeights | None = None,
@@ -115,7 +117,9 @@ def train_rbm(
         "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
         standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
         whenever they would leave no density (mathematics 4.1).  The units' precision is not
-        learned.  Left out, it is as in ``start``, or "bernoulli".
+        learned.  Either kind may have ``missing="draw"``: then NaN in X and in ``validation`` is a
+        missing value; each row, and each column of X, needs a value.  Left out, it is as in
+        ``start``, or "bernoulli".
     sampler : PCD, CD, ParallelTempering, "pcd", "cd" or "pt"
         The chains of the model's side: persistent, begun at the batch for every update, or
         persistent with replicas at higher temperatures; with the number of Gibbs sweeps.
@@ -137,13 +141,13 @@ def train_rbm(
     epochs : int
     dtype : float32 or float64
         Float type of the model and of all matrix products.
+    sample_weight : array_like, shape (rows,), optional
+        What each row of X counts for, 0 or more: the weighted mean of the rows' log-likelihoods is
+        ascended, scored and compared (mathematics 2.6), so that a weight of 2 is worth the row
+        twice.  Their scale does not matter.  Rows of weight 0 are left out; in a file or in
+        :class:`Chunks` they stay in their batches, and add nothing.
     validation : array_like, sparse matrix or Chunks, shape (rows, n_visible), optional
-        Scored beside the training data.
-    missing : "draw" or int, optional
-        Take NaN in X and in ``validation`` for values that are missing at random, and learn the
-        likelihood of what is there: before each update what is missing in its batch is drawn given
-        the rest, by so many Gibbs sweeps from the columns' means; "draw" stands for 5.  Each row,
-        and each column of X, needs a value.  By default NaN is an error.
+        Scored beside the training data, each row alike.
     monitor : Monitor, name of a score, or None
         Scored on up to 1,000 rows of each set: "pseudo", the pseudo-log-likelihood, which Gaussian
         visible units do not have; "reconstruction", minus the squared error of reconstructions from
@@ -151,7 +155,7 @@ def train_rbm(
         the log-likelihood by a short AIS run (100 chains, 1,000 temperatures).  "auto" is the first
         of these that the units have.  :class:`Monitor` says how often, and may choose the model.
         Where values are missing, they are drawn, and the score is of those that are there;
-        functions are given drawn rows; there is no "ais".
+        functions are given drawn rows; there is no "ais".  Functions are not told of weights.
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
         :class:`EpochLog` is one that writes to a file.
@@ -208,11 +212,11 @@ def train_rbm(
     """
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible)
-    draws = as_missing(missing)
-    data, held_out = _checked_data(X, validation, units.visible, missing=draws > 0)
-    watched = _checked_monitor(monitor, units.visible, held_out, missing=draws > 0)
+    X, weights, data, held_out = _checked_data(X, sample_weight, validation, units.visible)
+    watched = _checked_monitor(monitor, units.visible, held_out)
     settings, by_data = _settings(
         data,
+        weights,
         units,
         origin,
         truncation=truncation,
@@ -220,7 +224,6 @@ def train_rbm(
         optimizer=as_optimizer(optimizer),
         batch_size=batch_size,
         dtype=checks.float_dtype("dtype", dtype),
-        missing=draws,
     )
     settings = settings.over(checks.count("epochs", epochs))
     rates = _rates(settings, by_data, learning_rate, truncation_rate, epochs)
@@ -230,12 +233,12 @@ def train_rbm(
 
     def identity() -> dict[str, Any]:
         sets = {"X": data_identity(source), "validation": data_identity(held_out)}
-        own = {"epochs": plan.epochs, "monitor": repr(watched)}
+        own = {"epochs": plan.epochs, "monitor": repr(watched)} | weights_identity(weights)
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress):
-        learner = RBMLearner(data, settings, begun.seed)
+        learner = RBMLearner(data, settings, begun.seed, weights)
         watch = RBMWatch(
             learner,
             judged(source),
@@ -243,40 +246,74 @@ def train_rbm(
             watched,
             rates.learning,
             from_model=settings.from_model,
+            weights=None if weights is None else diagnosis.spread(weights),
         )
-        loop = Loop(source, learner, watch, plan, functions)
+        loop = Loop(source, learner, watch, plan, functions, weights=weights)
         interrupted = run_training(loop, begun.file, progress)
     return RBMFit(loop.model(), loop.history(), interrupted)
 
 
+class _Given(NamedTuple):
+    """Data as they are given, checked, without rows of weight 0 where they can be left out."""
+
+    X: Any
+    weights: Weights | None
+    data: Data  # the training data as a matrix, of the first epoch
+    held_out: Data | None
+
+
 def _checked_data(
     X: ArrayLike | Chunks | Resampler,
+    sample_weight: ArrayLike | None,
     validation: ArrayLike | Chunks | None,
     visible: BernoulliUnits | GaussianUnits,
-    *,
-    missing: bool,
-) -> tuple[Data, Data | None]:
-    """Return training data (of the first epoch) and validation data as matrices."""
-    real = isinstance(visible, GaussianUnits)
+) -> _Given:
+    """Return all data, checked."""
+    real, missing = isinstance(visible, GaussianUnits), visible.missing is not None
     if isinstance(visible, GaussianUnits) and visible.learn_precision:
         raise ValueError("visible: learn_precision has no effect in train_rbm, only in train_trbm")
+    if visible.corruption:
+        raise ValueError("visible: corruption has no effect in train_rbm, only in train_trbm")
     soft = isinstance(visible, BernoulliUnits) and visible.soft
     check = check_of(units_of(np.ones(1) if real else None), soft=soft, missing=missing)
     data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
+    weights = as_weights(sample_weight, data.shape[0])
+    if weights is not None:
+        X, weights, data = _without_zeros(X, weights, data, check)
     held_out = None
     if validation is not None:
         held_out = as_rows("validation", validation, check, data.shape[1])
     if missing:
         require_missing(data, held_out)
-    return data, held_out
+    return _Given(X, weights, data, held_out)
+
+
+def _without_zeros(
+    X: Any, weights: Weights, data: Data, check: Check
+) -> tuple[Any, Weights | None, Data]:
+    """Leave out rows of weight 0, where the data are in memory; make the weights 1 on average."""
+    kept = weights > 0
+    if not kept.all() and hasattr(X, "tocsr"):
+        data, weights = as_rows("X", X.tocsr()[kept], check), weights[kept]
+    elif not kept.all() and isinstance(data, np.ndarray) and mapped(data) is None:
+        data, weights = data[kept], weights[kept]
+        if isinstance(X, Resampler):
+            X = Resampler(X.intensities[kept], X.seed)
+            data = X.epoch(0)
+    if (weights == weights[0]).all():
+        return X, None, data
+    if not diagnosis.spread(weights).any():
+        raise ValueError(
+            "sample_weight is 0 for all of the rows that are scored, up to 1,000 of the data: "
+            "leave rows of weight 0 out"
+        )
+    return X, normalised(weights), data
 
 
 def _checked_monitor(
     monitor: Monitor | str | None,
     visible: BernoulliUnits | GaussianUnits,
     held_out: object,
-    *,
-    missing: bool,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
     kind = visible.kind
@@ -286,7 +323,7 @@ def _checked_monitor(
             "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
             "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
         )
-    if missing and score == "ais":
+    if visible.missing is not None and score == "ais":
         raise ValueError(
             "monitor='ais' needs whole rows: with missing values take "
             f"{' or '.join(map(repr, SCORES[kind][:-1]))}"
@@ -296,6 +333,7 @@ def _checked_monitor(
 
 def _settings(
     data: Data,
+    weights: Weights | None,
     units: UnitKinds,
     origin: StaticModel | RandomWeights,
     *,
@@ -304,7 +342,6 @@ def _settings(
     optimizer: Optimizer,
     batch_size: int | None,
     dtype: np.dtype[Any],
-    missing: int,
 ) -> tuple[RBMSettings, ByData]:
     """Return how to train, and what chooses by the data where it is not said."""
     ends = checked_truncation(truncation, units.hidden, origin, BEST_TRUNCATION)
@@ -329,9 +366,8 @@ def _settings(
         n_chains=chains,
         dtype=dtype,
         start=origin,
-        missing=missing,
     )
-    by_data = ByData.of(data, settings.shape())
+    by_data = ByData.of(data, settings.shape(), weights)
     if isinstance(origin, RandomWeights) and origin.scale is None:
         settings = replace(settings, start=RandomWeights(by_data.scale))
     return settings, by_data

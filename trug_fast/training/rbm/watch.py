@@ -43,7 +43,8 @@ class RBMWatch(ContrastiveWatch):
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return the score of each set of data that the run records."""
-        return scores.scores(model, self.score, sets, self.learner.seed, self.learner.filling)
+        seed, filling = self.learner.seed, self.learner.filling
+        return scores.scores(model, self.score, sets, seed, filling, self.weights)
 
     def faster(self) -> str:
         """Return what to change after training that learned nothing."""

@@ -13,7 +13,8 @@ from .scaling import Examples
 def calibrated(model: TruGTGGM, rows: Examples) -> NDArray[np.float64]:
     """Return each output's log noise variance of the highest likelihood of the rows.
 
-    The likelihood is moment-matched; ``model`` is one of standardised rows.
+    The likelihood is moment-matched, that of weighted rows weighted; ``model`` is one of
+    standardised rows.
     """
     from scipy.optimize import minimize_scalar  # here, since its import takes a while
 
@@ -26,7 +27,7 @@ def calibrated(model: TruGTGGM, rows: Examples) -> NDArray[np.float64]:
 
         def loss(log_noise: float, o: int = o) -> float:
             spread = variance[:, o] + np.exp(log_noise)
-            return float((np.log(spread) + square[:, o] / spread).mean())
+            return rows.mean(np.log(spread) + square[:, o] / spread)
 
         found = minimize_scalar(loss, bounds=(-18.0, 5.0), method="bounded")
         result[o] = found.x

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast.kernels.random.philox import USER
 from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.weighing import Weights, as_weights, normalised, weights_identity
 
 from .options import HoldOut
 from .scaling import Examples, Scales
@@ -30,14 +31,19 @@ class RegressionRows:
 
     X: NDArray[Any]
     y: NDArray[Any]  # a matrix
+    weights: Weights | None
     held: int
     own: tuple[NDArray[Any], NDArray[Any]] | None
 
     @classmethod
     def of(
-        cls, X: ArrayLike, y: ArrayLike, validation: HoldOut | tuple[ArrayLike, ArrayLike] | None
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        validation: HoldOut | tuple[ArrayLike, ArrayLike] | None,
     ) -> RegressionRows:
-        """Check them.
+        """Check them, and leave out those of weight 0.
 
         Raises
         ------
@@ -46,19 +52,24 @@ class RegressionRows:
         """
         inputs = checks.matrix("X", X)
         targets = checks.targets("y", y, len(inputs))
+        weights = as_weights(sample_weight, len(inputs))
+        if weights is not None:
+            kept = weights > 0
+            inputs, targets, weights = inputs[kept], targets[kept], weights[kept]
+            weights = None if (weights == weights[0]).all() else normalised(weights)
         if validation is None:
-            return cls(inputs, targets, 0, None)
+            return cls(inputs, targets, weights, 0, None)
         if not isinstance(validation, HoldOut):
             fresh = checks.matrix("X of validation", validation[0], inputs.shape[1])
             aims = checks.targets("y of validation", validation[1], len(fresh), targets.shape[1])
-            return cls(inputs, targets, 0, (fresh, aims))
+            return cls(inputs, targets, weights, 0, (fresh, aims))
         held = max(1, round(validation.fraction * len(inputs)))
         if held >= len(inputs):
             raise ValueError(
                 f"X has n_samples={len(inputs)} rows, too few to hold {held} back; give other rows "
                 "as validation, or None"
             )
-        return cls(inputs, targets, held, None)
+        return cls(inputs, targets, weights, held, None)
 
     def identity(self) -> dict[str, Any]:
         """Return what makes them the same rows."""
@@ -66,11 +77,11 @@ class RegressionRows:
         if self.own is not None:
             named |= {"X of validation": self.own[0], "y of validation": self.own[1]}
         words: dict[str, Any] = {name: data_identity(array) for name, array in named.items()}
-        return words | {"rows held back": self.held}
+        return words | {"rows held back": self.held} | weights_identity(self.weights)
 
     def sets(self, scales: Scales, dtype: np.dtype[Any], seed: int) -> Sets:
         """Return all rows standardised; those held back are drawn at random."""
-        every = scales.apply(self.X, self.y, dtype)
+        every = scales.apply(self.X, self.y, dtype, self.weights)
         if self.own is not None:
             return Sets(every, every, scales.apply(*self.own, dtype))
         if not self.held:

@@ -149,14 +149,18 @@ class RegressionLearner:
         rule = self._optimizer.rule(pace.learning_rate, decays=True)
         speed = epoch.EpochPace(rule, pace.truncation_rate, self.steps)
         size = min(self.settings.batch_size, rows.size)
-        given = mean_field.Rows(*data)
+        given = regression.WeightedRows(*data)
         self.objective = float(epoch.train_epoch(self.task, self.trained, speed, given, rows, size))
         self.updates += 1
         self.steps += -(-rows.size // size)
 
     def score(self, rows: Examples) -> tuple[float, float]:
-        """Return root mean square error and mean log-likelihood (normal, moment-matched)."""
-        squares, likelihood = epoch.score(self.task, self.trained, *rows)
+        """Return root mean square error and mean log-likelihood (normal, moment-matched).
+
+        Both are of rows whose weights are 1 on average.
+        """
+        given = regression.WeightedRows(*rows)
+        squares, likelihood = epoch.score(self.task, self.trained, given)
         return float(np.sqrt(squares / rows.targets.size)), float(likelihood / len(rows.targets))
 
     def fault(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast.training.options import chosen, settle
+from trug_fast.training.rates import Rate
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,33 @@ class HoldOut:
             refit=checks.flag("refit", self.refit),
             calibrate=checks.flag("calibrate", self.calibrate),
         )
+
+
+@dataclass(frozen=True)
+class RateSearch:
+    """Learning rates to try; the best on the rows that are held out is taken.
+
+    Parameters
+    ----------
+    rates : sequence of rates
+        Each a number, a pair (start, end), a function or an array, as ``learning_rate`` is.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.RateSearch([0.003, (0.01, 0.0002)])
+    RateSearch(rates=(0.003, (0.01, 0.0002)))
+    """
+
+    rates: Sequence[Rate]
+
+    def __post_init__(self) -> None:
+        """Check that there are some; what each may be depends on the number of epochs."""
+        if callable(self.rates) or not isinstance(self.rates, Iterable):
+            raise TypeError(f"rates must be a sequence of learning rates, got {self.rates!r}")
+        settle(self, rates=tuple(self.rates))
+        if not self.rates:
+            raise ValueError("rates must hold learning rates, got none")
 
 
 Objective = MeanField | Literal["moments", "bp"]

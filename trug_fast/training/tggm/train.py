@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +27,7 @@ from .options import (
     HoldOut,
     MeanField,
     Noise,
+    RateSearch,
     Validation,
     as_noise,
     as_objective,
@@ -66,12 +67,12 @@ def train_tggm(
     objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
     noise: Noise | Literal["shared", "separate"] = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
-    learning_rate: Rate | None = None,
-    search: Sequence[Rate] | None = None,
+    learning_rate: Rate | RateSearch | None = None,
     truncation_rate: Rate | None = None,
     batch_size: int = 50,
     epochs: int = 300,
     dtype: Any = "float32",
+    sample_weight: ArrayLike | None = None,
     validation: Validation = 0.1,
     monitor: Monitor | Literal["auto", "rmse", "log_likelihood"] | None = "auto",
     callbacks: Sequence[Callback] = (),
@@ -104,17 +105,20 @@ def train_tggm(
         or one of their own, with a noise variance for each output.
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum and weight decay; parameters are not averaged.
-    learning_rate : float, (start, end), callable or array, optional
+    learning_rate : float, (start, end), callable, array or RateSearch, optional
         A pair decays geometrically over the run; a callable gives the rate by the share of the run
         that is done; an array has one an epoch.  Default (0.01, 0.0002); of SGD (0.1, 0.002).
-    search : sequence of rates, optional
-        Learning rates to try, each as above; the best on the held out rows is taken.
+        :class:`RateSearch` has several to try; the best on the held out rows is taken.
     truncation_rate : float, (start, end), callable or array, optional
         The same for truncation points, by default as the learning rate.  They move as the lower
         one and the log of the width, so they cannot cross.
     batch_size, epochs : int
     dtype : float32 or float64
         Of all arithmetic; the model is float64 always.
+    sample_weight : array_like, shape (rows,), optional
+        What each row counts for, 0 or more, in the objective, the scales, scores and calibration:
+        a weight of 2 is worth the row twice (mathematics 5).  Their scale does not matter.  Rows of
+        weight 0 are left out at once.
     validation : float, HoldOut, pair (X, y) or None
         The share of the rows that is held back, in (0, 1); :class:`HoldOut` says what follows.
         Or rows of your own: then all of X is trained on from the beginning, in its own scale, the
@@ -134,8 +138,8 @@ def train_tggm(
         unit if finite).  The optimizer begins anew, and so do rates and the choice of the epoch.
     checkpoint : Checkpoint, str or Path, optional
         As in :func:`train_rbm`, but written between two epochs.  More ``epochs`` than the run had
-        are refused where they would change what has been chosen: with ``search``, or where all rows
-        are trained on in the end.
+        are refused where they would change what has been chosen: with a :class:`RateSearch`, or
+        where all rows are trained on in the end.
     progress : bool, optional
         Show a bar; by default if standard error is a terminal.
     rng : None, int or numpy.random.Generator
@@ -179,7 +183,7 @@ def train_tggm(
     schedule = partial(as_schedule, epochs=checks.count("epochs", epochs))
     split = as_validation(validation)
     how = split if isinstance(split, HoldOut) else None
-    data = RegressionRows.of(X, y, split)
+    data = RegressionRows.of(X, y, sample_weight, split)
     rule = as_optimizer(optimizer)
     settings = RegressionSettings(
         n_inputs=data.X.shape[1],
@@ -196,11 +200,12 @@ def train_tggm(
         dtype=checks.float_dtype("dtype", dtype),
         start=start,
     )
-    rates = _rates(learning_rate, search, LEARNING_RATES[rule.name])
+    rates = _rates(learning_rate, LEARNING_RATES[rule.name])
+    several = isinstance(learning_rate, RateSearch)
     plan = Search(
         rates=tuple(schedule(*rate) for rate in rates),
         epochs=int(epochs),
-        monitor=_monitor(monitor, validated=split is not None, needed=search is not None),
+        monitor=_monitor(monitor, validated=split is not None, needed=several),
         refit=how is not None and how.refit,
         calibrate=how.calibrate if how is not None else split is not None,
     )
@@ -212,7 +217,7 @@ def train_tggm(
     extends = len(plan.rates) == 1 and not plan.refit
     begun = begin("train_tggm", identity, checkpoint, rng, extends=extends)
     with announced("train_tggm", progress):
-        scales = Scales.of(data.X, data.y)
+        scales = Scales.of(data.X, data.y, data.weights)
         sets = data.sets(scales, settings.dtype, begun.seed)
         job = RegressionJob(sets, scales, settings, plan, functions, begun.seed)
         interrupted = run_training(job, begun.file, progress)
@@ -228,20 +233,11 @@ def _units(n_hidden: int | None, start: TruGTGGM | None) -> int:
     return checks.count("n_hidden", n_hidden)
 
 
-def _rates(
-    learning_rate: Rate | None, search: Sequence[Rate] | None, default: Rate
-) -> list[tuple[str, Rate]]:
-    """Return the learning rates to be tried, with the name of the argument."""
-    if search is None:
-        return [("learning_rate", default if learning_rate is None else learning_rate)]
-    if learning_rate is not None:
-        raise ValueError("learning_rate has no effect beside search, which gives the rates to try")
-    if callable(search) or not isinstance(search, Iterable):
-        raise TypeError(f"search must be a sequence of learning rates, got {search!r}")
-    rates = [("search", rate) for rate in search]
-    if not rates:
-        raise ValueError("search must hold learning rates, got none")
-    return rates
+def _rates(learning_rate: Rate | RateSearch | None, default: Rate) -> list[tuple[str, Rate]]:
+    """Return the learning rates to be tried, each with what it is called."""
+    if isinstance(learning_rate, RateSearch):
+        return [("rates", rate) for rate in learning_rate.rates]
+    return [("learning_rate", default if learning_rate is None else learning_rate)]
 
 
 def _monitor(value: Monitor | str | None, *, validated: bool, needed: bool) -> Monitor | None:
@@ -253,5 +249,5 @@ def _monitor(value: Monitor | str | None, *, validated: bool, needed: bool) -> M
         raise ValueError(f"monitor has no effect without validation, got {value!r}")
     found = monitor if validated else None
     if needed and found is None:
-        raise ValueError("search needs validation, and a monitor by which a rate is chosen")
+        raise ValueError("RateSearch needs validation, and a monitor by which a rate is chosen")
     return found

@@ -76,7 +76,8 @@ class RegressionWatch:
         aims = self.judged.targets.astype(np.float64)
         forecast = np.asarray(model.predict(self.judged.inputs))
         error = aims - forecast.reshape(aims.shape)
-        rise = Rise.paired(-(aims**2).sum(axis=1), -(error**2).sum(axis=1))
+        weights = self.judged.weights.astype(np.float64)
+        rise = Rise.paired(-(aims**2).sum(axis=1), -(error**2).sum(axis=1), weights)
         if rise.clear:
             return None
         worse = rise.after < -aims.shape[1] * self._start().score(self.judged)[0] ** 2
@@ -100,7 +101,8 @@ class RegressionWatch:
     @QUIET
     def _usual(self) -> float:
         """Return the error of the model at the start or that of the mean, whichever is more."""
-        mean = float(np.sqrt((self.scored.targets.astype(np.float64) ** 2).mean()))
+        square = self.scored.targets.astype(np.float64) ** 2
+        mean = float(np.sqrt(self.scored.mean(square.mean(axis=1))))
         return max(1.0, self._start().score(self.scored)[0], mean)
 
     def _start(self) -> RegressionLearner:

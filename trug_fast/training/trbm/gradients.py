@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import HIDDEN, ORDER
@@ -16,6 +17,7 @@ from trug_fast.kernels.trbm.filter import run_backward
 from trug_fast.kernels.trbm.frames import add_product, slope_sums
 from trug_fast.models.filter import Filtered, TemporalLayers
 from trug_fast.models.sequences import Batch, Sequences
+from trug_fast.training.weighing import mean_of
 
 from .options import SequenceCD
 
@@ -52,6 +54,8 @@ def estimate(
 ) -> dict[str, Any]:
     """Return the estimated gradient of the log-likelihood per frame, by all parameters.
 
+    Frames of sequences that have weights count by them, on both sides: each has its own chain.
+
     Matrices lead from past to present, as in TemporalLayers.  The initial biases' gradients are per
     sequence instead: few frames have them, and they would hardly move.
 
@@ -77,24 +81,39 @@ def estimate(
     n_gibbs, seed, _, first_step = draws
     gibbs.model_phase(seen.layers, chains, n_gibbs, False, seed, first_step)
     by_hidden, delta = mean - phase.mean, np.zeros_like(seen.net)
+    # Means in place of the last draws: the same on average, with less noise.
+    by_visible, weights = seen.visible - chains.visible_mean, _weights_of(sequences, batch)
+    model_mean = phase.mean
+    if weights is not None:
+        for rows in (by_visible, by_hidden):
+            rows *= weights[:, None]
+        mean, model_mean = (rows * weights[:, None] for rows in (mean, model_mean))
     if full:
         error = np.empty_like(delta)
         back = np.ascontiguousarray(own.hidden_to_hidden.T)
         run_backward(back, batch.starts, by_hidden, variance, delta, error)
         by_hidden += error
         mean = mean + error
-    result = _weights(gibbs.Phase(seen.visible, seen.net, mean, phase.sums), phase, offsets)
-    # Means in place of the last draws: the same on average, with less noise.
-    by_visible = seen.visible - chains.visible_mean
+    data = gibbs.Phase(seen.visible, seen.net, mean, phase.sums)
+    result = _weights(data, phase._replace(mean=model_mean), weights, offsets)
     past = seen.past_visible, seen.past_hidden
     _biases(result, past, by_visible, by_hidden, batch.first, offsets)
-    result["hidden_offset"] = seen.state.mean(axis=0)
+    result["hidden_offset"] = mean_of(seen.state, weights)
     if units:
-        result |= _units(layers, seen.net, delta, phase)
+        result |= _units(layers, seen.net, delta, phase, weights)
     if layers.visible_precision.size:
-        squares = (chains.visible_mean**2 - seen.visible**2).mean(axis=0)
-        result["visible_precision"] = 0.5 * (squares + 1 / layers.visible_precision)
+        squares, each = chains.visible_mean**2 - seen.visible**2, 1.0
+        if weights is not None:
+            squares, each = squares * weights[:, None], weights.mean()
+        own_noise = each / layers.visible_precision
+        result["visible_precision"] = 0.5 * (squares.mean(axis=0) + own_noise)
     return result
+
+
+def _weights_of(sequences: Sequences, batch: Batch) -> FloatArray | None:
+    """Return the weights of a batch's frames in the float type of the frames, if there are some."""
+    every = sequences.frame_weights()
+    return None if every is None else every[batch.rows].astype(sequences.frames.dtype)
 
 
 def _starts(
@@ -116,15 +135,20 @@ def _starts(
     return hidden
 
 
-def _weights(data: gibbs.Phase, model: gibbs.Phase, offsets: Offsets) -> dict[str, Any]:
-    """Return the centred gradient of W1, and what it takes from the biases' gradients."""
+def _weights(
+    data: gibbs.Phase, model: gibbs.Phase, weights: FloatArray | None, offsets: Offsets
+) -> dict[str, Any]:
+    """Return the centred gradient of W1, and what it takes from the biases' gradients.
+
+    The means of both phases are weighted already.
+    """
     gradient = np.empty((data.visible.shape[1], data.mean.shape[1]), data.visible.dtype)
     hidden_shift = np.zeros((STRIPS, gradient.shape[1]), gradient.dtype)
     visible_shift = np.zeros(gradient.shape[0], gradient.dtype)
     centring = Centring(
         offsets.visible,
         offsets.hidden,
-        data.visible.mean(axis=0) - model.visible.mean(axis=0),
+        _summed(data.visible, weights) - _summed(model.visible, weights),
         data.mean.mean(axis=0) - model.mean.mean(axis=0),
     )
     weight_gradient(data, model, centring, gradient, hidden_shift, visible_shift)
@@ -133,6 +157,13 @@ def _weights(data: gibbs.Phase, model: gibbs.Phase, offsets: Offsets) -> dict[st
         "hidden_shift": hidden_shift.sum(axis=0),
         "visible_shift": visible_shift,
     }
+
+
+def _summed(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Return the weighted sum of rows over their number."""
+    if weights is None:
+        return np.asarray(rows.mean(axis=0))
+    return np.asarray(weights @ rows / len(rows), rows.dtype)
 
 
 def _biases(
@@ -168,14 +199,32 @@ def _biases(
 
 
 def _units(
-    layers: gibbs.Layers, net: FloatArray, delta: FloatArray, model: gibbs.Phase
+    layers: gibbs.Layers,
+    net: FloatArray,
+    delta: FloatArray,
+    model: gibbs.Phase,
+    weights: FloatArray | None,
 ) -> dict[str, Any]:
     """Return the gradients by the hidden units' own parameters."""
     slopes = np.zeros((len(model.sums), 6, net.shape[1]))
     slope_sums(layers, net, delta, slopes)
     ours, theirs = slopes.sum(axis=0) / len(net), model.means()
+    if weights is not None:
+        ours[:3] = _weighted_statistics(layers, net, weights)
+        theirs[1:] = _weighted_statistics(layers, model.net, weights)
     return {
         "precision": 0.5 * (theirs[1] - ours[0]) + ours[3],
         "lower": theirs[2] - ours[1] + ours[4],
         "upper": ours[2] - theirs[3] + ours[5],
     }
+
+
+def _weighted_statistics(
+    layers: gibbs.Layers, net: FloatArray, weights: FloatArray
+) -> NDArray[np.float64]:
+    """Return the weighted sums, over the number of rows, of E[h^2] and of both end densities."""
+    found = gibbs.Moments(net, *(np.empty_like(net) for _ in range(4)))
+    gibbs.moments_from_net(layers, found)
+    squares = found.variance + found.mean**2
+    each = squares, np.exp(found.log_low), np.exp(found.log_high)
+    return np.array([weights.astype(np.float64) @ rows / len(net) for rows in each])

@@ -30,7 +30,7 @@ from trug_fast.training.unit_parameters import UnitParameters
 from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
 from .settings import SequenceSettings, TemporalModel
-from .start import initial_parameters
+from .start import initial_parameters, mean_frame
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
@@ -68,7 +68,7 @@ class TRBMLearner:
         settings, sizes = self.settings, self.own["weights"].shape
         offsets = Offsets(*(np.zeros(size, settings.dtype) for size in sizes))
         if settings.sampler.centred:
-            offsets.visible[:] = data.frames.mean(axis=0, dtype=np.float64)
+            offsets.visible[:] = mean_frame(data)
             offsets.hidden[:] = 0.5 if self.units.bernoulli else self.units.middle(offsets.hidden)
         return offsets
 

@@ -41,8 +41,12 @@ UNIT_RATES = {
 class SequenceSettings(Settings):
     """How to train a temporal RBM, checked by the caller."""
 
-    corruption: float
     start: LinearStart | TemporalModel
+
+    @property
+    def corruption(self) -> float:
+        """How much noise is put on the frames."""
+        return self.visible.corruption
 
     @property
     def learns_visible_precision(self) -> bool:
@@ -62,6 +66,8 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
     ends = checked_truncation(truncation, hidden, start, BEST_TRUNCATION[visible.kind])
     if isinstance(visible, BernoulliUnits) and visible.soft:
         raise ValueError("visible: soft has no effect in train_trbm, which takes values in [0, 1]")
+    if visible.missing is not None:
+        raise ValueError("visible: missing has no effect in train_trbm, which takes whole frames")
     if not isinstance(start, LinearStart):
         units = UnitKinds(settings.n_hidden, hidden, visible)
         require_agreement(start, settings.n_visible, units)

@@ -15,6 +15,7 @@ from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
 from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.units import GaussianUnits
+from trug_fast.training.weighing import mean_of
 
 from .settings import SequenceSettings, TemporalModel
 
@@ -27,6 +28,14 @@ OFF = 30.0  # net input that silences a unit
 SHARE = 0.75  # of the hidden units at most is built
 
 Array = NDArray[Any]
+
+
+def mean_frame(data: Sequences) -> NDArray[np.float64]:
+    """Return the mean frame, by the sequences' weights if they have some."""
+    weights = data.frame_weights()
+    if weights is not None:
+        return mean_of(data.frames.astype(np.float64), weights)
+    return np.asarray(data.frames.mean(axis=0, dtype=np.float64))
 
 
 class WorkingPoint(NamedTuple):
@@ -106,11 +115,13 @@ def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
     later = np.delete(np.arange(data.frames.shape[0]), data.offsets[:-1])
     rows = later[:: max(1, later.size // SCALED)]
     odds = coefficients[0] + data.frames[rows - 1] @ coefficients[1:]
+    weights = data.frame_weights()
+    weights = None if weights is None else weights[rows]
     costs = [
-        (np.logaddexp(0.0, scale * odds) - data.frames[rows] * (scale * odds)).mean()
+        (np.logaddexp(0.0, scale * odds) - data.frames[rows] * (scale * odds)).mean(axis=1)
         for scale in SCALES
     ]
-    return SCALES[int(np.argmin(costs))]
+    return SCALES[int(np.argmin([mean_of(each, weights) for each in costs]))]
 
 
 class Directions(NamedTuple):
@@ -137,7 +148,7 @@ def _directions(data: Sequences, precision: Array) -> Directions:
     steps = np.concatenate([np.diff(x, axis=0) for x in data.split(data.frames)]) * root
     p, size, q = np.linalg.svd(second)
     moves, spread = (steps @ p).std(axis=0), (data.frames * root @ p).std(axis=0)
-    mean = data.frames.mean(axis=0, dtype=np.float64) * root
+    mean = mean_frame(data) * root
     return Directions(root, p, size, q, spread, moves, mean, fit[0] * root, first + second)
 
 

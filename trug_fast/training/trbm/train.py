@@ -6,6 +6,9 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
@@ -22,6 +25,7 @@ from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike
+from trug_fast.training.weighing import as_weights, normalised, weights_identity
 
 from .learner import TRBMLearner
 from .options import LinearStart, SequenceCD
@@ -56,8 +60,8 @@ def train_trbm(
     truncation_rate: Rate | None = None,
     batch_size: int = 4,
     epochs: int = 30,
-    corruption: float = 0.0,
     dtype: Any = "float32",
+    sample_weight: ArrayLike | None = None,
     validation: SequencesLike | None = None,
     monitor: Monitor | Literal["auto", "prediction"] | None = "auto",
     callbacks: Sequence[Callback] = (),
@@ -82,7 +86,10 @@ def train_trbm(
         ``start``, or "trug".
     visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
         The own connections of the visible units start at a linear forecast, whose residuals say how
-        precise Gaussian ones are, if nothing else does.  Left out, it is as in ``start``, or
+        precise Gaussian ones are, if nothing else does.  Either kind may have a ``corruption``,
+        noise put on frames anew each time they are seen.  A model that has seen only clean frames
+        soon leaves them when it generates; with a little corruption (0.05) it has learned to come
+        back, but forecasts by one frame are less exact.  Left out, it is as in ``start``, or
         "bernoulli".
     sampler : SequenceCD, optional
         Chains, Gibbs sweeps, and the kind of gradient.
@@ -98,15 +105,13 @@ def train_trbm(
     batch_size : int
         Sequences for each update.
     epochs : int
-    corruption : float
-        Share of pixels that a coin replaces, anew each time a sequence is seen; of Gaussian visible
-        units, standard deviation of what is added.  A model that has seen only clean frames soon
-        leaves them when it generates; with a little corruption (0.05) it has learned to come back,
-        but forecasts by one frame are less exact.
     dtype : float32 or float64
         Float type of the model and of all matrix products.
+    sample_weight : array_like, shape (n,), optional
+        What each sequence counts for, with all its frames, 0 or more, as of the rows of
+        :func:`train_rbm`.  Sequences of weight 0 are left out at once.
     validation : array_like or list, optional
-        Scored beside the training data.
+        Scored beside the training data, each sequence alike.
     monitor : Monitor, "prediction" or None
         Up to 20 sequences of each set are scored by minus the prediction error (by mean field).
     callbacks : sequence of callables
@@ -150,7 +155,8 @@ def train_trbm(
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible, UNITS)
     kind = units.visible
-    data, held_out = _checked_data(sequences, validation, isinstance(kind, GaussianUnits))
+    real = isinstance(kind, GaussianUnits)
+    data, held_out = _checked_data(sequences, sample_weight, validation, real)
     watched = checked_monitor(monitor, ("prediction",), held_out)
     chosen = as_optimizer(optimizer)
     settings = SequenceSettings(
@@ -163,7 +169,6 @@ def train_trbm(
         optimizer=chosen,
         average=AVERAGE if chosen.average is None else chosen.average,
         batch_size=checks.count("batch_size", batch_size),
-        corruption=_checked_corruption(corruption, isinstance(kind, GaussianUnits)),
         dtype=checks.float_dtype("dtype", dtype),
         start=origin,
     )
@@ -178,13 +183,21 @@ def train_trbm(
     def identity() -> dict[str, Any]:
         sets = {"sequences": _identity(data), "validation": _identity(held_out)}
         own = {"model": "temporal", "epochs": plan.epochs, "monitor": repr(watched)}
+        sets |= weights_identity(data.weights)
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     with announced("train_trbm", progress):
         learner = TRBMLearner(data, settings, begun.seed)
+        some = judged(data)
         watch = TRBMWatch(
-            learner, judged(data), held_out, watched, rates.learning, from_model=settings.from_model
+            learner,
+            some,
+            held_out,
+            watched,
+            rates.learning,
+            from_model=settings.from_model,
+            weights=some.frame_weights(1),
         )
         loop = Loop(data, learner, watch, plan, functions)
         interrupted = run_training(loop, begun.file, progress)
@@ -192,11 +205,20 @@ def train_trbm(
 
 
 def _checked_data(
-    sequences: SequencesLike, validation: SequencesLike | None, real: bool
+    sequences: SequencesLike,
+    sample_weight: ArrayLike | None,
+    validation: SequencesLike | None,
+    real: bool,
 ) -> tuple[Sequences, Sequences | None]:
     """Return training and validation data, each with a frame that has one before it."""
     kind = "gaussian" if real else "bernoulli"
-    data = _with_past("sequences", as_sequences("sequences", sequences, visible=kind))
+    data = as_sequences("sequences", sequences, visible=kind)
+    weights = as_weights(sample_weight, data.shape[0], "sequence")
+    if weights is not None:
+        data, weights = data.take(np.flatnonzero(weights)), weights[weights > 0]
+        even = (weights == weights[0]).all()
+        data.weights = None if even else normalised(weights, data.lengths)
+    _with_past("sequences", data)
     if validation is None:
         return data, None
     held_out = as_sequences("validation", validation, data.shape[1], visible=kind)
@@ -218,10 +240,6 @@ def _checked_sampler(sampler: SequenceCD | None) -> SequenceCD:
         return SequenceCD()
     checks.kind("sampler", sampler, SequenceCD)
     return sampler
-
-
-def _checked_corruption(corruption: float, real: bool) -> float:
-    return checks.number("corruption", corruption, least=0.0, most=None if real else 1.0)
 
 
 def _identity(data: Sequences | None) -> str | None:

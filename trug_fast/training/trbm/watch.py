@@ -11,6 +11,7 @@ from trug_fast._common import checks
 from trug_fast.evaluation.prediction import frame_errors
 from trug_fast.models.sequences import Sequences
 from trug_fast.training.watch import ContrastiveWatch
+from trug_fast.training.weighing import Weights, mean_of
 
 SCORED = 20  # sequences of each set
 
@@ -29,9 +30,16 @@ class TRBMWatch(ContrastiveWatch):
         """Return the score of each frame."""
         return np.concatenate(_frame_scores(model, self.rows))
 
+    def frame_weights(self) -> Weights | None:
+        """Return the weights of the frames."""
+        found: Weights | None = self.rows.frame_weights()
+        return found
+
     def blind(self) -> float:
         """Return minus the score of a model that knows nothing, about."""
-        return float(self.frames().var(axis=0, dtype=np.float64).sum())
+        frames = self.frames().astype(np.float64)
+        mean = mean_of(frames, weights := self.frame_weights())
+        return float(mean_of((frames - mean) ** 2, weights).sum())
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return minus the mean prediction error of evenly spread sequences of each set."""
@@ -39,8 +47,9 @@ class TRBMWatch(ContrastiveWatch):
             parts = {name: judged(data) for name, data in sets.items()}
             listed = {name: some.split(some.frames) for name, some in parts.items()}
             return {k: checks.number("score", score(model, v)) for k, v in listed.items()}
-        scores = {name: _frame_scores(model, judged(data)) for name, data in sets.items()}
-        return {k: float(np.mean([values.mean() for values in v])) for k, v in scores.items()}
+        some = {name: judged(data) for name, data in sets.items()}
+        means = {k: np.array([v.mean() for v in _frame_scores(model, x)]) for k, x in some.items()}
+        return {k: float(mean_of(v, some[k].weights)) for k, v in means.items()}
 
     def faster(self) -> str:
         """Return what to change after training that learned nothing."""

@@ -1,4 +1,4 @@
-"""The models as scikit-learn estimators; needs scikit-learn, and is imported when first used."""
+"""The RBM as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -7,155 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    MultiOutputMixin,
-    RegressorMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # before scikit-learn 1.6
+from trug_fast._common import checks
+from trug_fast.models.scaling import Scaling
+from trug_fast.training.rbm.train import train_rbm
+from trug_fast.training.units import BernoulliUnits, GaussianUnits
+from trug_fast.training.weighing import Weights, as_weights, mean_of
 
-    def validate_data(estimator: Any, *arrays: Any, **options: Any) -> Any:
-        """Check arrays as later versions do."""
-        return estimator._validate_data(*arrays, **options)
+from .given import FLOATS, seed_of, validate_data, weights_of
 
-
-from ._common import checks
-from .training.rbm.train import train_rbm
-from .training.tggm.train import train_tggm
-from .training.units import BernoulliUnits, GaussianUnits
-
-FLOATS = (np.float64, np.float32)
 DENSE = 2**22  # numbers of a sparse matrix that are made dense at a time
-
-
-def _seed(random: np.random.RandomState) -> int:
-    return int(random.randint(2**31 - 1))
-
-
-class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """TruG-TGGM regression with standard deviations of its predictions.
-
-    The parameters are those of :func:`trug_fast.train_tggm`, but for callbacks, checkpoints and
-    ``start``; and scikit-learn's own.  There are no sample weights.
-
-    Parameters
-    ----------
-    n_hidden, truncation, objective, noise, optimizer, learning_rate, search, truncation_rate
-        As in :func:`trug_fast.train_tggm`.
-    batch_size, epochs, dtype, validation, monitor
-        As there.
-    warm_start : bool
-        Go on from the model of the last fit, by a new run of so many epochs.
-    verbose : bool or int
-        Show a bar.
-    random_state : None, int or numpy.random.RandomState
-
-    Attributes
-    ----------
-    model_ : TruGTGGM
-        The fitted model, in the units of the data.
-    history_ : dict of arrays
-    learning_rate_ : float, (start, end) or callable
-        The chosen one.
-    n_iter_ : int
-        Epochs that the model was trained for.
-    n_features_in_ : int
-
-    Examples
-    --------
-    >>> import trug_fast as tf
-    >>> from trug_fast.estimators import TGGMRegressor
-    >>> X, y, X_test, y_test = tf.datasets.load_yacht().split(0)
-    >>> regressor = TGGMRegressor(n_hidden=20, epochs=150, random_state=0).fit(X, y)
-    >>> mean, std = regressor.predict(X_test, return_std=True)
-    >>> regressor.score(X_test, y_test) > 0.95
-    True
-    """
-
-    model_: Any
-
-    def __init__(
-        self,
-        n_hidden: int = 50,
-        *,
-        truncation: Any = None,
-        objective: Any = "ml",
-        noise: Any = "shared",
-        optimizer: Any = "adam",
-        learning_rate: Any = None,
-        search: Any = None,
-        truncation_rate: Any = None,
-        batch_size: int = 50,
-        epochs: int = 300,
-        dtype: Any = "float32",
-        validation: Any = 0.1,
-        monitor: Any = "auto",
-        warm_start: bool = False,
-        verbose: bool | int = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.truncation = truncation
-        self.objective = objective
-        self.noise = noise
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.search = search
-        self.truncation_rate = truncation_rate
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.dtype = dtype
-        self.validation = validation
-        self.monitor = monitor
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> TGGMRegressor:
-        """Train on X (rows, features) and y (rows,) or (rows, outputs)."""
-        start = self.model_ if self.warm_start and hasattr(self, "model_") else None
-        checks.unmasked("X", X)
-        checks.unmasked("y", y)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=FLOATS,
-            multi_output=True,
-            y_numeric=True,
-            ensure_min_samples=2,
-            reset=start is None,
-        )
-        options = self.get_params(deep=False)
-        del options["warm_start"]
-        options["progress"] = bool(options.pop("verbose"))
-        options["rng"] = _seed(check_random_state(options.pop("random_state")))
-        fit = train_tggm(X, y, start=start, **options)
-        self.model_, self.history_ = fit.model, fit.history
-        self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
-        self._flat = np.ndim(y) == 1
-        return self
-
-    def predict(
-        self, X: ArrayLike, return_std: bool = False
-    ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
-        """Mean of p(y | x) of each row, and its standard deviation if asked for."""
-        check_is_fitted(self)
-        checks.unmasked("X", X)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
-        mean, std = self.model_.predict(X, return_std=True)
-        if not self._flat:
-            mean, std = mean.reshape(len(mean), -1), std.reshape(len(std), -1)
-        return (mean, std) if return_std else mean
 
 
 class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -185,8 +51,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     standard deviation in the first training data; where means are large beside that, let
     scikit-learn's StandardScaler come first.  The model is one of the scaled columns.
 
-    X may be sparse: only a part of it is dense at a time.  There are no sample weights: a row that
-    counts twice is to be given twice.
+    X may be sparse: only a part of it is dense at a time.
 
     Attributes
     ----------
@@ -252,23 +117,36 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
         return {"preserves_dtype": [np.float64, np.float32]}
 
-    def fit(self, X: ArrayLike, y: Any = None) -> RBMTransformer:
-        """Train on X (rows, features), an array or a sparse matrix; y is ignored."""
-        return self._train(X, self.epochs, go_on=self.warm_start)
+    def fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> RBMTransformer:
+        """Train on X (rows, features), an array or a sparse matrix, by its rows' weights.
 
-    def partial_fit(self, X: ArrayLike, y: Any = None) -> RBMTransformer:
+        y is ignored.
+        """
+        return self._train(X, sample_weight, self.epochs, go_on=self.warm_start)
+
+    def partial_fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> RBMTransformer:
         """Train on X for one epoch, from the model so far; y is ignored.
 
-        Each call is a run of its own, from the first of its rates to the last.
+        Each call is a run of its own, from the first of its rates to the last.  Weights are
+        relative to those of the same call.
         """
-        return self._train(X, 1, go_on=True)
+        return self._train(X, sample_weight, 1, go_on=True)
 
-    def _train(self, X: ArrayLike, epochs: int, *, go_on: bool) -> RBMTransformer:
+    def _train(
+        self, X: ArrayLike, sample_weight: ArrayLike | None, epochs: int, *, go_on: bool
+    ) -> RBMTransformer:
         """Train for so many epochs, anew or from the model so far."""
         start = getattr(self, "model_", None) if go_on else None
         array = self._checked(X, reset=start is None)
+        weights = as_weights(weights_of(sample_weight, array), array.shape[0])
+        if weights is not None and not weights.all():  # not there, for ranges too
+            array, weights = array[weights > 0], weights[weights > 0]
         if start is None:
-            self._low, self._range = self._ranges(array)
+            self._low, self._range = self._ranges(array, weights)
             self._random = check_random_state(self.random_state)
         options = self.get_params(deep=False)
         for name in ("random_state", "warm_start"):
@@ -276,9 +154,14 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         options |= {"epochs": epochs, "progress": bool(options.pop("verbose"))}
         if self.visible == "bernoulli":
             options["visible"] = BernoulliUnits(soft=True)
-        self._draws = _seed(self._random)
+        self._draws = seed_of(self._random)
         fit = train_rbm(
-            self._in_range(array), start=start, monitor=None, rng=self._draws, **options
+            self._in_range(array),
+            start=start,
+            sample_weight=weights,
+            monitor=None,
+            rng=self._draws,
+            **options,
         )
         self.model_, self.history_ = fit.model, fit.history
         self.components_ = fit.model.weights.T
@@ -316,6 +199,13 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         return np.concatenate([self._scores(rows) for rows in self._visible(self._fitted(X))])
 
+    @available_if(lambda self: not self._real)  # type: ignore[untyped-decorator]
+    def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Mean of :meth:`score_samples`, by the rows' weights; y is ignored."""
+        scores = self.score_samples(X)
+        weights = as_weights(weights_of(sample_weight, scores), len(scores))
+        return float(mean_of(scores, weights))
+
     def _scores(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         visible = np.asarray(rows, np.float64)
         energy = self.model_.free_energy(visible)
@@ -339,10 +229,10 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         checks.unmasked("X", X)
         return validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
 
-    def _ranges(self, array: Any) -> tuple[Any, Any]:
+    def _ranges(self, array: Any, weights: Weights | None) -> tuple[Any, Any]:
         """Return what is taken from each column, and by what it is divided then."""
         if self._real:
-            deviation = _deviations(array)
+            deviation = _deviations(array, weights)
             return np.zeros_like(deviation), np.where(deviation > 0, deviation, 1.0)
         low, high = (_row(getattr(array, name)(axis=0)) for name in ("min", "max"))
         if low.min() >= 0 and high.max() <= 1:
@@ -376,11 +266,15 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             yield self._in_range(array[start : start + size]).toarray()
 
 
-def _deviations(array: Any) -> NDArray[np.float64]:
+def _deviations(array: Any, weights: Weights | None) -> NDArray[np.float64]:
     """Return the standard deviation of each column, exactly 0 of those that are constant."""
     if hasattr(array, "tocsr"):
-        return np.asarray(np.sqrt(mean_variance_axis(array, axis=0)[1]), np.float64)
-    return np.where(np.ptp(array, axis=0) > 0, array.std(axis=0, dtype=np.float64), 0.0)
+        own = None if weights is None else weights.astype(array.dtype)
+        return np.asarray(np.sqrt(mean_variance_axis(array, axis=0, weights=own)[1]), np.float64)
+    deviation = array.std(axis=0, dtype=np.float64)
+    if weights is not None:
+        deviation = Scaling.of_rows(array, weights).deviation
+    return np.where(np.ptp(array, axis=0) > 0, deviation, 0.0)
 
 
 def _row(values: Any) -> NDArray[Any]:

@@ -1,0 +1,6 @@
+"""The models as scikit-learn estimators; needs scikit-learn, and is imported when first used."""
+
+from .regressor import TGGMRegressor
+from .transformer import RBMTransformer
+
+__all__ = ["RBMTransformer", "TGGMRegressor"]

@@ -1,0 +1,157 @@
+"""The regression as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from trug_fast._common import checks
+from trug_fast.training.tggm.train import train_tggm
+
+from .given import FLOATS, seed_of, validate_data, weights_of
+
+
+class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """TruG-TGGM regression with standard deviations of its predictions.
+
+    The parameters are those of :func:`trug_fast.train_tggm`, but for callbacks, checkpoints and
+    ``start``; and scikit-learn's own.
+
+    Parameters
+    ----------
+    n_hidden, truncation, objective, noise, optimizer, learning_rate, truncation_rate
+        As in :func:`trug_fast.train_tggm`.
+    batch_size, epochs, dtype, validation, monitor
+        As there.
+    warm_start : bool
+        Go on from the model of the last fit, by a new run of so many epochs.
+    verbose : bool or int
+        Show a bar.
+    random_state : None, int or numpy.random.RandomState
+
+    Attributes
+    ----------
+    model_ : TruGTGGM
+        The fitted model, in the units of the data.
+    history_ : dict of arrays
+    learning_rate_ : float, (start, end) or callable
+        The chosen one.
+    n_iter_ : int
+        Epochs that the model was trained for.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> from trug_fast.estimators import TGGMRegressor
+    >>> X, y, X_test, y_test = tf.datasets.load_yacht().split(0)
+    >>> regressor = TGGMRegressor(n_hidden=20, epochs=150, random_state=0).fit(X, y)
+    >>> mean, std = regressor.predict(X_test, return_std=True)
+    >>> regressor.score(X_test, y_test) > 0.95
+    True
+    """
+
+    model_: Any
+
+    def __init__(
+        self,
+        n_hidden: int = 50,
+        *,
+        truncation: Any = None,
+        objective: Any = "ml",
+        noise: Any = "shared",
+        optimizer: Any = "adam",
+        learning_rate: Any = None,
+        truncation_rate: Any = None,
+        batch_size: int = 50,
+        epochs: int = 300,
+        dtype: Any = "float32",
+        validation: Any = 0.1,
+        monitor: Any = "auto",
+        warm_start: bool = False,
+        verbose: bool | int = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.truncation = truncation
+        self.objective = objective
+        self.noise = noise
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.truncation_rate = truncation_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.dtype = dtype
+        self.validation = validation
+        self.monitor = monitor
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> TGGMRegressor:
+        """Train on X (rows, features) and y (rows,) or (rows, outputs), by the rows' weights."""
+        return self._train(X, y, sample_weight, go_on=self.warm_start)
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> TGGMRegressor:
+        """Train on all of X and y for one epoch, from the model so far.
+
+        Each call is a run of its own, from the first of its rates to the last, without rows held
+        back: a :class:`RateSearch` has nothing to choose by, and is refused.
+        """
+        once = {"epochs": 1, "validation": None, "monitor": None}
+        return self._train(X, y, sample_weight, go_on=True, **once)
+
+    def _train(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        go_on: bool,
+        **changed: Any,
+    ) -> TGGMRegressor:
+        """Train, anew or from the model so far, with some parameters changed."""
+        start = getattr(self, "model_", None) if go_on else None
+        checks.unmasked("X", X)
+        checks.unmasked("y", y)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=FLOATS,
+            multi_output=True,
+            y_numeric=True,
+            ensure_min_samples=2,
+            reset=start is None,
+        )
+        options = self.get_params(deep=False)
+        del options["warm_start"]
+        options["progress"] = bool(options.pop("verbose"))
+        options["rng"] = seed_of(check_random_state(options.pop("random_state")))
+        options |= changed
+        fit = train_tggm(X, y, start=start, sample_weight=weights_of(sample_weight, X), **options)
+        self.model_, self.history_ = fit.model, fit.history
+        self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
+        self._flat = np.ndim(y) == 1
+        return self
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False
+    ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+        """Mean of p(y | x) of each row, and its standard deviation if asked for."""
+        check_is_fitted(self)
+        checks.unmasked("X", X)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        mean, std = self.model_.predict(X, return_std=True)
+        if not self._flat:
+            mean, std = mean.reshape(len(mean), -1), std.reshape(len(std), -1)
+        return (mean, std) if return_std else mean
