@@ -9,6 +9,7 @@ from trug_fast.kernels.compiling import kernel
 from trug_fast.kernels.random.philox import USER, uniform_row
 from trug_fast.kernels.rbm.hidden import TRUG, HiddenUnits, draw_row, part_of
 from trug_fast.kernels.unit.normalizer import evaluate
+from trug_fast.kernels.unit.quantile_rows import SPACE
 
 from .common import fast_decile, seconds, some, times
 from .peers import SAMPLERS, standard
@@ -49,11 +50,12 @@ def all_outputs(a, d, lower, upper, out):
 @kernel
 def draws(units, net, step, out):
     """Draw every unit once, with new uniform numbers."""
-    uniform = np.empty(BLOCK, net.dtype)
+    uniform, space = np.empty(BLOCK, net.dtype), np.empty(SPACE, net.dtype)
     for start in range(0, net.size, BLOCK):
         stop = min(start + BLOCK, net.size)
         uniform_row(0, USER, step, start // BLOCK, 0, uniform)
-        draw_row(net[start:stop], part_of(units, start, stop), uniform, out[start:stop])
+        part = part_of(units, start, stop)
+        draw_row(net[start:stop], part, uniform, out[start:stop], space)
 
 
 OUTPUTS = {

@@ -8,6 +8,7 @@ from numba import njit
 
 from tests.kernels.unit.test_normalizer import has_wide_vectors
 from trug_fast.kernels import arrays, compiling
+from trug_fast.kernels.unit import quantile_rows
 
 OF_POINTS = ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"]
 OF_INTERVALS = ["mean", "var", "skewness", "entropy", "log_mass"]
@@ -28,12 +29,17 @@ def arguments(name, n, dtype):
 
 def machine_code(name, dtype):
     """Return the assembly of a kernel; compiled anew, since code from the cache shows none."""
-    own = arrays._quantiles if name in ("ppf", "isf") else getattr(arrays, name)  # its loop
-    kernel = njit(**compiling._OPTIONS | {"cache": False})(own.py_func)
-    values = [*((1, 0) if name.startswith("rvs") else ()), *arguments(name, 3, dtype)]
+    own = {"ppf": arrays._quantiles, "isf": arrays._quantiles, "rvs": quantile_rows.go_on}
+    kernel = njit(**compiling._OPTIONS | {"cache": False})(
+        own.get(name, getattr(arrays, name)).py_func  # its loop
+    )
+    values = [*((1, 0) if name == "rvs_of_one" else ()), *arguments(name, 3, dtype)]
     if name in ("ppf", "isf"):
         values.insert(1, name == "isf")
-    kernel(*values, np.empty(3, dtype))
+    if name == "rvs":
+        kernel(values[0], 3, np.empty(quantile_rows.SPACE, dtype))
+    else:
+        kernel(*values, np.empty(3, dtype))
     return next(iter(kernel.inspect_asm().values()))
 
 

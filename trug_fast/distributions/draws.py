@@ -84,9 +84,6 @@ def rvs(
         draws(seed, first, *vectors)
 
     spread(kernel, columns, filled.reshape(-1))
-    if not columns[3].all():
-        at_loc = np.broadcast_to(columns[3] == 0, filled.size).reshape(shape)
-        np.copyto(filled, np.broadcast_to(columns[2], filled.size).reshape(shape), where=at_loc)
     if filled is not given:
         given[...] = filled
     return given if out is not None or given.ndim else given[()]
@@ -102,10 +99,10 @@ def _wanted_shape(
 
 def _check_parameters(columns: Columns, dtype: Any) -> None:
     a, b, _, scale = columns
+    if arrays.count_without_draws(a, b, scale) == 0:
+        return
     farthest = arrays.FARTHEST_32 if dtype == np.float32 else arrays.FARTHEST_64
     good = (a < b) & (scale >= 0) & (a <= farthest) & (b >= -farthest)
-    if good.all():
-        return
     i = int(np.argmin(good))
     low, high, width = (column[i % column.size] for column in (a, b, scale))
     if not low < high:

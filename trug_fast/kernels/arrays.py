@@ -14,13 +14,14 @@ import math
 import numpy as np
 
 from .allocation import empty
-from .compiling import kernel, linked, pattern, scalar
+from .compiling import kernel, linked, pattern, row_loop, scalar
 from .intrinsics import fma, like, pick
 from .random.philox import DISTRIBUTION, uniform_row
 from .special.elementary import exp, log
 from .unit import distribution
 from .unit.normalizer import evaluate
 from .unit.quantile import quantile
+from .unit.quantile_rows import ROW, SPACE, standard_quantile_row
 
 BLOCK = 1024
 # Standard deviations from the mode, as far as tails.py goes.  Beyond it intervals give NaN.
@@ -250,36 +251,69 @@ def isf(p, a, b, loc, scale, out):
     _quantiles(p, True, a, b, loc, scale, out)
 
 
+@scalar
+def _has_draws(lower, upper, width):
+    farthest = pick(width, FARTHEST_64, FARTHEST_32)
+    within = lower <= farthest and upper >= -farthest
+    return lower < upper and within and width >= like(width, 0.0)
+
+
+@row_loop
+def _count_without(lower, upper, width):
+    count = 0
+    for i in range(width.size):
+        count += 0 if _has_draws(lower[i], upper[i], width[i]) else 1
+    return count
+
+
+@kernel
+def count_without_draws(a, b, scale):
+    """Return how many elements have none."""
+    size = max(a.size, b.size, scale.size) if min(a.size, b.size, scale.size) > 0 else 0
+    space, count = empty((3, BLOCK), scale.dtype), 0
+    for start in range(0, size, BLOCK):
+        stop = min(start + BLOCK, size)
+        lower, upper = _part(a, start, stop, space[0]), _part(b, start, stop, space[1])
+        count += _count_without(lower, upper, _part(scale, start, stop, space[2]))
+    return count
+
+
+@row_loop
+def _place_draws(lower, upper, shift, width, h):
+    """Put standard draws where loc and scale have them; NaN where there are none."""
+    for i in range(h.size):
+        good = _has_draws(lower[i], upper[i], width[i])
+        h[i] = _placed(h[i], shift[i], width[i] if good else like(width[i], np.nan))
+
+
 @kernel
 def rvs(seed, first, a, b, loc, scale, out):
     """Write draws; ``first`` is the number of out[0] in the whole array, a multiple of BLOCK.
 
-    Draw number i depends on the seed and i only.
+    Draw number i depends on the seed and i only.  A scale of 0 gives loc.
     """
-    space = empty((5, BLOCK), out.dtype)
+    space, working = empty((5, ROW), out.dtype), empty(SPACE, out.dtype)
     uniform = space[4]
-    for start in range(0, out.size, BLOCK):
-        lower, upper, shift, width, value = _shape(a, b, loc, scale, start, out, space)
-        number = first + start
+    for start in range(0, out.size, ROW):
+        stop = min(start + ROW, out.size)
+        lower, upper = _part(a, start, stop, space[0]), _part(b, start, stop, space[1])
+        shift, width = _part(loc, start, stop, space[2]), _part(scale, start, stop, space[3])
+        number, value = first + start, out[start:stop]
         chain = number >> _CHAIN_BITS
         uniform_row(seed, DISTRIBUTION, 0, chain, number - (chain << _CHAIN_BITS), uniform)
-        for i in range(value.size):
-            zero, one = like(lower[i], 0.0), like(lower[i], 1.0)
-            h = quantile(uniform[i], zero, one, lower[i], upper[i])
-            value[i] = _placed(h, shift[i], width[i])
+        standard_quantile_row(uniform, lower, upper, value, working)
+        _place_draws(lower, upper, shift, width, value)
 
 
 @kernel
 def rvs_of_one(seed, first, a, b, loc, scale, out):
     """Write what ``rvs`` does, for one interval: all but ``out`` have length 1.
 
-    Most of a draw is work on the interval, which the compiler takes out of the loop: 8.5 ns for 20.
+    Most of a draw is work on the interval, which the compiler takes out of the loop: 8.5 ns for 13.
     """
     lower, upper, shift, width = a[0], b[0], loc[0], scale[0]
     zero, one = like(lower, 0.0), like(lower, 1.0)
-    farthest = pick(lower, FARTHEST_64, FARTHEST_32)
-    good = lower < upper and lower <= farthest and upper >= -farthest and width > zero
-    width = width if good else like(lower, np.nan)
+    width = width if _has_draws(lower, upper, width) else like(lower, np.nan)
     uniform = empty(BLOCK, out.dtype)
     for start in range(0, out.size, BLOCK):
         value = out[start : min(start + BLOCK, out.size)]

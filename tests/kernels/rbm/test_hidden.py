@@ -6,6 +6,7 @@ import pytest
 from trug_fast import kernels
 from trug_fast.kernels.rbm import hidden
 from trug_fast.kernels.unit.nonpositive_precision import quantile_nonpositive
+from trug_fast.kernels.unit.quantile_rows import SPACE
 
 SIZE = 203  # a whole number of no vector
 
@@ -20,7 +21,7 @@ def layer(dtype, negative):
         precision[5::29] = 0.0
     upper = lower + rng.uniform(0.5, 4, SIZE)
     parts = (np.ascontiguousarray(a, dtype) for a in (precision, lower, upper))
-    units = hidden.HiddenUnits(hidden.TRUG, *parts, int((precision <= 0).sum()))
+    units = hidden.trug_units(*parts)
     return (3 * rng.normal(size=SIZE)).astype(dtype), units
 
 
@@ -60,7 +61,7 @@ def test_draws_and_log_norms(dtype):
     net, units = layer(dtype, True)
     uniform = np.random.default_rng(1).uniform(0.01, 0.99, SIZE).astype(dtype)
     sample = np.empty(SIZE, dtype)
-    hidden.draw_row(net, units, uniform, sample)
+    hidden.draw_row(net, units, uniform, sample, np.empty(SPACE, dtype))
     expected = []
     for p, *unit in zip(uniform, net, *units[1:4], strict=True):
         p, unit = float(p), tuple(map(float, unit))
@@ -90,9 +91,9 @@ def test_bernoulli_units_have_the_same_functions():
     np.testing.assert_array_equal(sums.first, mean)
     assert not any(total.any() for total in sums[1:])
     sample = np.empty(SIZE)
-    hidden.draw_row(net, units, share - 1e-9, sample)
+    hidden.draw_row(net, units, share - 1e-9, sample, np.empty(SPACE))
     assert (sample == 1).all()
-    hidden.draw_row(net, units, share + 1e-9, sample)
+    hidden.draw_row(net, units, share + 1e-9, sample, np.empty(SPACE))
     assert (sample == 0).all()
     values = np.empty(SIZE)
     expected = np.logaddexp(0, 0.5 * net)

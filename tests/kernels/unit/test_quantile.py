@@ -13,6 +13,8 @@ from numba import njit
 from tests.kernels.unit.test_normalizer import has_wide_vectors
 from tests.support import oracle
 from tests.support.units import EDGE_CASES, assert_uniform, random_units, regimes, transform
+from trug_fast.kernels.compiling import kernel
+from trug_fast.kernels.unit import quantile_rows
 from trug_fast.kernels.unit.quantile import quantile
 
 
@@ -53,6 +55,36 @@ def test_error_against_300_digits():
             miss -= 4 * np.spacing(abs(h)) + mp.mpf(2) ** -52 / density
             worst = max(worst, float(miss / mp.sqrt(want["variance"])))
     assert worst < 2e-9, worst
+
+
+@kernel
+def rows_of_quantiles(p, a, d, lower, upper, out, standard):
+    """Write the same by quantile_rows.py; ``standard`` where a = 0 and d = 1."""
+    space = np.empty(quantile_rows.SPACE, out.dtype)
+    quantile_rows.quantile_row(p, a, d, lower, upper, out, space)
+    if standard.size > 0:
+        quantile_rows.standard_quantile_row(p, lower, upper, standard, space)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_have_the_same_bits(dtype):
+    rng = np.random.default_rng(5)
+    units = [x.astype(dtype) for x in random_units(rng, 40 * quantile_rows.ROW)]
+    p = rng.uniform(1e-6, 1 - 1e-6, units[0].size).astype(dtype)
+    zero, one = np.zeros_like(p), np.ones_like(p)
+    for size in (1, 7, quantile_rows.ROW - 1):
+        for start in range(0, p.size - size, 40 * size):
+            cut = slice(start, start + size)
+            a, d, lower, upper = (x[cut] for x in units)
+            out, standard = np.empty(size, dtype), np.empty(size, dtype)
+            rows_of_quantiles(p[cut], a, d, lower, upper, out, standard)
+            np.testing.assert_array_equal(out, quantiles(p[cut], a, d, lower, upper, dtype))
+            want = quantiles(p[cut], zero[cut], one[cut], lower, upper, dtype)
+            np.testing.assert_array_equal(standard, want)
+    many = [x[: 3 * quantile_rows.ROW + 5] for x in (p, *units)]
+    out = np.empty_like(many[0])
+    rows_of_quantiles(*many, out, out[:0])
+    np.testing.assert_array_equal(out, quantiles(*many, dtype))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -29,6 +29,7 @@ from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid, softplus
 from trug_fast.kernels.tiles import HIDDEN, VISIBLE, count_tiles, tile, tile_count
+from trug_fast.kernels.unit.quantile_rows import SPACE
 
 from .gibbs import Layers, draw_visible_row, hidden_net
 from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
@@ -94,13 +95,20 @@ class Scratch(NamedTuple):
     mean: np.ndarray  # (units,)
     values: np.ndarray  # (units,) float64
     strands: np.ndarray  # (STRANDS,)
+    space: np.ndarray  # (SPACE,) of quantile_rows.py
 
 
 @linked
 def new_scratch(size, kind):
     """Return Scratch for so many units, of the float type of the array ``kind``."""
     space = empty((2, size), kind.dtype)
-    return Scratch(space[0], space[1], empty(size, np.float64), empty(STRANDS, kind.dtype))
+    return Scratch(
+        space[0],
+        space[1],
+        empty(size, np.float64),
+        empty(STRANDS, kind.dtype),
+        empty(SPACE, kind.dtype),
+    )
 
 
 class VisibleScratch(NamedTuple):
@@ -252,7 +260,7 @@ def _hidden_rows(chains, units, tempered, bias, pace, run, here, uniform, scratc
         uniform_row(run.seed, ANNEAL_HIDDEN, k, run.first_chain + r, unit, uniform)
         for j in range(source.size):
             source[j] *= like(source[j], t)
-        draw_row(source, tempered, uniform, state)
+        draw_row(source, tempered, uniform, state, scratch.space)
         if run.on_hidden:
             shares[r, column] = inner(state, bias[0, unit:unit_stop], scratch.strands)
         elif not weigh:

@@ -21,6 +21,7 @@ from trug_fast.kernels.random.philox import padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid
 from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, copy_rows, count_tiles, tile, tile_count
 from trug_fast.kernels.unit.quantile import quantile
+from trug_fast.kernels.unit.quantile_rows import SPACE
 
 from .binary import multiply
 from .hidden import Statistics, draw_row, mean_row, moments_row, part_of, statistics_row
@@ -196,12 +197,12 @@ def hidden_statistics(layers, phase):
 
 
 @linked
-def _draw_rows(net, units, address, uniform, sample, part):
+def _draw_rows(net, units, address, uniform, sample, part, space):
     unit, unit_stop = part.unit, part.unit_stop
     for r in range(part.row, part.row_stop):
         chain = address.first_chain + r
         uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
-        draw_row(net[r, unit:unit_stop], units, uniform, sample[r, unit:unit_stop])
+        draw_row(net[r, unit:unit_stop], units, uniform, sample[r, unit:unit_stop], space)
 
 
 @linked
@@ -209,7 +210,7 @@ def draw_hidden_tile(net, layers, address, sample, part):
     """Draw one tile of hidden units from their net inputs."""
     uniform = empty(padded(part.unit_stop - part.unit), net.dtype)
     units = part_of(layers, part.unit, part.unit_stop)
-    _draw_rows(net, units, address, uniform, sample, part)
+    _draw_rows(net, units, address, uniform, sample, part, empty(SPACE, net.dtype))
 
 
 @linked

@@ -15,7 +15,7 @@ from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.special.elementary import exp, sigmoid, softplus
 from trug_fast.kernels.unit.nonpositive_precision import evaluate_nonpositive, quantile_nonpositive
 from trug_fast.kernels.unit.normalizer import evaluate
-from trug_fast.kernels.unit.quantile import quantile
+from trug_fast.kernels.unit.quantile_rows import quantile_row
 
 TRUG, BERNOULLI = 0, 1
 NONPOSITIVE = "units with precision <= 0"  # of models that few have: a seventh of the compilation
@@ -182,16 +182,14 @@ def _nonpositive_draws(net, units, uniform, sample):
 
 
 @row_loop
-def draw_row(net, units, uniform, sample):
-    """Write one draw of each unit, by inversion of the uniforms."""
+def draw_row(net, units, uniform, sample, space):
+    """Write one draw of each unit, by inversion of the uniforms; ``space`` as in quantile_row."""
     if units.kind == BERNOULLI:
         for j in range(net.size):
             one, zero = like(net[j], 1.0), like(net[j], 0.0)
             sample[j] = one if uniform[j] < sigmoid(net[j]) else zero
         return
-    precision, lower, upper = units.precision, units.lower, units.upper
-    for j in range(net.size):
-        sample[j] = quantile(uniform[j], net[j], precision[j], lower[j], upper[j])
+    quantile_row(uniform, net, units.precision, units.lower, units.upper, sample, space)
     if units.n_nonpositive > 0:
         rarely(_nonpositive_draws, (net, units, uniform, sample))
 

@@ -6,9 +6,11 @@ Lambda(v) = u v + v**2/2 + log R_0(u) - log R_0(u + v), measured from the near e
 (or from the mode, if that lies inside), which stays exact where Phi has long rounded to 1.
 
 What the time goes to is arithmetic and waiting for it, not divisions: 24 ns with tails.py's three
-integrals at both ends and at the answer, two logarithms and three exponentials; 17 ns with the
+integrals at both ends and at the answer, two logarithms and three exponentials; 15 ns with the
 hazard alone (a shorter polynomial), one full logarithm (the guess does with a rough one) and two
-exponentials.
+exponentials.  As one loop it waits most of the time: 450 instructions, each after the last, are
+more than a processor looks ahead.  So rows of units go through its steps one by one
+(quantile_rows.py), in 10 ns, with the same bits.
 
 Sums that hold products are fused by hand: left to the compiler, which product it fuses depends on
 the loop around, and an element in the remainder of a vectorised loop would get other last bits.
@@ -38,12 +40,12 @@ def rounded(x, y):
 
 
 @scalar
-def slope(u, inverse):
+def slope(inverse):
     """Return 1/R_0(u) - u for u >= 0, where ``inverse`` is 1/(u + 4).
 
     It is R_1/R_0, and times the hazard 1/R_0 it is the hazard's derivative.  Error below 4e-14.
     """
-    return rounded(_scaled_slope(like(u, 1.0) - like(u, 8.0) * inverse), inverse)
+    return rounded(_scaled_slope(like(inverse, 1.0) - like(inverse, 8.0) * inverse), inverse)
 
 
 @scalar
@@ -69,23 +71,138 @@ def hazard_guess(hazard, bend, target):
     return two * target * scale / fma(hazard, scale, root)
 
 
-@scalar
-def hazard_refine(v, base, factor, lost):
-    """Return v after one step of fourth order towards Lambda(v) = target.
+# The steps from a uniform number to a draw, in their order: each takes numbers that those before it
+# have returned.
 
-    ``factor`` is R_0(base) exp(-target) but for the digits ``lost`` of the target.  The step is the
-    Taylor series of the exact solution v(Lambda), whose derivatives are products of tail
-    integrals.  From the guess above: relative error 3e-11 while the target is below 10 and 6e-9 at
-    38, the largest a draw can have.  A Halley step in its place costs a division more and leaves
-    2e-7.  The tail integrals of higher order cancel where x is large; there the terms that they
-    enter no longer matter.
+
+@scalar
+def frame(a, d, lower, upper):
+    """Return u, u_far, width, tau of ``whiten``, inverse, and 1/(abs + 4) of both ends.
+
+    The inverse, of the root of d, is negative if the unit is reflected.
+    """
+    one, four = like(a, 1.0), like(a, 4.0)
+    _, inverse, u, u_far, width, tau, reflected = whiten(a, d, lower, upper)
+    near, far = abs(u), abs(u_far)
+    shared = one / ((near + four) * (far + four))  # pairs of numbers share one division
+    signed = -inverse if reflected else inverse
+    return u, u_far, width, tau, signed, (far + four) * shared, (near + four) * shared
+
+
+@scalar
+def hazards(u, u_far, width, tau, near_slope, far_slope):
+    """Return drop, the near end's hazard and the bend of it, and R_0 at both ends.
+
+    The drop is -log of what the weight, in a thin interval the survival, falls to at the far end.
+    """
+    one, half = like(u, 1.0), like(u, 0.5)
+    near, far = abs(u) + near_slope, abs(u_far) + far_slope
+    shared = one / (near * far)
+    bend = near * near_slope
+    steeper = fma(-far, far_slope, bend)
+    total = fma(width * like(u, 1.0 / 12.0), steeper, half * (near + far))
+    drop = width * total if width < like(u, THIN) else tau
+    return drop, near, bend, far * shared, near * shared
+
+
+@scalar
+def weights(u, drop):
+    """Return exp(-drop), the same less one, and the weight at the near end from the mode."""
+    decay, minus = exp_and_expm1(-drop)
+    return decay, minus, exp(like(u, -0.5) * u * u)
+
+
+@scalar
+def share_outside(p, rest, width, near, far0, decay, minus):
+    """Return q and survival, 1 - q, for a mode outside: p of the mass beyond the near end."""
+    thin = width < like(p, THIN)
+    beyond = decay if thin else rounded(decay * far0, near)
+    mass = -minus if thin else like(p, 1.0) - beyond
+    return rounded(p, mass), fma(rest, mass, beyond)
+
+
+@scalar
+def share_inside(p, rest, ends, near0, far0, decay, height):
+    """Return q, survival and whether the answer lies on the near side of the mode.
+
+    The smaller of the two masses beyond the answer, or, in a thin interval, the signed mass between
+    mode and answer.
+    """
+    u, u_far, width = ends
+    one, zero = like(p, 1.0), like(p, 0.0)
+    left, right = height * near0, height * decay * far0
+    middle = fma(-height, fma(decay, far0, near0), like(p, ROOT_TWO_PI))
+    left, right = fma(p, middle, left), fma(rest, middle, right)
+    tail = rounded(left if left < right else right, like(p, 1.0 / HALF_ROOT))
+    sixth = like(p, 1.0 / 6.0)
+    low, high = fma(-sixth * u * u, u, u), fma(-sixth * u_far * u_far, u_far, u_far)
+    mass = fma(p, high - low, low)
+    thin = width < like(p, THIN)
+    q_thin = rounded(abs(mass), like(p, 1.0 / HALF_ROOT))
+    q = q_thin if thin else one - tail
+    return q, (one - q if thin else tail), (mass < zero if thin else left < right)
+
+
+@scalar
+def share(p, rest, ends, signed, near, near0, far0, weights):
+    """Return survival, the digits lost in it, its product with R_0 at the base, and the step.
+
+    The step is what v, counted from the base, is multiplied by: the inverse, with the sign of the
+    direction.
+    """
+    decay, minus, height = weights
+    zero, one, half = like(p, 0.0), like(p, 1.0), like(p, 0.5)
+    reflected, inside = signed < zero, ends[0] < zero
+    p, rest = (rest, p) if reflected else (p, rest)
+    q_outside, survival_outside = share_outside(p, rest, ends[2], near, far0, decay, minus)
+    q, survival, negative = share_inside(p, rest, ends, near0, far0, decay, height)
+    q = q if inside else q_outside
+    survival = survival if inside else survival_outside
+    # The target is -log(1 - q), with the digits that survival = 1 - q lost put back where q is the
+    # exact one of the two.
+    lost = (survival - one) + q if q < half else zero
+    factor = survival * (like(p, HALF_ROOT) if inside else near0)
+    return survival, rounded(lost, one + q), factor, -signed if inside and negative else signed
+
+
+@scalar
+def start(survival, lost, u, near, bend):
+    """Return the target and a guess of v."""
+    target, inside = lost - rough_log(survival), u < like(u, 0.0)
+    hazard = like(u, 1.0 / HALF_ROOT) if inside else near
+    bend = like(u, 1.0 / (HALF_ROOT * HALF_ROOT)) if inside else bend
+    return target, hazard_guess(hazard, bend, target)
+
+
+@scalar
+def base_of(u):
+    """Return where v counts from: the near end, or the mode if that lies inside."""
+    zero = like(u, 0.0)
+    return zero if u < zero else u
+
+
+@scalar
+def excess(v, base, rise, factor, lost):
+    """Return Lambda(v) less the target, where ``rise`` is the ``slope`` at base + v.
+
+    ``factor`` is R_0(base) exp(-target) but for the digits ``lost`` of the target.
+    """
+    hazard = base + v + rise
+    return fma(v, fma(like(v, 0.5), v, base), log(factor * hazard)) - lost
+
+
+@scalar
+def hazard_refine(v, x, rise, excess, target):
+    """Return v after one step of fourth order towards Lambda(v) = target, where x = base + v.
+
+    The step is the Taylor series of the exact solution v(Lambda), whose derivatives are products of
+    tail integrals.  From the guess above: relative error 3e-11 while the target is below 10 and
+    6e-9 at 38, the largest a draw can have. A Halley step in its place costs a division more and
+    leaves 2e-7. The tail integrals of higher order cancel where x is large; there the terms that
+    they enter no longer matter.
     """
     half, one = like(v, 0.5), like(v, 1.0)
-    x = base + v
-    rise = slope(x, one / (x + like(v, 4.0)))
-    hazard = x + rise
-    excess = fma(v, fma(half, v, base), log(factor * hazard)) - lost
-    r0 = one / hazard
+    r0 = one / (x + rise)
     r1 = r0 * rise
     r2 = fma(-x, r1, r0)
     r3 = fma(-x, r2, like(v, 2.0) * r1)
@@ -93,7 +210,19 @@ def hazard_refine(v, base, factor, lost):
     third = fma(r0, r2, r1 * r1)
     series = fma(like(v, 0.25) * excess, fourth, third)
     series = fma(like(v, 1.0 / 3.0) * excess, series, r1)
-    return fma(-excess * r0, fma(half * excess, series, one), v)
+    moved = fma(-excess * r0, fma(half * excess, series, one), v)
+    # Below the least target the guess is exact and the step would only add rounding.
+    return moved if target > pick(v, 1e-5, 0.02) else v
+
+
+@scalar
+def placed(v, u, signed, step, a, lower, upper):
+    """Return h, in [lower, upper]."""
+    end = upper if signed < like(v, 0.0) else lower
+    origin = a * (signed * signed) if u < like(v, 0.0) else end
+    h = fma(v, step, origin)
+    h = lower if h < lower else (upper if h > upper else h)
+    return h if lower <= upper else like(v, float("nan"))
 
 
 @scalar
@@ -105,63 +234,12 @@ def quantile(p, a, d, lower, upper):
 @scalar
 def invert(p, rest, a, d, lower, upper):
     """Return h with P(unit <= h) = p and P(unit > h) = rest; each is used where it is small."""
-    zero, one, half, four = like(a, 0.0), like(a, 1.0), like(a, 0.5), like(a, 4.0)
-    _, inverse, u, u_far, width, tau, reflected = whiten(a, d, lower, upper)
-    p, rest = (rest, p) if reflected else (p, rest)
-    inside = u < zero
-    thin = width < like(a, THIN)
-    # Hazards at both ends, and their slopes; pairs of numbers share one division.
-    near, far = abs(u), abs(u_far)
-    shared = one / ((near + four) * (far + four))
-    near_slope = slope(near, (far + four) * shared)
-    far_slope = slope(far, (near + four) * shared)
-    near, far = near + near_slope, far + far_slope
-    shared = one / (near * far)
-    near0, far0 = far * shared, near * shared
-
-    # Mode outside: p of the mass beyond the near end.
-    bend = near * near_slope
-    steeper = fma(-far, far_slope, bend)
-    total = fma(width * like(a, 1.0 / 12.0), steeper, half * (near + far))
-    decay, minus = exp_and_expm1(-width * total if thin else -tau)
-    beyond = decay if thin else rounded(decay * far0, near)
-    mass = -minus if thin else one - beyond
-    q_outside = rounded(p, mass)
-
-    # Mode inside: the smaller of the two masses beyond the answer, or, in a thin interval, the
-    # signed mass between mode and answer.
-    height = exp(-half * u * u)
-    left, right = height * near0, height * decay * far0
-    middle = fma(-height, fma(decay, far0, near0), like(a, ROOT_TWO_PI))
-    left, right = fma(p, middle, left), fma(rest, middle, right)
-    negative = left < right
-    tail = rounded(left if negative else right, like(a, 1.0 / HALF_ROOT))
-    sixth = like(a, 1.0 / 6.0)
-    low, high = fma(-sixth * u * u, u, u), fma(-sixth * u_far * u_far, u_far, u_far)
-    signed_mass = fma(p, high - low, low)
-    negative = signed_mass < zero if thin else negative
-    q_thin = rounded(abs(signed_mass), like(a, 1.0 / HALF_ROOT))
-    q_inside = q_thin if thin else one - tail
-
-    q = q_inside if inside else q_outside
-    survival = (one - q if thin else tail) if inside else fma(rest, mass, beyond)
-    # The target is -log(1 - q), with the digits that survival = 1 - q lost put back where q is the
-    # exact one of the two.
-    lost = (survival - one) + q if q < half else zero
-    lost = rounded(lost, one + q)
-    target = lost - rough_log(survival)
-    base = zero if inside else u
-    hazard = like(a, 1.0 / HALF_ROOT) if inside else near
-    bend = like(a, 1.0 / (HALF_ROOT * HALF_ROOT)) if inside else bend
-    factor = survival * (like(a, HALF_ROOT) if inside else near0)
-    v = hazard_guess(hazard, bend, target)
-    # Below the least target the guess is exact and the step would only add rounding.
-    v = hazard_refine(v, base, factor, lost) if target > pick(a, 1e-5, 0.02) else v
-
-    x = -v if inside and negative else v
-    x = -x if reflected else x
-    end = upper if reflected else lower
-    origin = a * (inverse * inverse) if inside else end
-    h = fma(x, inverse, origin)
-    h = lower if h < lower else (upper if h > upper else h)
-    return h if lower <= upper else like(a, float("nan"))
+    u, u_far, width, tau, signed, by_near, by_far = frame(a, d, lower, upper)
+    drop, near, bend, near0, far0 = hazards(u, u_far, width, tau, slope(by_near), slope(by_far))
+    ends = u, u_far, width
+    survival, lost, factor, step = share(p, rest, ends, signed, near, near0, far0, weights(u, drop))
+    target, v = start(survival, lost, u, near, bend)
+    x = base_of(u) + v
+    rise = slope(like(x, 1.0) / (x + like(x, 4.0)))
+    v = hazard_refine(v, x, rise, excess(v, base_of(u), rise, factor, lost), target)
+    return placed(v, u, signed, step, a, lower, upper)
