@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.trbm import continuation
 
 from .filter import TemporalLayers, filtered
 from .sequences import Sequences, SequencesLike
 from .visible_units import checked_states
 
-ROWS = 1024  # chains at a time, so that working arrays stay small
+STRETCH = 3e9  # multiply-adds between two looks at Ctrl-C, and at how busy the computer is
 SAMPLES = -3  # the axis of draws over which statistics go
 
 
@@ -198,42 +198,14 @@ def continued(
     """
     rows, n_visible = visible.shape
     result = np.empty((rows, n_frames, n_visible), visible.dtype)
-    cost = work(min(rows, ROWS), *own.layers.weights.shape)
-    with computing(cost):
-        # The number of a stretch fixes its streams, so it depends on nothing else.
-        for number, start in enumerate(range(0, rows, ROWS)):
-            some = slice(start, start + ROWS)
-            here = biases[0][some], biases[1][some]
-            first = number * n_frames * n_gibbs
-            _continue(
-                own, visible[some].copy(), here, result[some], n_gibbs, seed, first, return_mean
-            )
+    present = continuation.Present(*(np.array(part, order="C") for part in (visible, *biases)))
+    links, cost = own.links(), work(rows, *own.layers.weights.shape)
+    stretch = max(1, int(STRETCH / (n_gibbs * cost)))
+    together = n_gibbs * cost if rows >= continuation.SHARED else 0.0
+    averaged = n_gibbs - n_gibbs // 2 if return_mean else 0
+    for first in range(0, n_frames, stretch):
+        sweeps = continuation.FrameSweeps(n_gibbs, averaged, seed, first * n_gibbs)
+        some = result[:, first : first + stretch]
+        with computing(together):
+            continuation.continue_frames(own.layers, links, present, sweeps, some)
     return result
-
-
-def _continue(
-    own: TemporalLayers,
-    visible: FloatArray,
-    biases: tuple[FloatArray, FloatArray],
-    result: FloatArray,
-    n_gibbs: int,
-    seed: int,
-    first_step: int,
-    return_mean: bool,
-) -> None:
-    """Write the frames of some rows; ``visible`` is overwritten."""
-    n_hidden = own.layers.weights.shape[1]
-    chains, skip = gibbs.Chains.new(visible, n_hidden, statistics=False), n_gibbs // 2
-    for t in range(result.shape[1]):
-        layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-        step = first_step + t * n_gibbs
-        if return_mean:
-            total = np.zeros_like(visible)
-            gibbs.run_chains(layers, chains, skip, seed, step)
-            gibbs.sum_chains(layers, chains, total, n_gibbs - skip, seed, step + skip)
-            visible[:] = total / (n_gibbs - skip)
-        else:
-            gibbs.run_chains(layers, chains, n_gibbs, seed, step)
-        result[:, t] = visible
-        gibbs.hidden_statistics(layers, chains.phase)
-        biases = own.next_biases(visible, chains.phase.mean)
