@@ -223,6 +223,7 @@ class TRBM(TwoLayers):
         Returns
         -------
         TruGRBM or BernoulliRBM
+            With this model's scaling and names of columns.
 
         Raises
         ------
@@ -237,11 +238,11 @@ class TRBM(TwoLayers):
         >>> model.next_frame([[1, 0]]).visible_bias
         array([9., 0.])
         """
-        if prefix is None:
-            return self.frame_model(self.initial_visible_bias, self.initial_hidden_bias)
-        before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+        before = None
+        if prefix is not None:
+            before = checked_states(self.visible, "prefix", prefix, self.n_visible)
         _, (visible_bias, hidden_bias) = origin(self.parameters(), [before], 1, 0)
-        return self.frame_model(visible_bias[0], hidden_bias[0])
+        return self._told(self.frame_model(visible_bias[0], hidden_bias[0]))
 
     def frame_model(
         self, visible_bias: ArrayLike, hidden_bias: ArrayLike, dtype: Any = None
