@@ -114,7 +114,7 @@ def test_statistics_are_those_of_the_draws():
         ({"prefix": [PREFIX, PREFIX + 1]}, ValueError, r"prefix\[1\] must lie in \[0, 1\]"),
         ({"prefix": []}, None, ""),
         ({"prefix": np.zeros((0, 3, 3))}, ValueError, "prefix must hold sequences, got none"),
-        ({"prefix": PREFIX * np.nan}, ValueError, "prefix must be finite"),
+        ({"prefix": PREFIX + np.inf}, ValueError, "prefix must be finite"),
         ({"prefix": "none"}, TypeError, "prefix must hold real numbers"),
         ({"n_frames": 0}, ValueError, "n_frames must be at least 1"),
         ({"n_samples": 1}, ValueError, "n_samples must be at least 2, got 1"),

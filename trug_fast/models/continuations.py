@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,10 @@ STRETCH = 3e9  # multiply-adds between two looks at Ctrl-C, and at how busy the 
 SAMPLES = -3  # the axis of draws over which statistics go
 
 
+class ForecastWarning(UserWarning):
+    """A forecast that cannot be trusted; its text says why."""
+
+
 @dataclass(frozen=True)
 class Forecast:
     """Draws of how one sequence goes on, or several, and what they say together.
@@ -34,6 +38,12 @@ class Forecast:
         below have n rows too.
     prefix : ndarray, shape (T, n_visible), None, or tuple of such arrays
         The frames before; None if there were none.
+    filled : ndarray, shape (n_samples, T, n_visible), None, or tuple of such arrays
+        If values of the prefix were missing: those frames before each of the draws, with what was
+        missing drawn.  Early gaps are filled by fewer draws than late ones: many share one.
+    ess : float, None, or tuple of such
+        If values were missing, the least effective number of draws at any frame: how many of
+        ``n_samples`` counted for what was observed.
 
     Examples
     --------
@@ -49,6 +59,8 @@ class Forecast:
 
     draws: FloatArray
     prefix: FloatArray | tuple[FloatArray | None, ...] | None = None
+    filled: FloatArray | tuple[FloatArray | None, ...] | None = None
+    ess: float | tuple[float | None, ...] | None = None
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -91,7 +103,10 @@ class Forecast:
         """Return the forecast of one of several sequences."""
         if not isinstance(self.prefix, tuple):
             raise TypeError("this is the forecast of one sequence; its draws are in draws")
-        return Forecast(self.draws[index], self.prefix[index])
+        own: list[Any] = [
+            part[index] if isinstance(part, tuple) else None for part in (self.filled, self.ess)
+        ]
+        return Forecast(self.draws[index], self.prefix[index], *own)
 
     def __repr__(self) -> str:
         """Return the sizes."""
@@ -99,6 +114,15 @@ class Forecast:
             zip(("n_visible", "n_frames", "n_samples", "n"), self.draws.shape[::-1], strict=False)
         )
         return f"Forecast({', '.join(f'{k}={sizes[k]}' for k in reversed(sizes))})"
+
+
+class Beginning(NamedTuple):
+    """Where continuations begin: a row each in two arrays, then a list entry a sequence."""
+
+    visible: FloatArray  # where the chains of the next frame start
+    biases: tuple[FloatArray, FloatArray]  # of the next frame
+    filled: list[FloatArray | None]  # the frames before, where some were missing
+    ess: list[float | None]  # the least effective number of draws, there
 
 
 def prefixes_of(
@@ -123,7 +147,7 @@ def prefixes_of(
             found.append(None)
             continue
         name = f"prefix[{index}]" if many else "prefix"
-        found.append(checked_states(visible, name, part, n_visible))
+        found.append(checked_states(visible, name, part, n_visible, missing=True))
     return found, many
 
 
