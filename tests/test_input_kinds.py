@@ -275,8 +275,8 @@ BAD = {
     "a number": lambda a: a.flat[0],
     "more dimensions": lambda a: a[None, None],
 }
-# None leaves out an optional argument, a number is a constant vector, NaN marks what is free, an
-# end may be infinite; a forecast may begin before the first frame; betas may be a number of them;
+# None leaves out an optional argument, a number is a constant vector, NaN marks what is free
+# or was not observed, an end may be infinite; a forecast may begin before the first frame; betas may be a number of them;
 # any shape can be binarized; X of one column.
 FINE = {
     "nothing": {
@@ -290,7 +290,7 @@ FINE = {
         "next_frame",
     },
     "a number": {"visible_bias", "lower"},
-    "NaN": {"clamp", "Scaling.apply"},
+    "NaN": {"clamp", "Scaling.apply", "forecast"},
     "more dimensions": {"binarize", "resampler", "euler", "Scaling.fit", "Scaling.apply"},
     "empty": {"euler", "pose", "Scaling.apply", "forecast"},
     "infinite": {"euler", "pose", "Scaling.apply"},

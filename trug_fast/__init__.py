@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
-    from .models.continuations import Forecast
+    from .models.continuations import Forecast, ForecastWarning
     from .models.rbm import BernoulliRBM, TruGRBM
     from .models.scaling import Scaling
     from .models.tggm import TruGTGGM
@@ -58,6 +58,7 @@ __all__ = [
     "EpochEnd",
     "EpochLog",
     "Forecast",
+    "ForecastWarning",
     "GaussianUnits",
     "HoldOut",
     "HorizonErrors",
@@ -117,6 +118,7 @@ _HOMES = {
     "EpochEnd": "training.epochs",
     "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
+    "ForecastWarning": "models.continuations",
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",
     "HorizonErrors": "evaluation.horizons",

@@ -8,6 +8,7 @@ from scipy import stats
 import trug_fast as tf
 from tests.support.temporal import temporal_model
 from trug_fast.evaluation.exact import trbm as temporal_exact
+from trug_fast.models import continuations
 
 PREFIX = np.array([[1.0, 0, 1], [0, 1, 1], [1, 1, 0]])
 
@@ -60,7 +61,7 @@ def test_gaussian_frames_have_the_exact_mean():
 def test_draws_do_not_depend_on_threads_and_are_not_alike(dtype):
     model = temporal_model(n_visible=30, n_hidden=40, dtype=dtype, scale=0.2)
     x = np.random.default_rng(0).integers(0, 2, (4, 30))
-    found = model.forecast(x, 3, n_samples=1100, rng=5).draws  # two stretches of chains
+    found = model.forecast(x, 3, n_samples=1100, rng=5).draws  # many blocks of chains
     assert found.dtype == dtype and found.shape == (1100, 3, 30)
     before = numba.get_num_threads()
     try:
@@ -69,6 +70,15 @@ def test_draws_do_not_depend_on_threads_and_are_not_alike(dtype):
     finally:
         numba.set_num_threads(before)
     assert len(np.unique(found.reshape(1100, -1), axis=0)) == 1100
+
+
+@pytest.mark.parametrize("return_mean", [False, True])
+def test_frames_drawn_in_several_calls_are_the_same(return_mean, monkeypatch):
+    model = temporal_model(n_visible=5, n_hidden=4)
+    found = model.generate(6, rng=2, n_gibbs=5, return_mean=return_mean)
+    monkeypatch.setattr(continuations, "STRETCH", 1.0)  # a frame a call
+    again = model.generate(6, rng=2, n_gibbs=5, return_mean=return_mean)
+    np.testing.assert_array_equal(found, again)
 
 
 def test_several_sequences_and_none():
@@ -104,7 +114,7 @@ def test_statistics_are_those_of_the_draws():
         ({"prefix": [PREFIX, PREFIX + 1]}, ValueError, r"prefix\[1\] must lie in \[0, 1\]"),
         ({"prefix": []}, None, ""),
         ({"prefix": np.zeros((0, 3, 3))}, ValueError, "prefix must hold sequences, got none"),
-        ({"prefix": PREFIX * np.nan}, ValueError, "prefix must be finite"),
+        ({"prefix": PREFIX + np.inf}, ValueError, "prefix must be finite"),
         ({"prefix": "none"}, TypeError, "prefix must hold real numbers"),
         ({"n_frames": 0}, ValueError, "n_frames must be at least 1"),
         ({"n_samples": 1}, ValueError, "n_samples must be at least 2, got 1"),

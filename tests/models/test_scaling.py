@@ -115,3 +115,20 @@ def test_sequences_of_one_length_keep_their_shape(kind):
     scaled = scaling.apply(kind(sequences))
     assert scaled.shape == (4, 6, 3)
     np.testing.assert_allclose(scaling.undo(kind(scaled)), sequences, rtol=1e-14)
+
+
+def test_what_is_left_of_a_model_keeps_scaling_and_names():
+    names, scaling = ("rain", "sun", "wind"), tf.Scaling([1.0, 2.0, 3.0], [4.0, 0.0, 6.0])
+    weights, clamp = np.ones((3, 2)), [np.nan, 0.5, np.nan]
+    plain = tf.TruGRBM(weights, 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=2.0)
+    given = plain.with_scaling(scaling).with_columns(names).clamped(clamp)
+    assert given.columns == ("rain", "wind")
+    assert given.scaling.mean.tolist() == [1.0, 3.0]
+    assert given.scaling.deviation.tolist() == [4.0, 6.0]
+    assert plain.clamped(clamp).scaling is None is plain.clamped(clamp).columns
+    past = weights.T, np.zeros((3, 3)), np.zeros((2, 2))
+    temporal = tf.BernoulliTRBM(weights, *past, 0, 0, 0, 0, visible_precision=2.0)
+    temporal = temporal.with_scaling(scaling).with_columns(names)
+    for prefix in (None, [[0.1, 0.2, 0.3]]):
+        frame = temporal.next_frame(prefix)
+        assert frame.columns == names and frame.scaling is scaling

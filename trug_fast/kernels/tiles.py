@@ -56,6 +56,15 @@ def copy_rows(source, out):
 
 
 @linked
+def add_rows(source, out):
+    """Add a matrix to another."""
+    for r in range(out.shape[0]):
+        row, target = source[r], out[r]
+        for i in range(target.size):
+            target[i] += row[i]
+
+
+@linked
 def _gather_some(index, source, order, out):
     for r in range(index * GATHERED, min((index + 1) * GATHERED, order.size)):
         row, target = source[order[r]], out[r]

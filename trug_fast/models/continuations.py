@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.trbm import continuation
 
 from .filter import TemporalLayers, filtered
 from .sequences import Sequences, SequencesLike
 from .visible_units import checked_states
 
-ROWS = 1024  # chains at a time, so that working arrays stay small
+STRETCH = 3e9  # multiply-adds between two looks at Ctrl-C, and at how busy the computer is
 SAMPLES = -3  # the axis of draws over which statistics go
+
+
+class ForecastWarning(UserWarning):
+    """A forecast that cannot be trusted; its text says why."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,12 @@ class Forecast:
         below have n rows too.
     prefix : ndarray, shape (T, n_visible), None, or tuple of such arrays
         The frames before; None if there were none.
+    filled : ndarray, shape (n_samples, T, n_visible), None, or tuple of such arrays
+        If values of the prefix were missing: those frames before each of the draws, with what was
+        missing drawn.  Early gaps are filled by fewer draws than late ones: many share one.
+    ess : float, None, or tuple of such
+        If values were missing, the least effective number of draws at any frame: how many of
+        ``n_samples`` counted for what was observed.
 
     Examples
     --------
@@ -49,6 +59,8 @@ class Forecast:
 
     draws: FloatArray
     prefix: FloatArray | tuple[FloatArray | None, ...] | None = None
+    filled: FloatArray | tuple[FloatArray | None, ...] | None = None
+    ess: float | tuple[float | None, ...] | None = None
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -91,7 +103,10 @@ class Forecast:
         """Return the forecast of one of several sequences."""
         if not isinstance(self.prefix, tuple):
             raise TypeError("this is the forecast of one sequence; its draws are in draws")
-        return Forecast(self.draws[index], self.prefix[index])
+        own: list[Any] = [
+            part[index] if isinstance(part, tuple) else None for part in (self.filled, self.ess)
+        ]
+        return Forecast(self.draws[index], self.prefix[index], *own)
 
     def __repr__(self) -> str:
         """Return the sizes."""
@@ -99,6 +114,15 @@ class Forecast:
             zip(("n_visible", "n_frames", "n_samples", "n"), self.draws.shape[::-1], strict=False)
         )
         return f"Forecast({', '.join(f'{k}={sizes[k]}' for k in reversed(sizes))})"
+
+
+class Beginning(NamedTuple):
+    """Where continuations begin: a row each in two arrays, then a list entry a sequence."""
+
+    visible: FloatArray  # where the chains of the next frame start
+    biases: tuple[FloatArray, FloatArray]  # of the next frame
+    filled: list[FloatArray | None]  # the frames before, where some were missing
+    ess: list[float | None]  # the least effective number of draws, there
 
 
 def prefixes_of(
@@ -123,7 +147,7 @@ def prefixes_of(
             found.append(None)
             continue
         name = f"prefix[{index}]" if many else "prefix"
-        found.append(checked_states(visible, name, part, n_visible))
+        found.append(checked_states(visible, name, part, n_visible, missing=True))
     return found, many
 
 
@@ -198,42 +222,14 @@ def continued(
     """
     rows, n_visible = visible.shape
     result = np.empty((rows, n_frames, n_visible), visible.dtype)
-    cost = work(min(rows, ROWS), *own.layers.weights.shape)
-    with computing(cost):
-        # The number of a stretch fixes its streams, so it depends on nothing else.
-        for number, start in enumerate(range(0, rows, ROWS)):
-            some = slice(start, start + ROWS)
-            here = biases[0][some], biases[1][some]
-            first = number * n_frames * n_gibbs
-            _continue(
-                own, visible[some].copy(), here, result[some], n_gibbs, seed, first, return_mean
-            )
+    present = continuation.Present(*(np.array(part, order="C") for part in (visible, *biases)))
+    links, cost = own.links(), work(rows, *own.layers.weights.shape)
+    stretch = max(1, int(STRETCH / (n_gibbs * cost)))
+    together = n_gibbs * cost if rows >= continuation.SHARED else 0.0
+    averaged = n_gibbs - n_gibbs // 2 if return_mean else 0
+    for first in range(0, n_frames, stretch):
+        sweeps = continuation.FrameSweeps(n_gibbs, averaged, seed, first * n_gibbs)
+        some = result[:, first : first + stretch]
+        with computing(together):
+            continuation.continue_frames(own.layers, links, present, sweeps, some)
     return result
-
-
-def _continue(
-    own: TemporalLayers,
-    visible: FloatArray,
-    biases: tuple[FloatArray, FloatArray],
-    result: FloatArray,
-    n_gibbs: int,
-    seed: int,
-    first_step: int,
-    return_mean: bool,
-) -> None:
-    """Write the frames of some rows; ``visible`` is overwritten."""
-    n_hidden = own.layers.weights.shape[1]
-    chains, skip = gibbs.Chains.new(visible, n_hidden, statistics=False), n_gibbs // 2
-    for t in range(result.shape[1]):
-        layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
-        step = first_step + t * n_gibbs
-        if return_mean:
-            total = np.zeros_like(visible)
-            gibbs.run_chains(layers, chains, skip, seed, step)
-            gibbs.sum_chains(layers, chains, total, n_gibbs - skip, seed, step + skip)
-            visible[:] = total / (n_gibbs - skip)
-        else:
-            gibbs.run_chains(layers, chains, n_gibbs, seed, step)
-        result[:, t] = visible
-        gibbs.hidden_statistics(layers, chains.phase)
-        biases = own.next_biases(visible, chains.phase.mean)

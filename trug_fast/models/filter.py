@@ -16,6 +16,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.tiles import gather
+from trug_fast.kernels.trbm import continuation
 from trug_fast.kernels.trbm.filter import Frames, run_filter
 from trug_fast.kernels.trbm.frames import add_product
 
@@ -81,6 +82,13 @@ class TemporalLayers(NamedTuple):
         hidden_bias += net - drive
         here = layers._replace(visible_bias=visible_bias, hidden_bias=hidden_bias)
         return Filtered(visible, past_visible, past_hidden, net, state, here)
+
+    def links(self) -> continuation.Links:
+        """Return what leads from frame to frame, as kernels take it."""
+        weights, *biases = self.layers[:3]
+        between = self.visible_to_visible, self.visible_to_hidden, self.hidden_to_hidden
+        back = np.array(weights.T, order="C")
+        return continuation.Links(*(read_only(part) for part in (*between, back, *biases)))
 
     def next_biases(self, visible: FloatArray, hidden: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return both layers' biases after a frame, one row each."""

@@ -170,7 +170,7 @@ class RBM(TwoLayers):
         Returns
         -------
         TruGRBM or BernoulliRBM
-            Of this class, with as many visible units as are free.
+            Of this class, with as many visible units as are free, and their scaling and names.
 
         Raises
         ------
@@ -197,9 +197,8 @@ class RBM(TwoLayers):
         weights = np.asarray(own["weights"])
         drive = held[0, ~free] @ weights[~free].astype(np.float64)
         own |= {name: own[name][free] for name in self.names if name.startswith("visible_")}
-        return type(self)(
-            **own | {"weights": weights[free], "hidden_bias": own["hidden_bias"] + drive}
-        )
+        own |= {"weights": weights[free], "hidden_bias": own["hidden_bias"] + drive}
+        return self._told(type(self)(**own), free)
 
 
 class TruGRBM(RBM):

@@ -16,6 +16,7 @@ from .continuations import Forecast, continued, origin, prefixes_of
 from .fields import Field
 from .filter import TemporalLayers
 from .hidden_units import BernoulliHidden, TruGHidden
+from .missing_frames import beginnings
 from .prediction import Method, predict_all
 from .rbm import BernoulliRBM, TruGRBM
 from .sequences import SequencesLike, as_sequences
@@ -166,6 +167,8 @@ class TRBM(TwoLayers):
         prefix : array_like, shape (T, n_visible), or None
             Frames from which to go on.  None, or one of no frames, forecasts sequences from their
             beginning.  Also several sequences: (n, T, n_visible) or a list of (T_i, n_visible).
+            NaN marks what was not observed, single values or whole frames: it is drawn given what
+            was.
         n_frames : int
             Number of frames ahead.
         n_samples : int
@@ -178,7 +181,14 @@ class TRBM(TwoLayers):
         Returns
         -------
         Forecast
-            With ``draws``, ``mean``, ``std``, ``quantiles(q)`` and ``plot()``.
+            With ``draws``, ``mean``, ``std``, ``quantiles(q)`` and ``plot()``; where values were
+            missing also ``filled`` and ``ess``.
+
+        Warns
+        -----
+        ForecastWarning
+            If fewer than ten draws, or a tenth of few, count for what was observed of a sequence
+            with gaps.
 
         Raises
         ------
@@ -190,6 +200,9 @@ class TRBM(TwoLayers):
         Each draw is followed by the filter: the hidden units' means given it and its past stand
         for their state (mathematics 4.2).  So the draws of one frame ahead are of the model's
         exact conditional distribution, up to what ``n_gibbs`` sweeps leave of where they started.
+
+        What is missing is drawn by a particle filter of ``n_samples`` particles, exact in the limit
+        of many (mathematics 4.6).
 
         Examples
         --------
@@ -205,12 +218,12 @@ class TRBM(TwoLayers):
         samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "forecast")
         own = self.parameters()
-        visible, biases = origin(own, found, samples, seed)
-        draws = continued(own, visible, biases, frames, n_gibbs=n_gibbs, seed=seed)
+        begun = beginnings(own, found, samples, n_gibbs, seed)
+        draws = continued(own, begun.visible, begun.biases, frames, n_gibbs=n_gibbs, seed=seed)
         if not many:
-            return Forecast(draws, found[0])
-        shape = len(found), samples, frames, self.n_visible
-        return Forecast(draws.reshape(shape), tuple(found))
+            return Forecast(draws, found[0], begun.filled[0], begun.ess[0])
+        draws = draws.reshape(len(found), samples, frames, self.n_visible)
+        return Forecast(draws, tuple(found), tuple(begun.filled), tuple(begun.ess))
 
     def next_frame(self, prefix: ArrayLike | None = None) -> TruGRBM | BernoulliRBM:
         """Return the RBM that the frame after some others is, given them (mathematics 4.1).
@@ -223,6 +236,7 @@ class TRBM(TwoLayers):
         Returns
         -------
         TruGRBM or BernoulliRBM
+            With this model's scaling and names of columns.
 
         Raises
         ------
@@ -237,11 +251,11 @@ class TRBM(TwoLayers):
         >>> model.next_frame([[1, 0]]).visible_bias
         array([9., 0.])
         """
-        if prefix is None:
-            return self.frame_model(self.initial_visible_bias, self.initial_hidden_bias)
-        before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+        before = None
+        if prefix is not None:
+            before = checked_states(self.visible, "prefix", prefix, self.n_visible)
         _, (visible_bias, hidden_bias) = origin(self.parameters(), [before], 1, 0)
-        return self.frame_model(visible_bias[0], hidden_bias[0])
+        return self._told(self.frame_model(visible_bias[0], hidden_bias[0]))
 
     def frame_model(
         self, visible_bias: ArrayLike, hidden_bias: ArrayLike, dtype: Any = None

@@ -6,7 +6,11 @@ Tested in tests/models/test_rbm.py and test_trbm.py.
 from __future__ import annotations
 
 import copy
+from itertools import compress
 from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
@@ -20,6 +24,7 @@ from .scaling import Scaling
 from .visible_units import VisibleUnits, units_of
 
 Self = TypeVar("Self", bound="TwoLayers")
+Other = TypeVar("Other", bound="TwoLayers")
 
 
 class TwoLayers(Model):
@@ -84,6 +89,15 @@ class TwoLayers(Model):
         other = copy.copy(self)
         other.scaling = scaling
         return other
+
+    def _told(self, model: Other, chosen: NDArray[np.bool_] | None = None) -> Other:
+        """Return another model of these visible units, or some, with their scaling and names."""
+        scaling, columns = self.scaling, self.columns
+        if chosen is not None and scaling is not None:
+            scaling = Scaling(scaling.mean[chosen], scaling.deviation[chosen])
+        if chosen is not None and columns is not None:
+            columns = tuple(compress(columns, chosen))
+        return model.with_scaling(scaling).with_columns(columns)
 
     @property
     def n_visible(self) -> int:

@@ -138,8 +138,16 @@ def units_of(precision: FloatArray | None) -> VisibleUnits:
 
 
 def checked_states(
-    kind: str, name: str, value: ArrayLike, columns: int | None = None
+    kind: str,
+    name: str,
+    value: ArrayLike,
+    columns: int | None = None,
+    *,
+    missing: bool | None = None,
 ) -> NDArray[Any]:
-    """Return ``value`` as a matrix of states of units of this kind, "bernoulli" or "gaussian"."""
+    """Return ``value`` as a matrix of states of units of this kind, "bernoulli" or "gaussian".
+
+    missing : whether NaN stands for a missing value
+    """
     units = GaussianVisible if kind == GaussianVisible.name else BernoulliVisible
-    return units.checked(name, value, columns)
+    return units.checked(name, value, columns, missing=missing)

@@ -19,7 +19,16 @@ from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
 from trug_fast.kernels.random.philox import padded, uniform_row
 from trug_fast.kernels.special.elementary import sigmoid
-from trug_fast.kernels.tiles import HIDDEN, ROWS, VISIBLE, copy_rows, count_tiles, tile, tile_count
+from trug_fast.kernels.tiles import (
+    HIDDEN,
+    ROWS,
+    VISIBLE,
+    add_rows,
+    copy_rows,
+    count_tiles,
+    tile,
+    tile_count,
+)
 from trug_fast.kernels.unit.quantile import quantile
 from trug_fast.kernels.unit.quantile_rows import SPACE
 
@@ -243,7 +252,8 @@ def step_hidden(layers, visible, address, net, sample):
 
 
 @linked
-def _visible_rows(mean, precision, address, uniform, sample, part):
+def visible_rows(mean, precision, address, uniform, sample, part):
+    """Write means and draws of one tile of visible units from their net inputs."""
     unit, unit_stop = part.unit, part.unit_stop
     for r in range(part.row, part.row_stop):
         if sample.size == 0:
@@ -263,7 +273,7 @@ def _step_visible_tile(index, layers, hidden, address, mean, sample):
     gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, out)
     add_bias(mean, layers.visible_bias, part)
     uniform = empty(padded(unit_stop - unit), mean.dtype)
-    _visible_rows(mean, layers.visible_precision[unit:unit_stop], address, uniform, sample, part)
+    visible_rows(mean, layers.visible_precision[unit:unit_stop], address, uniform, sample, part)
 
 
 @linked
@@ -337,15 +347,9 @@ def _dense_tile(index, layers, visible, net):
 def hidden_moments(layers, visible):
     """Return net inputs, means, variances and log end densities given visible units."""
     shape, dtype = (visible.shape[0], layers.weights.shape[1]), visible.dtype
-    found = Moments(
-        empty(shape, dtype),
-        empty(shape, dtype),
-        empty(shape, dtype),
-        empty(shape, dtype),
-        empty(shape, dtype),
-    )
-    count = tile_count(shape[0], shape[1], HIDDEN)
-    each(_dense_tile, count, (layers, visible, found.net))
+    net, mean, variance = empty(shape, dtype), empty(shape, dtype), empty(shape, dtype)
+    found = Moments(net, mean, variance, empty(shape, dtype), empty(shape, dtype))
+    each(_dense_tile, tile_count(shape[0], shape[1], HIDDEN), (layers, visible, net))
     moments_from_net(layers, found)
     return found
 
@@ -365,10 +369,7 @@ def sum_chains(layers, chains, total, n_gibbs, seed, first_step):
     """Run the same sweeps and add the means of the visible units of each to ``total``."""
     for k in range(first_step, first_step + n_gibbs):
         run_chains(layers, chains, 1, seed, k)
-        for r in range(total.shape[0]):
-            target, source = total[r], chains.visible_mean[r]
-            for i in range(target.size):
-                target[i] += source[i]
+        add_rows(chains.visible_mean, total)
 
 
 @kernel

@@ -1,0 +1,128 @@
+"""Gaps in what a forecast goes on from: filled as exact posteriors say, by particles."""
+
+import itertools
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+import trug_fast as tf
+from tests.support.temporal import temporal_model
+from trug_fast.evaluation.exact import trbm as temporal_exact
+
+NAN = np.nan
+GAPS = {
+    "a late channel": [[1, 0, 1], [0, 1, 1], [1, NAN, 0]],
+    "early frames": [[NAN, NAN, NAN], [0, 1, 1], [1, 1, 0]],
+    "many": [[1, NAN, 1], [NAN, 1, NAN], [NAN, 0, 1], [1, NAN, NAN]],
+    "a frame, then channels": [[1, 0, 1], [NAN, NAN, NAN], [1, NAN, 0], [NAN, NAN, NAN]],
+}
+
+
+def posterior(model, prefix):
+    """Return all ways to fill the gaps, the probability of each, and the mean frame after each."""
+    prefix = np.asarray(prefix, float)
+    missing = np.argwhere(np.isnan(prefix))
+    states = tf.exact.binary_states(model.n_visible)
+    ways, logs, after = [], [], []
+    for values in itertools.product([0.0, 1.0], repeat=len(missing)):
+        filled = prefix.copy()
+        filled[tuple(missing.T)] = values
+        ways.append(filled)
+        logs.append(temporal_exact.log_likelihood(model, [filled])[0])
+        b, c = temporal_exact.biases(model, filled[-1], model.filter(filled)[-1])
+        p = np.exp([temporal_exact.frame(model, b, c, s).log_likelihood for s in states])
+        after.append(p @ states)
+    p = np.exp(np.array(logs) - max(logs))
+    return np.array(ways), p / p.sum(), np.array(after)
+
+
+def require_mean(found, exact):
+    """Require that independent runs have this mean; one number in 100,000 fails by chance."""
+    limit = stats.t.isf(5e-6, len(found) - 1) / np.sqrt(len(found))
+    error = limit * np.std(found, axis=0, ddof=1)
+    assert (abs(np.mean(found, axis=0) - exact) <= error + 1e-12).all()
+    assert error.max() < 0.1  # else the test would show little
+
+
+@pytest.mark.parametrize("gaps", GAPS)
+def test_gaps_are_filled_as_the_exact_posterior_says(gaps):
+    kind = "bernoulli" if gaps == "many" else "mixed"
+    model = temporal_model(kind, n_visible=3, n_hidden=2, scale=1.0)
+    ways, p, after = posterior(model, GAPS[gaps])
+    runs = [
+        model.forecast(GAPS[gaps], 1, n_samples=300, n_gibbs=10, rng=seed) for seed in range(20)
+    ]
+    require_mean([run.filled.mean(axis=0) for run in runs], np.tensordot(p, ways, 1))
+    require_mean([run.mean for run in runs], (p @ after)[None])
+
+
+def test_gaussian_gaps_are_those_of_a_normal_distribution():
+    # Without hidden units' weights frames are a Gaussian autoregression.
+    rng = np.random.default_rng(0)
+    a, b, w3 = np.array([2.0, 3.0]), np.array([0.5, -0.5]), rng.normal(size=(2, 2))
+    past = np.zeros((1, 2)), w3, np.zeros((1, 1))
+    model = tf.BernoulliTRBM(np.zeros((2, 1)), *past, b, 0, 0, 0, visible_precision=a)
+    given = np.array([[0.3, NAN], [NAN, NAN], [1.0, NAN], [NAN, -0.4]])
+    # x_t - W3 x_(t-1) / a is N(b / a, 1 / a), and x_1 is N(0, 1 / a).
+    step = np.eye(8) - np.kron(np.eye(4, k=-1), w3 / a[:, None])
+    precision = step.T @ np.diag(np.tile(a, 4)) @ step
+    mean = np.linalg.solve(step, np.concatenate([np.zeros(2), np.tile(b / a, 3)]))
+    gone = np.isnan(given.ravel())
+    off = precision[np.ix_(gone, ~gone)] @ (given.ravel()[~gone] - mean[~gone])
+    exact = given.ravel().copy()
+    exact[gone] = mean[gone] - np.linalg.solve(precision[np.ix_(gone, gone)], off)
+    runs = [model.forecast(given, 1, n_samples=500, n_gibbs=5, rng=seed) for seed in range(20)]
+    require_mean([run.filled.mean(axis=0) for run in runs], exact.reshape(4, 2))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_draws_do_not_depend_on_threads(dtype):
+    model = temporal_model(n_visible=30, n_hidden=40, dtype=dtype, scale=0.1)
+    x = np.random.default_rng(0).integers(0, 2, (4, 30)).astype(float)
+    x[1:, :10] = NAN
+    given = x.copy()
+    found = model.forecast(x, 2, n_samples=600, n_gibbs=3, rng=5)
+    np.testing.assert_array_equal(x, given)
+    assert found.draws.dtype == found.filled.dtype == dtype
+    there = ~np.isnan(x)
+    assert (found.filled[:, there] == x[there]).all()
+    assert set(np.unique(found.filled[:, ~there])) == {0, 1}
+    threads = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        again = model.forecast(x, 2, n_samples=600, n_gibbs=3, rng=5)
+    finally:
+        numba.set_num_threads(threads)
+    np.testing.assert_array_equal(found.draws, again.draws)
+    np.testing.assert_array_equal(found.filled, again.filled)
+    assert found.ess == again.ess < 600
+
+
+def test_the_first_gap_is_drawn_by_the_clamped_model_and_all_draws_count():
+    model = temporal_model(n_visible=3, n_hidden=2)
+    found = model.forecast([[1, 0, 1], [1, NAN, NAN]], 1, n_samples=2000, rng=0)
+    assert found.ess == 2000
+    given = model.next_frame([[1, 0, 1]]).clamped([1, NAN, NAN])
+    p = np.exp(tf.exact.log_likelihood(given, tf.exact.binary_states(2)))
+    counts = np.bincount((found.filled[:, 1, 1:] @ [1, 2]).astype(int), minlength=4)
+    assert stats.chisquare(counts, p / p.sum() * 2000).pvalue > 1e-6
+
+
+def test_several_sequences_of_which_some_have_gaps():
+    model = temporal_model(n_visible=3, n_hidden=2)
+    whole, gap = np.array(GAPS["many"]) == 1, np.array(GAPS["many"])
+    found = model.forecast([whole.astype(float), gap, np.zeros((0, 3))], 2, n_samples=50, rng=0)
+    assert found[0].filled is None is found[2].filled and found[0].ess is None
+    assert found[1].filled.shape == (50, 4, 3) and 5 < found[1].ess <= 50
+    np.testing.assert_array_equal(found[1].prefix, gap)
+
+
+def test_a_forecast_for_which_few_draws_count_says_so():
+    arrays = np.zeros((4, 1)), np.zeros((1, 4)), 12 * np.eye(4), np.zeros((1, 1))
+    model = tf.BernoulliTRBM(*arrays, -6, 0, 0, 0)  # frames stay what they are
+    with pytest.warns(tf.ForecastWarning, match="effective draws of n_samples=100"):
+        found = model.forecast([[NAN] * 4, [1, 1, 1, 1]], 1, n_samples=100, rng=0)
+    assert 1 <= found.ess < 10
+    assert found.filled[:, 0].mean() > 0.9

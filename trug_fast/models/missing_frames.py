@@ -1,0 +1,231 @@
+"""Sequences with gaps: what is missing is drawn given what is there (mathematics 4.6).
+
+Each particle is a sequence without gaps.  How well its past foretells what is observed of a frame
+is a ratio of partition functions, which annealing estimates without bias: along biases that lead
+from those of the particle to those of the mean particle, which are near.  So the more particles
+there are, the nearer they come to the model's own conditional distribution, whatever the number of
+sweeps that annealing takes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.numerics import read_only
+from trug_fast._common.randomness import seed_from
+from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import gibbs
+
+from .continuations import Beginning, ForecastWarning, origin
+from .filter import TemporalLayers
+from .gibbs_sampling import run_held
+from .hidden_units import log_norms
+
+Floats = NDArray[np.float64]
+Biases = tuple[Floats, Floats]  # of the visible units and the hidden ones; one row, or one each
+FEW = 0.5  # particles are drawn anew where the effective number falls below this share
+FEWEST, LEAST = 10.0, 0.1  # effective particles, and share of all, below which a warning comes
+
+
+class Particles(NamedTuple):
+    """Draws of a sequence whose gaps are filled, and what their next frames depend on."""
+
+    frames: Floats  # (n, T, visible)
+    hidden: Floats  # (n, hidden), filtered means at the last frame
+    ess: float  # the least effective number of particles at any frame
+
+
+def beginnings(
+    own: TemporalLayers, prefixes: list[FloatArray | None], n: int, n_gibbs: int, seed: int
+) -> Beginning:
+    """Return where n continuations of each prefix begin, some of which may have NaN for gaps.
+
+    Warns
+    -----
+    ForecastWarning
+        If few particles count for what is observed.
+    """
+    dtype = own.layers.weights.dtype
+    gaps = [prefix is not None and bool(np.isnan(prefix).any()) for prefix in prefixes]
+    whole = [None if gap else prefix for gap, prefix in zip(gaps, prefixes, strict=True)]
+    visible, biases = origin(own, whole, n, seed)
+    filled: list[FloatArray | None] = [None] * len(prefixes)
+    ess: list[float | None] = [None] * len(prefixes)
+    precise = _precise(own)
+    for k in np.flatnonzero(gaps):
+        key = seed_from(seed, f"gaps of sequence {k}")
+        found = particles(precise, np.asarray(prefixes[k], np.float64), n, n_gibbs, key)
+        rows = slice(n * k, n * (k + 1))
+        visible[rows] = found.frames[:, -1]
+        with computing(work(n, *own.layers.weights.shape)):
+            after = precise.next_biases(found.frames[:, -1], found.hidden)
+        biases[0][rows], biases[1][rows] = after
+        filled[k], ess[k] = found.frames.astype(dtype), found.ess
+    low = min((one for one in ess if one is not None), default=float(n))
+    if low < min(FEWEST, LEAST * n):
+        warnings.warn(
+            f"what is observed leaves {low:.1f} effective draws of n_samples={n}: take more",
+            ForecastWarning,
+            stacklevel=3,
+        )
+    return Beginning(visible, biases, filled, ess)
+
+
+def _precise(own: TemporalLayers) -> TemporalLayers:
+    """Return the model in float64, in which weights are added up."""
+    if own.layers.weights.dtype == np.float64:
+        return own
+    fields: Any = own.layers
+    each: list[Any] = [v.astype(np.float64) if isinstance(v, np.ndarray) else v for v in fields]
+    layers = gibbs.Layers(*each)._replace(weights=read_only(each[0]))
+    return TemporalLayers(layers, *(part.astype(np.float64) for part in own[1:]))
+
+
+def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: int) -> Particles:
+    """Draw n sequences given what is observed of one; NaN marks what is not.
+
+    own : in float64
+    n_gibbs : sweeps of each frame's chains, and of the annealing of each weight
+    """
+    start = int(np.argmax(np.isnan(prefix).any(axis=1)))
+    begin: Any = origin(own, [prefix[:start] if start else None], n, seed)
+    visible, biases = begin
+    frames = np.repeat(prefix[None], n, axis=0)
+    log_weights, least = np.zeros(n), float(n)
+    for t in range(start, len(prefix)):
+        key = seed_from(seed, f"frame {t}")
+        gained, visible = _next(own, visible, biases, prefix[t], log_weights, n_gibbs, key)
+        hidden = _filtered(own, visible, biases)
+        frames[:, t] = visible
+        log_weights += gained
+        weights = np.exp(log_weights - log_weights.max())
+        ess = float(weights.sum() ** 2 / (weights**2).sum())
+        least = min(least, ess)
+        # At the last frame all become equally probable, as those who use them take them to be.
+        if ess < FEW * n or (t + 1 == len(prefix) and np.ptp(log_weights) > 0):
+            chosen = _resampled(weights, seed_from(key, "ancestors"))
+            frames, visible, hidden = frames[chosen], visible[chosen], hidden[chosen]
+            log_weights = np.zeros(n)
+        with computing(work(n, *own.layers.weights.shape)):
+            biases = own.next_biases(visible, hidden)
+    return Particles(frames, hidden, least)
+
+
+def _next(
+    own: TemporalLayers,
+    visible: Floats,
+    biases: Biases,
+    row: Floats,
+    log_weights: Floats,
+    n_gibbs: int,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Draw the next frame of each particle given what is observed of it.
+
+    Returns
+    -------
+    log_weights : ndarray, shape (n,)
+        What each particle gains, up to a number that all have in common.
+    visible : ndarray, shape (n, n_visible)
+    """
+    n, known = len(visible), ~np.isnan(row)
+    held = np.repeat(row[None], n, axis=0) if known.any() else None
+    free_seed, held_seed = (seed_from(seed, part) for part in ("free", "held"))
+    alike = all((part == part[:1]).all() for part in biases)
+    if held is None or alike:  # weights gain nothing, or all the same
+        drawn = _swept(own, visible, biases, held, n_gibbs, held_seed)
+        return np.zeros(n), drawn
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    middle = (weights @ biases[0])[None], (weights @ biases[1])[None]
+    free = _swept(own, visible, biases, None, n_gibbs, free_seed)
+    gained, _ = _annealed(own, free, biases, middle, None, (n_gibbs, n_gibbs), free_seed)
+    if known.all():
+        return gained + _log_density(own, held, biases), held
+    drawn = _swept(own, visible, middle, held, n_gibbs, held_seed)
+    more, drawn = _annealed(own, drawn, middle, biases, held, (n_gibbs, n_gibbs), held_seed)
+    return gained + more, drawn
+
+
+def _annealed(
+    own: TemporalLayers,
+    visible: Floats,
+    start: Biases,
+    end: Biases,
+    held: Floats | None,
+    steps: tuple[int, int],
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Lead chains from biases to others; return log weights and states.
+
+    steps : how many, and the number of the first in the streams
+
+    A weight is on average the ratio of the partition functions, and weighted states are of the
+    distribution at the end (mathematics 3).
+    """
+    count, first = steps
+    total, before = np.zeros(len(visible)), start
+    for k in range(1, count + 1):
+        share = k / count
+        after = tuple((1 - share) * a + share * b for a, b in zip(start, end, strict=True))
+        here: Biases = (after[0], after[1]) if k < count else end
+        total += _log_density(own, visible, here) - _log_density(own, visible, before)
+        visible = _swept(own, visible, here, held, 1, seed, first + k)
+        before = here
+    return total, visible
+
+
+def _swept(
+    own: TemporalLayers,
+    visible: Floats,
+    biases: Biases,
+    held: Floats | None,
+    n_gibbs: int,
+    seed: int,
+    first_step: int = 0,
+) -> Floats:
+    """Return the chains' visible states after some sweeps; units are held where ``held`` says."""
+    layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+    visible = visible.copy()
+    if held is not None:
+        np.copyto(visible, held, where=~np.isnan(held))
+    chains = gibbs.Chains.new(visible, layers.weights.shape[1], statistics=False)
+    with computing(work(len(visible), *layers.weights.shape)):
+        if held is None:
+            gibbs.run_chains(layers, chains, n_gibbs, seed, first_step)
+        else:
+            run_held(layers, chains, held, n_gibbs, seed, first_step)
+    return visible
+
+
+def _log_density(own: TemporalLayers, visible: Floats, biases: Biases) -> Floats:
+    """Return log p*(x) of each row, without what does not depend on the biases."""
+    layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+    with computing(work(len(visible), *layers.weights.shape)):
+        return np.asarray((visible * biases[0]).sum(axis=1) + log_norms(layers, visible))
+
+
+def _filtered(own: TemporalLayers, visible: Floats, biases: Biases) -> Floats:
+    """Return the means of the hidden units of each frame given its past."""
+    layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+    phase = gibbs.Phase.new(visible, layers.weights.shape[1], statistics=False)
+    with computing(work(len(visible), *layers.weights.shape)):
+        gibbs.hidden_statistics(layers, phase)
+    return phase.mean
+
+
+def _resampled(weights: Floats, seed: int) -> NDArray[np.int64]:
+    """Return which particle each new one is a copy of: n w of each, rounded up or down by chance.
+
+    Systematic resampling, with one random number.
+    """
+    n = weights.size
+    points = (np.random.default_rng(seed).random() + np.arange(n)) / n
+    sums = np.cumsum(weights)
+    chosen: NDArray[np.int64] = np.searchsorted(sums, points * sums[-1])
+    return np.minimum(chosen, n - 1)
