@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.forecasts import forecast_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
+    from .evaluation.ladder import Ladder
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         ParallelTempering,
         RandomWeights,
         RMSprop,
+        TrajectoryTempering,
     )
     from .training.rbm.train import RBMFit, train_rbm
     from .training.tggm.options import HoldOut, MeanField, Noise
@@ -61,6 +63,7 @@ __all__ = [
     "GaussianUnits",
     "HoldOut",
     "HorizonErrors",
+    "Ladder",
     "LinearStart",
     "LogPartition",
     "LogProbability",
@@ -79,6 +82,7 @@ __all__ = [
     "TGGMFit",
     "TRBMFit",
     "TrainingWarning",
+    "TrajectoryTempering",
     "TruGRBM",
     "TruGTGGM",
     "TruGTRBM",
@@ -119,6 +123,7 @@ _HOMES = {
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",
     "HorizonErrors": "evaluation.horizons",
+    "Ladder": "evaluation.ladder",
     "LinearStart": "training.trbm.options",
     "LogPartition": "evaluation.partition",
     "LogProbability": "evaluation.conditionals",
@@ -137,6 +142,7 @@ _HOMES = {
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",
     "TrainingWarning": "training.diagnosis",
+    "TrajectoryTempering": "training.options",
     "TruGRBM": "models.rbm",
     "TruGTGGM": "models.tggm",
     "TruGTRBM": "models.trbm",

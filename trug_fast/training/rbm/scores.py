@@ -14,9 +14,14 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import spread
 
 from .missing import Filling
+from .trajectory import Trajectory
 
 CHAINS, TEMPERATURES = 100, 1000
-SCORES = {"bernoulli": ("pseudo", "reconstruction", "ais"), "gaussian": ("reconstruction", "ais")}
+WHOLE = ("ais", "log_likelihood")  # scores that need log Z, and whole rows
+SCORES = {
+    "bernoulli": ("pseudo", "reconstruction", *WHOLE),
+    "gaussian": ("reconstruction", *WHOLE),
+}
 
 
 def scores(
@@ -25,10 +30,12 @@ def scores(
     sets: dict[str, NDArray[Any]],
     seed: int,
     filling: Filling | None,
+    trajectory: Trajectory | None = None,
 ) -> dict[str, float]:
     """Return the score of evenly spread rows of each set; AIS starts at the first one's.
 
     kind : the word of a score, or a function
+    trajectory : what knows log Z, for "log_likelihood"
     """
     rows = {name: spread(array) for name, array in sets.items()}
     if callable(kind):
@@ -37,6 +44,10 @@ def scores(
         return {name: checks.number("score", kind(model, v)) for name, v in rows.items()}
     if kind in EACH:
         return {k: float(EACH[kind](model, v, seed, filling).mean()) for k, v in rows.items()}
+    if kind == "log_likelihood" and trajectory is not None:
+        known = trajectory.log_partition(model)
+        found = {k: float(log_likelihood(model, v, known.log_z).mean()) for k, v in rows.items()}
+        return found | {"score_error": known.std_error}
     estimate = log_partition(
         model,
         n_chains=CHAINS,

@@ -1,0 +1,146 @@
+"""The model's side of training by trajectory tempering: chains, and the ladder they climb.
+
+Half of the ladder's columns give the draws that chains exchange with, from which the model learns;
+the other half are draws that it never sees, by which log Z is followed beyond the last rung.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.randomness import seed_from
+from trug_fast._common.threads import computing, work
+from trug_fast.evaluation.ladder import Ladder
+from trug_fast.evaluation.ladder.bennett import beyond, standard_error
+from trug_fast.evaluation.ladder.climbing import acceptance, log_density, stream
+from trug_fast.kernels.rbm import gibbs, trajectory
+from trug_fast.models.rbm import RBM
+from trug_fast.training.checkpoints import State, copy_into
+from trug_fast.training.options import TrajectoryTempering
+
+Floats = NDArray[np.float64]
+
+MEMORY = 0.9  # of the running mean of the acceptance, per update
+LADDER = "ladder."  # begins the names of its arrays in a checkpoint
+
+
+class LogZ(NamedTuple):
+    """Log Z of a model beside the run, and its standard error."""
+
+    log_z: float
+    std_error: float
+
+
+class Trajectory:
+    """Chains that exchange their states with draws of the last rung, and freeze new rungs.
+
+    Parameters
+    ----------
+    sampler : TrajectoryTempering
+    base : model
+        Without weights: the first rung.
+    chains : int
+    seed : int
+    """
+
+    def __init__(self, sampler: TrajectoryTempering, base: RBM, chains: int, seed: int) -> None:
+        self._sampler, self._seed = sampler, seed_from(seed, "trajectory")
+        self.ladder = Ladder(base, 2 * -(-chains // 2), self._seed)
+        visible = np.zeros((chains, base.n_visible), base.dtype)
+        self.chains = gibbs.Chains.new(visible, base.n_hidden)
+        net = self.chains.phase.net
+        self._offers = trajectory.Offers(
+            visible=np.zeros_like(visible),
+            log_norm=np.zeros(chains),
+            net=np.zeros_like(net),
+            last_net=np.zeros_like(net),
+            gain=np.zeros(chains),
+            own_gain=np.zeros(chains),
+        )
+        self.recent = np.ones(1)  # running mean of the acceptance
+        self._work = work(chains, base.n_visible, base.n_hidden)
+        self._look(self.ladder.run(self._draws))
+
+    @property
+    def _draws(self) -> int:
+        """Draws of each column: half of the columns make a reservoir."""
+        return 2 * self._sampler.reservoir
+
+    @property
+    def acceptance(self) -> float:
+        """Share of exchanges accepted, of late."""
+        return float(self.recent[0])
+
+    def _look(self, draws: FloatArray) -> None:
+        """Take draws of the last rung, (draws, columns, visible)."""
+        last = self.ladder.models[-1]
+        self._layers = last.layers()
+        half = draws.shape[1] // 2
+        units = last.visible_units
+        self._all = draws
+        self._pool = np.ascontiguousarray(draws[:, :half].reshape(-1, draws.shape[2]))
+        self._unseen = np.ascontiguousarray(draws[:, half:].reshape(-1, draws.shape[2]))
+        self._energy = units.energy(self._unseen.astype(np.float64))
+        with computing(self._work):
+            zeros = np.zeros(len(self._pool))
+            bias = self._layers.visible_bias[0].astype(np.float64)
+            linear = self._pool.astype(np.float64) @ bias
+            self._pool_norm = log_density(self._layers, zeros, self._pool) - linear
+            self._unseen_density = log_density(self._layers, self._energy, self._unseen)
+
+    def sweep(self, layers: gibbs.Layers, n_gibbs: int, seed: int, first_step: int) -> gibbs.Phase:
+        """Run sweeps and an exchange, in a context for kernels; return the chains' phase."""
+        offers = self._offers
+        chosen = stream(self._seed, "offers", first_step).integers(
+            len(self._pool), size=len(offers.visible)
+        )
+        np.take(self._pool, chosen, axis=0, out=offers.visible)
+        np.take(self._pool_norm, chosen, out=offers.log_norm)
+        trajectory.sweeps_and_exchange(
+            layers, self._layers, self.chains, offers, n_gibbs, seed, first_step
+        )
+        rate = acceptance(-offers.own_gain, -offers.gain)
+        self.recent *= MEMORY
+        self.recent += (1 - MEMORY) * rate
+        return self.chains.phase
+
+    @property
+    def due(self) -> bool:
+        """Whether the model has come far enough from the last rung for a new one."""
+        return self.acceptance < self._sampler.freeze
+
+    def freeze(self, model: RBM) -> None:
+        """Make the present model a rung, and draw from it."""
+        self.ladder.reach(model)
+        self._look(self.ladder.run(self._draws))
+        self.recent[:] = 1.0
+
+    def log_partition(self, model: RBM) -> LogZ:
+        """Return log Z of a model near the last rung, by draws that training has not seen."""
+        with computing(self._work):
+            density = log_density(model.layers(), self._energy, self._unseen)
+        columns = self.ladder.n_chains
+        gain = (density - self._unseen_density).reshape(-1, columns - columns // 2)
+        step = beyond(gain)
+        shares = self.ladder.shares[-1]
+        shares[columns // 2 :] += step.shares
+        return LogZ(float(self.ladder.log_z[-1]) + step.log_ratio, standard_error(shares))
+
+    def arrays(self) -> State:
+        """Return what freezing leaves behind, by names of its own: more with every rung."""
+        own = {"reservoir": self._all}
+        return {LADDER + name: array for name, array in (self.ladder.arrays() | own).items()}
+
+    def restore(self, state: State) -> None:
+        """Go back to such arrays; raises ValueError if they are those of no such run."""
+        found = {k.removeprefix(LADDER): v for k, v in state.items() if k.startswith(LADDER)}
+        draws = np.empty_like(self._all)
+        copy_into({"reservoir": draws}, found)
+        ladder = Ladder.of_arrays(found)
+        ladder.require_like(self.ladder)
+        self.ladder = ladder
+        self._look(draws)
