@@ -248,7 +248,8 @@ class RBMLearner:
             self.replicas.sweep(self.layers(), paces[0].n_gibbs, self.seed, 1 + self.sweeps)
         elif self.trajectory is not None:
             kind = GIVEN
-            self.trajectory.sweep(self.layers(), paces[0].n_gibbs, self.seed, 1 + self.sweeps)
+            layers, first = self.layers(), 1 + self.sweeps
+            self.trajectory.sweep(layers, paces[0].n_gibbs, self.seed, first, self.updates)
         elif not self.settings.persistent:
             chains, kind = chains.first(rows), FROM_DATA
         batches = self._batch.first(rows)._replace(visible=self._rows)

@@ -52,15 +52,8 @@ class Trajectory:
         self.ladder = Ladder(base, 2 * -(-chains // 2), self._seed)
         visible = np.zeros((chains, base.n_visible), base.dtype)
         self.chains = gibbs.Chains.new(visible, base.n_hidden)
-        net = self.chains.phase.net
-        self._offers = trajectory.Offers(
-            visible=np.zeros_like(visible),
-            log_norm=np.zeros(chains),
-            net=np.zeros_like(net),
-            last_net=np.zeros_like(net),
-            gain=np.zeros(chains),
-            own_gain=np.zeros(chains),
-        )
+        self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
+        self._halves.append(_no_offers(self.chains, chains // 2))
         self.recent = np.ones(1)  # running mean of the acceptance
         self._work = work(chains, base.n_visible, base.n_hidden)
         self._look(self.ladder.run(self._draws))
@@ -92,18 +85,21 @@ class Trajectory:
             self._pool_norm = log_density(self._layers, zeros, self._pool) - linear
             self._unseen_density = log_density(self._layers, self._energy, self._unseen)
 
-    def sweep(self, layers: gibbs.Layers, n_gibbs: int, seed: int, first_step: int) -> gibbs.Phase:
+    def sweep(
+        self, layers: gibbs.Layers, n_gibbs: int, seed: int, first_step: int, update: int
+    ) -> gibbs.Phase:
         """Run sweeps and an exchange, in a context for kernels; return the chains' phase."""
-        offers = self._offers
-        chosen = stream(self._seed, "offers", first_step).integers(
+        half = update % 2
+        offers, first = self._halves[half], half * self._halves[0].gain.size
+        chosen = stream(self._seed, "offers", update).integers(
             len(self._pool), size=len(offers.visible)
         )
         np.take(self._pool, chosen, axis=0, out=offers.visible)
         np.take(self._pool_norm, chosen, out=offers.log_norm)
         trajectory.sweeps_and_exchange(
-            layers, self._layers, self.chains, offers, n_gibbs, seed, first_step
+            layers, self._layers, self.chains, offers, first, n_gibbs, seed, first_step
         )
-        rate = acceptance(-offers.own_gain, -offers.gain)
+        rate = acceptance(offers.own_gain, offers.gain)
         self.recent *= MEMORY
         self.recent += (1 - MEMORY) * rate
         return self.chains.phase
@@ -144,3 +140,16 @@ class Trajectory:
         ladder.require_like(self.ladder)
         self.ladder = ladder
         self._look(draws)
+
+
+def _no_offers(chains: gibbs.Chains, count: int) -> trajectory.Offers:
+    """Return room for offers to so many chains."""
+    visible, net = chains.phase.visible[:count], chains.phase.net[:count]
+    return trajectory.Offers(
+        visible=np.zeros_like(visible),
+        log_norm=np.zeros(count),
+        net=np.zeros_like(net),
+        last_net=np.zeros_like(net),
+        gain=np.zeros(count),
+        own_gain=np.zeros(count),
+    )
