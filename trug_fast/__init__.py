@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
+    from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast
     from .models.rbm import BernoulliRBM, TruGRBM
     from .models.scaling import Scaling
@@ -98,6 +99,7 @@ __all__ = [
     "kernels",
     "log_conditional",
     "log_likelihood",
+    "log_likelihood_bound",
     "log_partition",
     "plots",
     "prediction_error",
@@ -158,6 +160,7 @@ _HOMES = {
     "kernels": "kernels",
     "log_conditional": "evaluation.conditionals",
     "log_likelihood": "evaluation.likelihood",
+    "log_likelihood_bound": "evaluation.reverse",
     "log_partition": "evaluation.partition",
     "plots": "plots",
     "prediction_error": "evaluation.prediction",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import free_energy, gibbs
+from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.kernels.rbm.gibbs import Chains, Layers
 from trug_fast.models.rbm import RBM
 
@@ -53,9 +53,16 @@ def acceptance(forward: Floats, reverse: Floats) -> float:
 
 def log_density(layers: Layers, energy: Floats, rows: FloatArray) -> Floats:
     """Return log p*(x) of rows, with the hidden layer's product in the layers' float type."""
-    parts = free_energy.log_norm_parts(layers, rows).sum(axis=1)
     linear = rows.astype(np.float64) @ layers.visible_bias[0].astype(np.float64)
-    return np.asarray(parts + linear - energy)
+    return np.asarray(linear - energy + log_norms(layers, rows))
+
+
+def log_norms(layers: Layers, rows: FloatArray) -> Floats:
+    """Return sum_j L(a_j(x)) of rows, as quickly as exchanges need it."""
+    out = np.empty(len(rows))
+    net = np.empty((len(rows), layers.weights.shape[1]), rows.dtype)
+    trajectory.quick_log_norms(layers, rows, net, out)
+    return out
 
 
 class Climber:
@@ -129,7 +136,7 @@ class Climber:
         }
 
     def _exchange(self, found: dict[int, Gains]) -> None:
-        """Let neighbours exchange their states, pairs (0, 1), (2, 3), ... and the others in turns."""
+        """Let neighbours exchange their states: pairs (0, 1), (2, 3), ..., or the others."""
         generator = stream(self.seed, "exchanges", self.sweeps)
         numbers = np.log(generator.random((len(self._layers), self.visible.shape[1])))
         turn = int(generator.integers(2))
@@ -147,10 +154,11 @@ def stream(seed: int, purpose: str, number: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=key))
 
 
-def middle(low: RBM, high: RBM) -> RBM:
-    """Return the model whose parameters lie in the middle between those of two."""
+def along(low: RBM, high: RBM, share: float) -> RBM:
+    """Return the model whose parameters have gone this share of the way from one to another."""
     found: dict[str, Any] = {}
     for name in high.names:
         a, b = getattr(low, name), getattr(high, name)
-        found[name] = np.where(a == b, b, (a + b) / 2).astype(b.dtype)  # infinite ends are alike
+        with np.errstate(invalid="ignore"):  # infinite ends are alike
+            found[name] = np.where(a == b, b, a + share * (b - a)).astype(b.dtype)
     return type(high)(**found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +11,34 @@ from numpy.typing import NDArray
 from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.threads import computing, work
 from trug_fast.evaluation.partition.fingerprint import fingerprint
 from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM, require_rbm
-from trug_fast._common.threads import computing
 
 from .bennett import Step, between, standard_error
-from .climbing import Climber, Gains, acceptance, middle, stream
+from .climbing import Climber, Gains, acceptance, along, log_density, stream
 from .result import as_partition
 
 Floats = NDArray[np.float64]
 
 SWEEPS = 2  # of Gibbs sampling before each exchange
-SETTLE = 20  # exchanges of a new rung with those below it before its draws count
-NEIGHBOURS = 0.2  # least acceptance between two rungs, else another goes between them
-DEEPEST = 10  # so often the way to a model is halved at most
+SETTLE = 10  # exchanges of a new rung with those below it before its draws count
+WAIT = 30  # exchanges of all rungs for each new one, and as many more, before draws count
+HOP = 1.3  # spread of the gain that a new rung should have: an acceptance of about 0.35
+STRIDE = 1.2  # a model is reached at once from so many times that
+NEIGHBOURS = 0.2  # least acceptance between two rungs, else the way to the upper one is halved
+DEEPEST = 10  # times
 MOST = 400  # draws of each pair of rungs that are kept
 
 
 class Ladder:
     """Models from one without weights, whose log Z is exact, each near the one before.
 
-    What :func:`train_rbm` leaves behind with ``sampler=TrajectoryTempering()``.  Chains on all rungs
-    exchange their states, so that those on the last rung come from everywhere; Bennett's acceptance
-    ratio between neighbours leads from the exact log Z to that of each rung.
+    What :func:`train_rbm` leaves behind with ``sampler=TrajectoryTempering()``.  Chains on all
+    rungs exchange their states, so that those on the last one come from everywhere; Bennett's
+    acceptance ratio between neighbours leads from the exact log Z to that of each rung
+    (mathematics 3.8).
 
     Attributes
     ----------
@@ -44,8 +47,8 @@ class Ladder:
     log_z : ndarray, shape (rungs,), float64
         Log Z of each rung.
     std_error : ndarray, shape (rungs,), float64
-        Their standard errors, from the spread of independent columns of chains; that of the first is
-        0.  They see only modes that some chain has visited.
+        Their standard errors, from the spread of independent columns of chains; that of the first
+        is 0.  They see only modes that some chain has visited.
     acceptance : ndarray, shape (rungs - 1,), float64
         Of exchanges between neighbours: near 0 the ladder is broken there.
     n_chains : int
@@ -63,6 +66,7 @@ class Ladder:
 
     def __init__(self, base: RBM, n_chains: int, seed: int) -> None:
         self._rungs, self._seed, self._sweeps = [base], seed, 0
+        self.effort = 0  # sweeps of chains so far, counted for each rung
         self._gains: list[Gains] = []
         self._start = _exact(base)
         bias = np.float64(1) * base.visible_bias
@@ -137,9 +141,9 @@ class Ladder:
         Returns
         -------
         LogPartition
-            With ``path`` and ``direction`` "ladder".  ``log_weights`` has an estimate for each column
-            of chains, whose spread is the error; ``ess`` is the number of columns times the least
-            overlap of neighbours.
+            With ``path`` and ``direction`` "ladder".  ``log_weights`` has an estimate for each
+            column of chains, whose spread is the error; ``ess`` is the number of columns times
+            the least overlap of neighbours.
 
         Raises
         ------
@@ -153,28 +157,63 @@ class Ladder:
         """
         target = self._rungs[-1] if model is None else self._checked(model)
         draws = checks.count("n_draws", n_draws)
-        own = self._copy(seed_from(rng, "Ladder.log_partition"))
-        if fingerprint(target) != fingerprint(own._rungs[-1]):
-            own.reach(target)
-        own.run(draws)
-        return as_partition(own, target)
+        return as_partition(self.towards(target, draws, rng), target)
 
-    def reach(self, model: RBM) -> int:
-        """Add a rung for a model, and more between where it is far away; return how many."""
-        before, ahead = len(self), [model]
-        while ahead:
-            self._rungs.append(ahead[-1])
-            self._visible = np.concatenate([self._visible, self._visible[-1:]])
-            gains = self._run(SETTLE, lowest=max(0, len(self) - 3))[-1]
-            late = acceptance(*(part[SETTLE // 2 :].ravel() for part in gains))
-            if late >= NEIGHBOURS or len(ahead) > DEEPEST:
-                ahead.pop()
+    def towards(self, model: RBM, draws: int, rng: RngLike) -> Ladder:
+        """Return another ladder, whose last rung is this model, after so many further draws."""
+        own = self._copy(seed_from(rng, "Ladder.log_partition"))
+        if fingerprint(model) != fingerprint(own._rungs[-1]):
+            own.reach(model)
+        own.run(draws)
+        return own
+
+    def reach(self, model: RBM) -> None:
+        """Add a rung for a model, and more on the way where it is far away.
+
+        What lies beyond the rung that is nearest to it is left: a way round that training took.
+        """
+        self._keep(int(np.argmin(self._spreads(model))) + 1)
+        before = len(self)
+        share, tries = 1.0, 0
+        while True:
+            spread = float(self._spreads(model, len(self) - 1)[0])
+            share = min(share, HOP / max(spread, 1e-9))
+            last = share >= 1.0 / STRIDE  # so short a way is not worth two
+            target = model if last else along(self._rungs[-1], model, share)
+            if self._step_to(target) >= NEIGHBOURS or tries >= DEEPEST:
                 self._gains.append(Gains.none(self.n_chains))
+                share, tries = 1.0, 0
+                if last:
+                    self._run(WAIT * (1 + len(self) - before))
+                    return
                 continue
             self._rungs.pop()
             self._visible = self._visible[:-1].copy()
-            ahead.append(middle(self._rungs[-1], ahead[-1]))
-        return len(self) - before
+            share, tries = min(share, 1.0) / 2, tries + 1
+
+    def _spreads(self, model: RBM, first: int = 0) -> Floats:
+        """Return how far a model is from each rung: the spread of its gain over their chains."""
+        layers, units = model.layers(), model.visible_units
+        found = []
+        for rung, rows in zip(self._rungs[first:], self._visible[first:], strict=True):
+            energy = units.energy(rows.astype(np.float64))
+            with computing(work(len(rows), rung.n_visible, rung.n_hidden)):
+                gain = log_density(layers, energy, rows)
+                gain -= log_density(rung.layers(), energy, rows)
+            found.append(gain.std())
+        return np.array(found)
+
+    def _keep(self, count: int) -> None:
+        """Leave all rungs but the first ones."""
+        self._rungs, self._gains = self._rungs[:count], self._gains[: count - 1]
+        self._visible, self._steps = self._visible[:count].copy(), None
+
+    def _step_to(self, model: RBM) -> float:
+        """Add a rung whose chains begin at those of the last; return the acceptance between."""
+        self._rungs.append(model)
+        self._visible = np.concatenate([self._visible, self._visible[-1:]])
+        gains = self._run(SETTLE, lowest=max(0, len(self) - 3))[-1]
+        return acceptance(*(part[SETTLE // 2 :].ravel() for part in gains))
 
     def run(self, draws: int) -> FloatArray:
         """Move all chains on; return the draws of the last rung, (draws, columns, n_visible)."""
@@ -192,6 +231,7 @@ class Ladder:
         climber = Climber(self._rungs, self._visible, self._seed, self._sweeps)
         found = climber.run(exchanges, SWEEPS, lowest, top)
         self._sweeps = climber.sweeps
+        self.effort += exchanges * SWEEPS * (len(self) - lowest)
         return found
 
     def _found(self) -> list[Step]:
@@ -219,8 +259,8 @@ class Ladder:
                 f"model must be a {type(first).__name__} as the ladder's, got a "
                 f"{type(model).__name__}"
             )
-        precision = model.visible_precision
-        if precision is not None and not np.array_equal(precision, first.visible_precision):
+        pairs = zip(*(np.ravel(each.visible_precision) for each in (model, first)), strict=True)
+        if any(mine != own for mine, own in pairs):
             raise ValueError("model must have the visible_precision of the ladder's models")
         return model if model.dtype == first.dtype else _cast(model, first.dtype)
 
@@ -237,7 +277,7 @@ class Ladder:
             "draws": np.array(sizes, np.int64),
             "forward": np.concatenate([none.forward, *(g.forward for g in self._gains)]),
             "reverse": np.concatenate([none.reverse, *(g.reverse for g in self._gains)]),
-            "place": np.array([self._seed, self._sweeps], np.int64),
+            "place": np.array([self._seed, self._sweeps, self.effort], np.int64),
         }
 
     @classmethod
@@ -256,14 +296,14 @@ class Ladder:
         ladder = object.__new__(cls)
         count, draws = len(found["weights"]), found["draws"]
         names = [*kind.names, *(["visible_precision"] if "visible_precision" in found else [])]
-        rungs = [kind(**{name: found[name][k] for name in names}) for k in range(count)]
+        rungs: list[RBM] = [kind(**{name: found[name][k] for name in names}) for k in range(count)]
         chains, place = found["chains"], found["place"]
         columns = chains.shape[1] if chains.ndim == 3 else 0
         shape = (int(draws.sum()), columns)
         sound = chains.shape == (count, columns, rungs[0].n_visible)
         sound &= chains.dtype == rungs[0].dtype and draws.shape == (count - 1,) and columns > 1
         sound &= found["forward"].shape == found["reverse"].shape == shape
-        sound = sound and place.shape == (2,) and bool((place >= 0).all() and (draws >= 0).all())
+        sound = sound and place.shape == (3,) and bool((place >= 0).all() and (draws >= 0).all())
         if not sound:
             raise ValueError("the arrays of a ladder do not fit together")
         ends = np.cumsum(draws)[:-1]
@@ -272,7 +312,7 @@ class Ladder:
         )
         ladder._rungs, ladder._visible = rungs, chains.copy()
         ladder._gains = [Gains(*pair) for pair in zip(*parts, strict=True)]
-        ladder._seed, ladder._sweeps = int(place[0]), int(place[1])
+        ladder._seed, ladder._sweeps, ladder.effort = (int(number) for number in place)
         ladder._start, ladder._steps = _exact(rungs[0]), None
         return ladder
 
@@ -284,12 +324,12 @@ class Ladder:
         if mine != (other.n_chains, other._seed, other._rungs[0].dtype):
             raise ValueError("its ladder is that of another run")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the ladder to ``path``, an ``.npz`` file that :meth:`load` reads back exactly."""
-        files.write(Path(path), "Ladder", self.arrays())
+        files.write(path, "Ladder", self.arrays())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Ladder:
+    def load(cls, path: str | Path) -> Ladder:
         """Read a ladder that :meth:`save` wrote.
 
         Raises
@@ -299,7 +339,7 @@ class Ladder:
         ValueError
             If the file is damaged, of another version, or holds something else.
         """
-        found = files.read(Path(path), "Ladder")
+        found = files.read(path, "Ladder")
         with files.building_from(path):
             return cls.of_arrays(found)
 

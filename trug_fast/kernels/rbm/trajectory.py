@@ -121,3 +121,16 @@ def sweeps_and_exchange(layers, last, chains, offers, first, n_gibbs, seed, firs
     rows, units = phase.net.shape
     each(_tile_of, tile_count(rows, units, HIDDEN), (layers, phase))
     draw_hidden(layers, phase.net, Address(seed, HIDDEN_STREAM, step, 0), hidden)
+
+
+@linked
+def _quick_row(r, layers, net, out):
+    units = part_of(layers, 0, net.shape[1])
+    out[r] = quick_log_norm(net[r], units, empty(net.shape[1], net.dtype))
+
+
+@kernel
+def quick_log_norms(layers, visible, net, out):
+    """Write sum_j L(a_j(x)) of each row, as quickly as an exchange needs it, and net inputs."""
+    net_inputs(layers, visible, net)
+    each(_quick_row, out.size, (layers, net, out))

@@ -307,8 +307,8 @@ def _checked_monitor(
         )
     if whole and score == "log_likelihood" and not climbs:
         raise ValueError(
-            "monitor='log_likelihood' needs sampler=TrajectoryTempering(), whose ladder knows log Z; "
-            "with others take 'ais'"
+            "monitor='log_likelihood' needs sampler=TrajectoryTempering(), whose ladder knows "
+            "log Z; with others take 'ais'"
         )
     usual = ("log_likelihood",) if climbs and not missing else ()
     return checked_monitor(monitor, (*usual, *SCORES[kind]), held_out)

@@ -16,7 +16,7 @@ from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.evaluation.ladder import Ladder
 from trug_fast.evaluation.ladder.bennett import beyond, standard_error
-from trug_fast.evaluation.ladder.climbing import acceptance, log_density, stream
+from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_norms, stream
 from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into
@@ -25,6 +25,8 @@ from trug_fast.training.options import TrajectoryTempering
 Floats = NDArray[np.float64]
 
 MEMORY = 0.9  # of the running mean of the acceptance, per update
+FIRST = 10  # updates before a rung, at least
+FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
 LADDER = "ladder."  # begins the names of its arrays in a checkpoint
 
 
@@ -54,7 +56,7 @@ class Trajectory:
         self.chains = gibbs.Chains.new(visible, base.n_hidden)
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
-        self.recent = np.ones(1)  # running mean of the acceptance
+        self.recent = np.array([1.0, FIRST])  # mean acceptance; updates before the next rung
         self._work = work(chains, base.n_visible, base.n_hidden)
         self._look(self.ladder.run(self._draws))
 
@@ -79,10 +81,7 @@ class Trajectory:
         self._unseen = np.ascontiguousarray(draws[:, half:].reshape(-1, draws.shape[2]))
         self._energy = units.energy(self._unseen.astype(np.float64))
         with computing(self._work):
-            zeros = np.zeros(len(self._pool))
-            bias = self._layers.visible_bias[0].astype(np.float64)
-            linear = self._pool.astype(np.float64) @ bias
-            self._pool_norm = log_density(self._layers, zeros, self._pool) - linear
+            self._pool_norm = log_norms(self._layers, self._pool)
             self._unseen_density = log_density(self._layers, self._energy, self._unseen)
 
     def sweep(
@@ -100,20 +99,24 @@ class Trajectory:
             layers, self._layers, self.chains, offers, first, n_gibbs, seed, first_step
         )
         rate = acceptance(offers.own_gain, offers.gain)
-        self.recent *= MEMORY
-        self.recent += (1 - MEMORY) * rate
+        self.recent[0] = MEMORY * self.recent[0] + (1 - MEMORY) * rate
         return self.chains.phase
 
-    @property
-    def due(self) -> bool:
-        """Whether the model has come far enough from the last rung for a new one."""
-        return self.acceptance < self._sampler.freeze
+    def due(self, updates: int) -> bool:
+        """Whether the model has come far enough from the last rung for a new one.
 
-    def freeze(self, model: RBM) -> None:
+        At the beginning of a run that may be so after every update.  So that rungs take no more
+        time than updates, there are as many of these before the next as the last cost; chains that
+        meanwhile find nothing to exchange with are those of persistent contrastive divergence.
+        """
+        return self.acceptance < self._sampler.freeze and updates >= self.recent[1]
+
+    def freeze(self, model: RBM, updates: int) -> None:
         """Make the present model a rung, and draw from it."""
+        before = self.ladder.effort
         self.ladder.reach(model)
         self._look(self.ladder.run(self._draws))
-        self.recent[:] = 1.0
+        self.recent[:] = 1.0, updates + max(FIRST, self.ladder.effort - before)
 
     def log_partition(self, model: RBM) -> LogZ:
         """Return log Z of a model near the last rung, by draws that training has not seen."""
@@ -122,6 +125,9 @@ class Trajectory:
         columns = self.ladder.n_chains
         gain = (density - self._unseen_density).reshape(-1, columns - columns // 2)
         step = beyond(gain)
+        if step.overlap < FEW:  # too far away
+            ladder = self.ladder.towards(model, self._draws, self._seed)
+            return LogZ(float(ladder.log_z[-1]), float(ladder.std_error[-1]))
         shares = self.ladder.shares[-1]
         shares[columns // 2 :] += step.shares
         return LogZ(float(self.ladder.log_z[-1]) + step.log_ratio, standard_error(shares))
