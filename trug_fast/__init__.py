@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.forecasts import forecast_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
+    from .evaluation.ladder import Ladder
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
+    from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast, ForecastWarning
     from .models.rbm import BernoulliRBM, TruGRBM
     from .models.scaling import Scaling
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         ParallelTempering,
         RandomWeights,
         RMSprop,
+        TrajectoryTempering,
     )
     from .training.rbm.train import RBMFit, train_rbm
     from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
@@ -62,6 +65,7 @@ __all__ = [
     "GaussianUnits",
     "HoldOut",
     "HorizonErrors",
+    "Ladder",
     "LinearStart",
     "LogPartition",
     "LogProbability",
@@ -81,6 +85,7 @@ __all__ = [
     "TGGMFit",
     "TRBMFit",
     "TrainingWarning",
+    "TrajectoryTempering",
     "TruGRBM",
     "TruGTGGM",
     "TruGTRBM",
@@ -96,6 +101,7 @@ __all__ = [
     "kernels",
     "log_conditional",
     "log_likelihood",
+    "log_likelihood_bound",
     "log_partition",
     "plots",
     "prediction_error",
@@ -122,6 +128,7 @@ _HOMES = {
     "GaussianUnits": "training.units",
     "HoldOut": "training.tggm.options",
     "HorizonErrors": "evaluation.horizons",
+    "Ladder": "evaluation.ladder",
     "LinearStart": "training.trbm.options",
     "LogPartition": "evaluation.partition",
     "LogProbability": "evaluation.conditionals",
@@ -141,6 +148,7 @@ _HOMES = {
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",
     "TrainingWarning": "training.diagnosis",
+    "TrajectoryTempering": "training.options",
     "TruGRBM": "models.rbm",
     "TruGTGGM": "models.tggm",
     "TruGTRBM": "models.trbm",
@@ -156,6 +164,7 @@ _HOMES = {
     "kernels": "kernels",
     "log_conditional": "evaluation.conditionals",
     "log_likelihood": "evaluation.likelihood",
+    "log_likelihood_bound": "evaluation.reverse",
     "log_partition": "evaluation.partition",
     "plots": "plots",
     "prediction_error": "evaluation.prediction",

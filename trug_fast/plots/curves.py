@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast.evaluation.partition.result import NORMAL
 
 from .canvas import BLUE, new_figure, set_title, tidy
 
@@ -27,6 +28,7 @@ def scores(
 ) -> Axes:
     """Draw the score over the epochs: of the training data as a line, of validation data dashed.
 
+    Where its standard error is known, a band holds it with a probability of 95 %.
     Call it again with the same ``ax``, another label and another color to compare runs.
 
     Parameters
@@ -49,9 +51,11 @@ def scores(
         if name in history:
             seen = np.isfinite(history[name])
             words = f"{label}, {part}" if label else part
-            ax.plot(
-                history["epoch"][seen], history[name][seen], style, color=color, lw=1.6, label=words
-            )
+            epoch, score = history["epoch"][seen], history[name][seen]
+            ax.plot(epoch, score, style, color=color, lw=1.6, label=words)
+            if "score_error" in history:
+                error = NORMAL * history["score_error"][seen]
+                ax.fill_between(epoch, score - error, score + error, color=color, alpha=0.2, lw=0)
     ax.set(xlabel="epoch", ylabel=score_name)
     set_title(ax, "score during training")
     if ax.lines:

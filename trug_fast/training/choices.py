@@ -17,7 +17,17 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from trug_fast.models.truncation import Truncation
 
-from .options import CD, PCD, SGD, Adam, Monitor, ParallelTempering, RandomWeights, RMSprop
+from .options import (
+    CD,
+    PCD,
+    SGD,
+    Adam,
+    Monitor,
+    ParallelTempering,
+    RandomWeights,
+    RMSprop,
+    TrajectoryTempering,
+)
 from .rbm.train import train_rbm
 from .tggm.options import HoldOut, MeanField, Noise, RateSearch
 from .tggm.train import train_tggm
@@ -117,7 +127,9 @@ MONITOR = Group("monitor", {"": Monitor})
 START = {"scale": "start_scale", "order": "start_order"}
 GROUPS: dict[Train, tuple[Group, ...]] = {
     train_rbm: (
-        Group("sampler", {"pcd": PCD, "cd": CD, "pt": ParallelTempering}),
+        Group(
+            "sampler", {"pcd": PCD, "cd": CD, "pt": ParallelTempering, "ptt": TrajectoryTempering}
+        ),
         *(OPTIMIZER, HIDDEN, MONITOR),
         replace(VISIBLE, without=("learn_precision", "precision_rate", "corruption")),
         Group("start", {"": RandomWeights}, START),

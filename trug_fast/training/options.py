@@ -174,8 +174,59 @@ class ParallelTempering:
         return self.betas  # type: ignore[return-value]
 
 
-Sampler = PCD | CD | ParallelTempering
-SAMPLERS: dict[str, Sampler] = {"pcd": PCD(), "cd": CD(), "pt": ParallelTempering()}
+@dataclass(frozen=True)
+class TrajectoryTempering:
+    """Persistent chains that exchange their states with earlier models of the same run.
+
+    Once the model has moved away from the last of them, it becomes one itself: a rung of a ladder
+    that begins at a model without weights, whose log Z is exact.  Mixes between modes, and keeps
+    log Z of the run with its error (docs/training.md).
+
+    Parameters
+    ----------
+    n_gibbs : int, (start, end), callable or array
+        Sweeps for each update, followed by an exchange.
+    n_chains : int, optional
+        By default 100, or as many as a batch has rows if that is more.  On every rung there are as
+        many.
+    reservoir : int
+        Draws of the last rung for each chain to exchange with.
+    freeze : float
+        The acceptance of exchanges below which the model becomes a rung, above 0 and below 1.
+    centred : bool
+        Use the centred gradient (mathematics 2.5).
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.TrajectoryTempering(n_chains=200)
+    TrajectoryTempering(n_gibbs=1, n_chains=200, reservoir=10, freeze=0.3, centred=True)
+    """
+
+    n_gibbs: Sweeps = 1
+    n_chains: int | None = None
+    reservoir: int = 10
+    freeze: float = 0.3
+    centred: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
+        if self.n_chains is not None:
+            settle(self, n_chains=checks.count("n_chains", self.n_chains, least=10))
+        settle(self, reservoir=checks.count("reservoir", self.reservoir))
+        settle(self, freeze=checks.number("freeze", self.freeze, least=0.0, below=1.0))
+        if self.freeze == 0.0:
+            raise ValueError("freeze must be above 0, got 0")
+
+
+Sampler = PCD | CD | ParallelTempering | TrajectoryTempering
+SAMPLERS: dict[str, Sampler] = {
+    "pcd": PCD(),
+    "cd": CD(),
+    "pt": ParallelTempering(),
+    "ptt": TrajectoryTempering(),
+}
 
 
 def as_sampler(value: Sampler | str) -> Sampler:

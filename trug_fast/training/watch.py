@@ -85,12 +85,18 @@ class ContrastiveWatch(ABC):
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return the score of each set of data that the run records."""
 
+    def beside(self) -> tuple[str, ...]:
+        """Return what ``measure`` says beside the scores."""
+        return ()
+
     def scores(self, data: Any, due: bool) -> dict[str, float]:
         """Return the scores of the current model, NaN in an epoch without."""
         sets = {"score": data}
         if self.held_out is not None:
             sets["validation_score"] = self.held_out
-        return self.measure(self.learner.model(), sets) if due else dict.fromkeys(sets, np.nan)
+        if not due:
+            return dict.fromkeys([*sets, *self.beside()], np.nan)
+        return self.measure(self.learner.model(), sets)
 
     @QUIET
     def require_sound(self, epoch: int) -> None:

@@ -154,8 +154,7 @@ def hidden_net(layers, visible, net, part):
 
 @linked
 def _net_tile(index, layers, visible, net):
-    rows, units = net.shape
-    hidden_net(layers, visible, net, tile(index, rows, units, HIDDEN))
+    hidden_net(layers, visible, net, tile(index, net.shape[0], net.shape[1], HIDDEN))
 
 
 @linked
@@ -181,21 +180,25 @@ def _statistics_rows(net, units, mean, sums, part):
 
 
 @linked
-def _statistics_tile(index, layers, phase):
-    visible, net, mean, sums = phase.visible, phase.net, phase.mean, phase.sums
-    rows, units = net.shape
-    part = tile(index, rows, units, HIDDEN)
-    row, row_stop, unit, unit_stop = part
-    hidden_net(layers, visible, net, part)
+def tile_statistics(layers, phase, part):
+    """Write means and sums of one tile of hidden units from its net inputs."""
+    net, mean, unit, unit_stop = phase.net, phase.mean, part.unit, part.unit_stop
     hidden = part_of(layers, unit, unit_stop)
-    if sums.size == 0:
+    if phase.sums.size == 0:
         mean_rows(net, hidden, mean, part)
         return
     # In the layer's own type: mixing widths costs more than the sums of 256 rows lose.
     total = zeros((4, unit_stop - unit), net.dtype)
     added = Statistics(total[0], total[1], total[2], total[3])
     _statistics_rows(net, hidden, mean, added, part)
-    copy_rows(total, sums[row // ROWS, :, unit:unit_stop])
+    copy_rows(total, phase.sums[part.row // ROWS, :, unit:unit_stop])
+
+
+@linked
+def _statistics_tile(index, layers, phase):
+    part = tile(index, phase.net.shape[0], phase.net.shape[1], HIDDEN)
+    hidden_net(layers, phase.visible, phase.net, part)
+    tile_statistics(layers, phase, part)
 
 
 @linked
@@ -224,8 +227,7 @@ def draw_hidden_tile(net, layers, address, sample, part):
 
 @linked
 def _draw_tile(index, layers, net, address, sample):
-    rows, units = net.shape
-    draw_hidden_tile(net, layers, address, sample, tile(index, rows, units, HIDDEN))
+    draw_hidden_tile(net, layers, address, sample, tile(index, net.shape[0], net.shape[1], HIDDEN))
 
 
 @linked
@@ -339,8 +341,7 @@ def moments_from_net(layers, found):
 @linked
 def _dense_tile(index, layers, visible, net):
     # Models are float64, for which products of zeros and ones would be compiled for nothing else.
-    rows, units = net.shape
-    dense_net(layers, visible, net, tile(index, rows, units, HIDDEN))
+    dense_net(layers, visible, net, tile(index, net.shape[0], net.shape[1], HIDDEN))
 
 
 @kernel

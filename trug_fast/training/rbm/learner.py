@@ -47,6 +47,7 @@ from trug_fast.training.weighing import Weighted, Weights, mean_of
 from .missing import Filling
 from .settings import RBMSettings
 from .tempering import Replicas
+from .trajectory import Trajectory
 
 NONE = np.empty(0)  # weights of rows that have none
 
@@ -89,14 +90,21 @@ class RBMLearner:
         self._rows = self._batch.visible  # of all batches of a call
         base = units_of(self.visible_precision).bias(self.visible_offset)
         self.replicas: Replicas | None = None
+        self.trajectory: Trajectory | None = None
         if settings.betas:
             self.replicas = Replicas(settings.betas, settings.n_chains, base, n_hidden)
             self.chains = self.replicas.chains
+        elif settings.climbs:
+            first_rung = self._without_weights(base)
+            self.trajectory = Trajectory(settings.sampler, first_rung, settings.n_chains, seed)
+            self.chains = self.trajectory.chains
         else:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
         self._averaged = Averaged(*map(np.empty, (weights[0].shape, n_visible, (4, n_hidden))))
         first = data.head(settings.n_chains) if isinstance(data, RowSource) else data
         self._start(first, base, sample_weight)
+        if self.trajectory is not None and settings.from_model:
+            self.trajectory.freeze(self.model(self._current()), 0)
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
         names = ("precision", "lower", "upper", "hidden_bias")
@@ -129,6 +137,11 @@ class RBMLearner:
             self.visible_offset[:] = 0.0
             self.hidden_offset[:] = 0.0
 
+    def _without_weights(self, base: FloatArray) -> TruGRBM | BernoulliRBM:
+        """Return a model of the data's means alone."""
+        none = {name: np.zeros_like(getattr(self, name)) for name in ("weights", "hidden_bias")}
+        return self.model(self._current() | none | {"visible_bias": base})
+
     def _arrays(self) -> State:
         """Return all arrays that an update reads before it writes them, sharing memory."""
         names = ("weights", "visible_bias", "hidden_bias", "visible_offset", "hidden_offset")
@@ -137,15 +150,20 @@ class RBMLearner:
             arrays |= {"chains": self.replicas.scaled, "accepted": self.replicas.accepted}
         elif self.settings.persistent:
             arrays["chains"] = self.chains.hidden
+        if self.trajectory is not None:
+            arrays["acceptance"] = self.trajectory.recent
         return arrays | self.steps.arrays() | self.averages.arrays()
 
     def state(self) -> State:
         """Return everything that later updates depend on, sharing memory."""
-        return counted(self, self._arrays())
+        beside = {} if self.trajectory is None else self.trajectory.arrays()
+        return counted(self, self._arrays()) | beside
 
     def restore(self, state: State) -> None:
         """Go back to a state; raises ValueError if it is no state of such a learner."""
         restore_counted(self, self._arrays(), state)
+        if self.trajectory is not None:
+            self.trajectory.restore(state)
 
     def layers(self) -> gibbs.Layers:
         """Return the current parameters as the kernels take them, sharing memory."""
@@ -157,13 +175,17 @@ class RBMLearner:
             self.visible_precision,
         )
 
-    def parameters(self) -> State:
-        """Return the current parameters, averaged if so set; they may share memory."""
+    def _current(self) -> State:
+        """Return the current parameters, sharing memory."""
         names = ("weights", "visible_bias", "hidden_bias")
         found = {name: getattr(self, name) for name in names} | self.units.parameters()
         if self.visible_precision.size:
             found["visible_precision"] = self.visible_precision
-        return found | self.averages.parameters(self.updates)
+        return found
+
+    def parameters(self) -> State:
+        """Return the current parameters, averaged if so set; they may share memory."""
+        return self._current() | self.averages.parameters(self.updates)
 
     def model(self, parameters: State | None = None) -> TruGRBM | BernoulliRBM:
         """Return the model of these parameters, by default the current ones."""
@@ -211,12 +233,15 @@ class RBMLearner:
     @property
     def _alone(self) -> bool:
         """Whether there is something to do in Python before or after each update."""
-        return self.replicas is not None or self._rescales or self.filling is not None
+        tempered = self.replicas is not None or self.trajectory is not None
+        return tempered or self._rescales or self.filling is not None
 
     def _take(
         self, data: Weighted, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
     ) -> int:
         """Do so with batches of one size, and maybe only with the first; return with how many."""
+        if self.trajectory is not None and self.trajectory.due(self.updates):
+            self.trajectory.freeze(self.model(self._current()), self.updates)
         order, rows = np.concatenate(batches), batches[0].size
         if order.size > len(self._rows):
             self._rows = np.empty((order.size, data.rows.shape[1]), self.weights.dtype)
@@ -239,6 +264,10 @@ class RBMLearner:
         if self.replicas is not None:
             kind = GIVEN
             self.replicas.sweep(self.layers(), paces[0].n_gibbs, self.seed, 1 + self.sweeps)
+        elif self.trajectory is not None:
+            kind = GIVEN
+            layers, first = self.layers(), 1 + self.sweeps
+            self.trajectory.sweep(layers, paces[0].n_gibbs, self.seed, first, self.updates)
         elif not self.settings.persistent:
             chains, kind = chains.first(rows), FROM_DATA
         batches = self._batch.first(rows)._replace(visible=self._rows)
@@ -281,6 +310,9 @@ class RBMLearner:
         if self.replicas is not None:
             rates = self.replicas.rates(self.sweeps)
             result |= {"swap_mean": float(rates.mean()), "swap_min": float(rates.min())}
+        if self.trajectory is not None:
+            rungs = float(len(self.trajectory.ladder))
+            result |= {"swap_mean": self.trajectory.acceptance, "rungs": rungs}
         return result | self.units.brief(pace.truncation_rate, pace.precision_rate)
 
 

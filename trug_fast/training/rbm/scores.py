@@ -15,9 +15,14 @@ from trug_fast.training.diagnosis import spread
 from trug_fast.training.weighing import Weights, mean_of
 
 from .missing import Filling
+from .trajectory import Trajectory
 
 CHAINS, TEMPERATURES = 100, 1000
-SCORES = {"bernoulli": ("pseudo", "reconstruction", "ais"), "gaussian": ("reconstruction", "ais")}
+WHOLE = ("ais", "log_likelihood")  # scores that need log Z, and whole rows
+SCORES = {
+    "bernoulli": ("pseudo", "reconstruction", *WHOLE),
+    "gaussian": ("reconstruction", *WHOLE),
+}
 
 
 def scores(
@@ -27,11 +32,13 @@ def scores(
     seed: int,
     filling: Filling | None,
     weights: Weights | None = None,
+    trajectory: Trajectory | None = None,
 ) -> dict[str, float]:
     """Return the score of evenly spread rows of each set; AIS starts at the first one's.
 
     kind : the word of a score, or a function
     weights : of those rows of the first set
+    trajectory : what knows log Z, for "log_likelihood"
     """
     rows = {name: spread(array) for name, array in sets.items()}
     if callable(kind):
@@ -42,6 +49,11 @@ def scores(
     if kind in EACH:
         each = {k: EACH[kind](model, v, seed, filling) for k, v in rows.items()}
         return {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
+    if kind == "log_likelihood" and trajectory is not None:
+        known = trajectory.log_partition(model)
+        each = {k: log_likelihood(model, v, known.log_z) for k, v in rows.items()}
+        found = {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
+        return found | {"score_error": known.std_error}
     estimate = log_partition(
         model,
         n_chains=CHAINS,

@@ -11,7 +11,12 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.checkpoints import State
-from trug_fast.training.options import CD, ParallelTempering, RandomWeights
+from trug_fast.training.options import (
+    CD,
+    ParallelTempering,
+    RandomWeights,
+    TrajectoryTempering,
+)
 from trug_fast.training.settings import Settings
 from trug_fast.training.units import BernoulliUnits
 
@@ -39,6 +44,11 @@ class RBMSettings(Settings):
     def betas(self) -> tuple[float, ...]:
         """Inverse temperatures of parallel tempering, else none."""
         return self.sampler.ladder if isinstance(self.sampler, ParallelTempering) else ()
+
+    @property
+    def climbs(self) -> bool:
+        """Whether the run leaves a ladder of its models behind."""
+        return isinstance(self.sampler, TrajectoryTempering)
 
     def visible_precision(self) -> FloatArray:
         """Return the precisions of Gaussian visible units, none of Bernoulli ones."""

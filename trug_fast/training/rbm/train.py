@@ -14,6 +14,7 @@ from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.mapping import mapped
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
+from trug_fast.evaluation.ladder import Ladder
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
@@ -36,6 +37,7 @@ from trug_fast.training.options import (
     Optimizer,
     RandomWeights,
     Sampler,
+    TrajectoryTempering,
     as_optimizer,
     as_sampler,
 )
@@ -55,7 +57,7 @@ from .defaults import (
 )
 from .learner import RBMLearner
 from .missing import Data, check_of, require_missing
-from .scores import SCORES
+from .scores import SCORES, WHOLE
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
@@ -68,6 +70,7 @@ class RBMFit(NamedTuple):
     model: TruGRBM | BernoulliRBM
     history: History
     interrupted: bool
+    ladder: Ladder | None = None  # of the run's models, by trajectory tempering
 
     def plot(self) -> Any:
         """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
@@ -81,7 +84,7 @@ def train_rbm(
     truncation: TruncationLike | None = None,
     hidden: HiddenLike | None = None,
     visible: VisibleLike | None = None,
-    sampler: Sampler | Literal["pcd", "cd", "pt"] = "pcd",
+    sampler: Sampler | Literal["pcd", "cd", "pt", "ptt"] = "pcd",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "sgd",
     learning_rate: Rate | None = None,
     truncation_rate: Rate | None = None,
@@ -90,7 +93,9 @@ def train_rbm(
     dtype: Any = "float32",
     sample_weight: ArrayLike | None = None,
     validation: ArrayLike | Chunks | None = None,
-    monitor: Monitor | Literal["auto", "pseudo", "reconstruction", "ais"] | None = "auto",
+    monitor: Monitor
+    | Literal["auto", "pseudo", "reconstruction", "ais", "log_likelihood"]
+    | None = "auto",
     callbacks: Sequence[Callback] = (),
     start: StaticModel | RandomWeights | None = None,
     checkpoint: CheckpointLike = None,
@@ -120,9 +125,10 @@ def train_rbm(
         learned.  Either kind may have ``missing="draw"``: then NaN in X and in ``validation`` is a
         missing value; each row, and each column of X, needs a value.  Left out, it is as in
         ``start``, or "bernoulli".
-    sampler : PCD, CD, ParallelTempering, "pcd", "cd" or "pt"
+    sampler : PCD, CD, ParallelTempering, TrajectoryTempering, "pcd", "cd", "pt" or "ptt"
         The chains of the model's side: persistent, begun at the batch for every update, or
-        persistent with replicas at higher temperatures; with the number of Gibbs sweeps.
+        persistent with replicas at higher temperatures or on earlier models of the run; with the
+        number of Gibbs sweeps.
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum, weight decay and the averaging of parameters (over a tenth of the updates so
         far, if not said otherwise).
@@ -152,10 +158,13 @@ def train_rbm(
         Scored on up to 1,000 rows of each set: "pseudo", the pseudo-log-likelihood, which Gaussian
         visible units do not have; "reconstruction", minus the squared error of reconstructions from
         the hidden units' means, which shows progress but not how probable data are; "ais",
-        the log-likelihood by a short AIS run (100 chains, 1,000 temperatures).  "auto" is the first
-        of these that the units have.  :class:`Monitor` says how often, and may choose the model.
+        the log-likelihood by a short AIS run (100 chains, 1,000 temperatures); "log_likelihood",
+        the same by the ladder that :class:`TrajectoryTempering` keeps, with the standard error of
+        log Z as ``score_error``.  "auto" is the last of these with that sampler, else the first
+        that the units have.  :class:`Monitor` says how often, and may choose the model.
         Where values are missing, they are drawn, and the score is of those that are there;
-        functions are given drawn rows; there is no "ais".  Functions are not told of weights.
+        functions are given drawn rows; there is no "ais" and no "log_likelihood".  Functions are
+        not told of weights.
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
         :class:`EpochLog` is one that writes to a file.
@@ -179,8 +188,9 @@ def train_rbm(
     Returns
     -------
     RBMFit
-        ``model``, ``history`` (arrays, one entry an epoch) and ``interrupted``: after Ctrl-C the
-        fit so far is returned with a warning.
+        ``model``, ``history`` (arrays, one entry an epoch), ``interrupted``: after Ctrl-C the
+        fit so far is returned with a warning; and ``ladder``, a :class:`Ladder` by trajectory
+        tempering, else None.
 
     Raises
     ------
@@ -213,14 +223,15 @@ def train_rbm(
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible)
     X, weights, data, held_out = _checked_data(X, sample_weight, validation, units.visible)
-    watched = _checked_monitor(monitor, units.visible, held_out)
+    chains = as_sampler(sampler)
+    watched = _checked_monitor(monitor, units.visible, held_out, chains)
     settings, by_data = _settings(
         data,
         weights,
         units,
         origin,
         truncation=truncation,
-        sampler=as_sampler(sampler),
+        sampler=chains,
         optimizer=as_optimizer(optimizer),
         batch_size=batch_size,
         dtype=checks.float_dtype("dtype", dtype),
@@ -250,7 +261,9 @@ def train_rbm(
         )
         loop = Loop(source, learner, watch, plan, functions, weights=weights)
         interrupted = run_training(loop, begun.file, progress)
-    return RBMFit(loop.model(), loop.history(), interrupted)
+    climbed = learner.trajectory
+    ladder = None if climbed is None else climbed.ladder
+    return RBMFit(loop.model(), loop.history(), interrupted, ladder)
 
 
 class _Given(NamedTuple):
@@ -314,21 +327,29 @@ def _checked_monitor(
     monitor: Monitor | str | None,
     visible: BernoulliUnits | GaussianUnits,
     held_out: object,
+    sampler: Sampler,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
-    kind = visible.kind
+    kind, climbs = visible.kind, isinstance(sampler, TrajectoryTempering)
     score = monitor.score if isinstance(monitor, Monitor) else monitor
     if kind == "gaussian" and isinstance(score, str) and score == "pseudo":
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
             "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
         )
-    if visible.missing is not None and score == "ais":
+    whole, missing = isinstance(score, str) and score in WHOLE, visible.missing is not None
+    if missing and whole:
+        others = [repr(each) for each in SCORES[kind] if each not in WHOLE]
         raise ValueError(
-            "monitor='ais' needs whole rows: with missing values take "
-            f"{' or '.join(map(repr, SCORES[kind][:-1]))}"
+            f"monitor={score!r} needs whole rows: with missing values take {' or '.join(others)}"
         )
-    return checked_monitor(monitor, SCORES[kind], held_out)
+    if whole and score == "log_likelihood" and not climbs:
+        raise ValueError(
+            "monitor='log_likelihood' needs sampler=TrajectoryTempering(), whose ladder knows "
+            "log Z; with others take 'ais'"
+        )
+    usual = ("log_likelihood",) if climbs and not missing else ()
+    return checked_monitor(monitor, (*usual, *SCORES[kind]), held_out)
 
 
 def _settings(

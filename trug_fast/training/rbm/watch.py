@@ -43,8 +43,20 @@ class RBMWatch(ContrastiveWatch):
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return the score of each set of data that the run records."""
-        seed, filling = self.learner.seed, self.learner.filling
-        return scores.scores(model, self.score, sets, seed, filling, self.weights)
+        learner = self.learner
+        return scores.scores(
+            model,
+            self.score,
+            sets,
+            learner.seed,
+            learner.filling,
+            self.weights,
+            learner.trajectory,
+        )
+
+    def beside(self) -> tuple[str, ...]:
+        """Return what ``measure`` says beside the scores."""
+        return ("score_error",) if self.score == "log_likelihood" else ()
 
     def faster(self) -> str:
         """Return what to change after training that learned nothing."""

@@ -1,0 +1,164 @@
+"""Chains on all rungs of a ladder: sweeps, and exchanges between neighbours."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.randomness import seed_from
+from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import gibbs, trajectory
+from trug_fast.kernels.rbm.gibbs import Chains, Layers
+from trug_fast.models.rbm import RBM
+
+Floats = NDArray[np.float64]
+
+
+class Gains(NamedTuple):
+    """Log p_upper*(x) - log p_lower*(x) of neighbours, each (draws, chains) float64."""
+
+    forward: Floats  # of the lower rung's chains
+    reverse: Floats  # of the upper rung's
+
+    @classmethod
+    def none(cls, chains: int) -> Gains:
+        """Return those of no draws."""
+        return cls(np.empty((0, chains)), np.empty((0, chains)))
+
+    def and_then(self, more: Gains, most: int) -> Gains:
+        """Return these and more, but only so many of the latest draws."""
+        both = (np.concatenate(parts)[-most:] for parts in zip(self, more, strict=True))
+        return Gains(*both)
+
+    @property
+    def acceptance(self) -> float:
+        """Share of exchanges that would be accepted between independent draws."""
+        return acceptance(self.forward.ravel(), self.reverse.ravel())
+
+
+def acceptance(forward: Floats, reverse: Floats) -> float:
+    """Return how often an exchange is accepted: the mean of min(1, exp(f - r)) over all pairs.
+
+    forward, reverse : gains at independent draws of the lower and of the upper rung
+    """
+    low = np.sort(forward)
+    below = np.concatenate([[0.0], np.cumsum(np.exp(low - low[-1]))])
+    smaller = np.searchsorted(low, reverse)  # so many of ``low`` are below each of ``reverse``
+    shares = np.exp(np.minimum(low[-1] - reverse, 700.0)) * below[smaller]
+    return float((shares + (low.size - smaller)).mean() / low.size)
+
+
+def log_density(layers: Layers, energy: Floats, rows: FloatArray) -> Floats:
+    """Return log p*(x) of rows, with the hidden layer's product in the layers' float type."""
+    linear = rows.astype(np.float64) @ layers.visible_bias[0].astype(np.float64)
+    return np.asarray(linear - energy + log_norms(layers, rows))
+
+
+def log_norms(layers: Layers, rows: FloatArray) -> Floats:
+    """Return sum_j L(a_j(x)) of rows, as quickly as exchanges need it."""
+    out = np.empty(len(rows))
+    net = np.empty((len(rows), layers.weights.shape[1]), rows.dtype)
+    trajectory.quick_log_norms(layers, rows, net, out)
+    return out
+
+
+class Climber:
+    """The chains of a ladder: one on each rung for each of so many columns.
+
+    States are exchanged within a column only, so columns know nothing of each other.
+
+    Parameters
+    ----------
+    rungs : list of models
+    visible : ndarray, shape (rungs, columns, n_visible)
+        Where the chains are, changed in place.
+    seed : int
+    sweeps : int
+        Behind the chains: numbers the steps of their streams.
+    """
+
+    def __init__(self, rungs: list[RBM], visible: FloatArray, seed: int, sweeps: int) -> None:
+        self.visible, self.seed, self.sweeps = visible, seed, sweeps
+        self._rungs = rungs
+        self._layers = [rung.layers() for rung in rungs]
+        self._seeds = [seed_from(seed, f"rung {k}") for k in range(len(rungs))]
+        columns, n_hidden = visible.shape[1], rungs[0].n_hidden
+        own = Chains.new(visible[0], n_hidden, statistics=False)  # working arrays of all rungs
+        self._chains = [own._replace(phase=own.phase._replace(visible=each)) for each in visible]
+        self._work = work(columns, rungs[0].n_visible, n_hidden)
+
+    def run(
+        self, exchanges: int, n_gibbs: int, lowest: int = 0, top: list[FloatArray] | None = None
+    ) -> list[Gains]:
+        """Run sweeps and then exchange, so many times; return the gains seen before each.
+
+        lowest : rung below which chains rest
+        top : where copies of the last rung's states go, if they are wanted
+        """
+        pairs = len(self._layers) - 1
+        seen: list[tuple[list[Floats], list[Floats]]] = [([], []) for _ in range(pairs)]
+        for _ in range(exchanges):
+            for k in range(lowest, pairs + 1):
+                with computing(self._work):
+                    gibbs.run_chains(
+                        self._layers[k], self._chains[k], n_gibbs, self._seeds[k], self.sweeps
+                    )
+            self.sweeps += n_gibbs
+            if top is not None:
+                top.append(self.visible[-1].copy())
+            found = self._gains(lowest)
+            for k, gains in found.items():
+                seen[k][0].append(gains.forward)
+                seen[k][1].append(gains.reverse)
+            self._exchange(found)
+        none = Gains.none(self.visible.shape[1])
+        return [Gains(np.array(f), np.array(r)) if f else none for f, r in seen]
+
+    def _gains(self, lowest: int) -> dict[int, Gains]:
+        """Return the gains of each pair of neighbours, by the lower one."""
+        last = len(self._layers) - 1
+        units = self._rungs[0].visible_units
+        energies = [units.energy(each.astype(np.float64)) for each in self.visible]
+        density: dict[tuple[int, int], Floats] = {}
+        for k in range(lowest, last + 1):  # the model k, at states of rungs around it
+            near = range(max(k - 1, lowest), min(k + 1, last) + 1)
+            rows = self.visible[near[0] : near[-1] + 1].reshape(-1, self.visible.shape[2])
+            energy = np.concatenate([energies[at] for at in near])
+            with computing(3 * self._work):
+                found = log_density(self._layers[k], energy, rows)
+            density |= zip(((k, at) for at in near), np.split(found, len(near)), strict=True)
+        return {
+            k: Gains(density[k + 1, k] - density[k, k], density[k + 1, k + 1] - density[k, k + 1])
+            for k in range(lowest, last)
+        }
+
+    def _exchange(self, found: dict[int, Gains]) -> None:
+        """Let neighbours exchange their states: pairs (0, 1), (2, 3), ..., or the others."""
+        generator = stream(self.seed, "exchanges", self.sweeps)
+        numbers = np.log(generator.random((len(self._layers), self.visible.shape[1])))
+        turn = int(generator.integers(2))
+        for k, gains in found.items():
+            if k % 2 != turn:
+                continue
+            swapped = numbers[k] < gains.forward - gains.reverse
+            low, high = self.visible[k], self.visible[k + 1]
+            low[swapped], high[swapped] = high[swapped], low[swapped]
+
+
+def stream(seed: int, purpose: str, number: int) -> np.random.Generator:
+    """Return random numbers that are known by what they are for."""
+    key = [seed_from(seed, purpose), number]
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+def along(low: RBM, high: RBM, share: float) -> RBM:
+    """Return the model whose parameters have gone this share of the way from one to another."""
+    found: dict[str, Any] = {}
+    for name in high.names:
+        a, b = getattr(low, name), getattr(high, name)
+        with np.errstate(invalid="ignore"):  # infinite ends are alike
+            found[name] = np.where(a == b, b, a + share * (b - a)).astype(b.dtype)
+    return type(high)(**found)

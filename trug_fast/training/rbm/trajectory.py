@@ -1,0 +1,161 @@
+"""The model's side of training by trajectory tempering: chains, and the ladder they climb.
+
+Half of the ladder's columns give the draws that chains exchange with, from which the model learns;
+the other half are draws that it never sees, by which log Z is followed beyond the last rung.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.randomness import seed_from
+from trug_fast._common.threads import computing, work
+from trug_fast.evaluation.ladder import Ladder
+from trug_fast.evaluation.ladder.bennett import beyond, standard_error
+from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_norms, stream
+from trug_fast.kernels.rbm import gibbs, trajectory
+from trug_fast.models.rbm import RBM
+from trug_fast.training.checkpoints import State, copy_into
+from trug_fast.training.options import TrajectoryTempering
+
+Floats = NDArray[np.float64]
+
+MEMORY = 0.9  # of the running mean of the acceptance, per update
+FIRST = 10  # updates before a rung, at least
+FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
+LADDER = "ladder."  # begins the names of its arrays in a checkpoint
+
+
+class LogZ(NamedTuple):
+    """Log Z of a model beside the run, and its standard error."""
+
+    log_z: float
+    std_error: float
+
+
+class Trajectory:
+    """Chains that exchange their states with draws of the last rung, and freeze new rungs.
+
+    Parameters
+    ----------
+    sampler : TrajectoryTempering
+    base : model
+        Without weights: the first rung.
+    chains : int
+    seed : int
+    """
+
+    def __init__(self, sampler: TrajectoryTempering, base: RBM, chains: int, seed: int) -> None:
+        self._sampler, self._seed = sampler, seed_from(seed, "trajectory")
+        self.ladder = Ladder(base, 2 * -(-chains // 2), self._seed)
+        visible = np.zeros((chains, base.n_visible), base.dtype)
+        self.chains = gibbs.Chains.new(visible, base.n_hidden)
+        self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
+        self._halves.append(_no_offers(self.chains, chains // 2))
+        self.recent = np.array([1.0, FIRST])  # mean acceptance; updates before the next rung
+        self._work = work(chains, base.n_visible, base.n_hidden)
+        self._look(self.ladder.run(self._draws))
+
+    @property
+    def _draws(self) -> int:
+        """Draws of each column: half of the columns make a reservoir."""
+        return 2 * self._sampler.reservoir
+
+    @property
+    def acceptance(self) -> float:
+        """Share of exchanges accepted, of late."""
+        return float(self.recent[0])
+
+    def _look(self, draws: FloatArray) -> None:
+        """Take draws of the last rung, (draws, columns, visible)."""
+        last = self.ladder.models[-1]
+        self._layers = last.layers()
+        half = draws.shape[1] // 2
+        units = last.visible_units
+        self._all = draws
+        self._pool = np.ascontiguousarray(draws[:, :half].reshape(-1, draws.shape[2]))
+        self._unseen = np.ascontiguousarray(draws[:, half:].reshape(-1, draws.shape[2]))
+        self._energy = units.energy(self._unseen.astype(np.float64))
+        with computing(self._work):
+            self._pool_norm = log_norms(self._layers, self._pool)
+            self._unseen_density = log_density(self._layers, self._energy, self._unseen)
+
+    def sweep(
+        self, layers: gibbs.Layers, n_gibbs: int, seed: int, first_step: int, update: int
+    ) -> gibbs.Phase:
+        """Run sweeps and an exchange, in a context for kernels; return the chains' phase."""
+        half = update % 2
+        offers, first = self._halves[half], half * self._halves[0].gain.size
+        chosen = stream(self._seed, "offers", update).integers(
+            len(self._pool), size=len(offers.visible)
+        )
+        np.take(self._pool, chosen, axis=0, out=offers.visible)
+        np.take(self._pool_norm, chosen, out=offers.log_norm)
+        trajectory.sweeps_and_exchange(
+            layers, self._layers, self.chains, offers, first, n_gibbs, seed, first_step
+        )
+        rate = acceptance(offers.own_gain, offers.gain)
+        self.recent[0] = MEMORY * self.recent[0] + (1 - MEMORY) * rate
+        return self.chains.phase
+
+    def due(self, updates: int) -> bool:
+        """Whether the model has come far enough from the last rung for a new one.
+
+        At the beginning of a run that may be so after every update.  So that rungs take no more
+        time than updates, there are as many of these before the next as the last cost; chains that
+        meanwhile find nothing to exchange with are those of persistent contrastive divergence.
+        """
+        return self.acceptance < self._sampler.freeze and updates >= self.recent[1]
+
+    def freeze(self, model: RBM, updates: int) -> None:
+        """Make the present model a rung, and draw from it."""
+        before = self.ladder.effort
+        self.ladder.reach(model)
+        self._look(self.ladder.run(self._draws))
+        self.recent[:] = 1.0, updates + max(FIRST, self.ladder.effort - before)
+
+    def log_partition(self, model: RBM) -> LogZ:
+        """Return log Z of a model near the last rung, by draws that training has not seen."""
+        with computing(self._work):
+            density = log_density(model.layers(), self._energy, self._unseen)
+        columns = self.ladder.n_chains
+        gain = (density - self._unseen_density).reshape(-1, columns - columns // 2)
+        step = beyond(gain)
+        if step.overlap < FEW:  # too far away
+            ladder = self.ladder.towards(model, self._draws, self._seed)
+            return LogZ(float(ladder.log_z[-1]), float(ladder.std_error[-1]))
+        shares = self.ladder.shares[-1]
+        shares[columns // 2 :] += step.shares
+        return LogZ(float(self.ladder.log_z[-1]) + step.log_ratio, standard_error(shares))
+
+    def arrays(self) -> State:
+        """Return what freezing leaves behind, by names of its own: more with every rung."""
+        own = {"reservoir": self._all}
+        return {LADDER + name: array for name, array in (self.ladder.arrays() | own).items()}
+
+    def restore(self, state: State) -> None:
+        """Go back to such arrays; raises ValueError if they are those of no such run."""
+        found = {k.removeprefix(LADDER): v for k, v in state.items() if k.startswith(LADDER)}
+        draws = np.empty_like(self._all)
+        copy_into({"reservoir": draws}, found)
+        ladder = Ladder.of_arrays(found)
+        ladder.require_like(self.ladder)
+        self.ladder = ladder
+        self._look(draws)
+
+
+def _no_offers(chains: gibbs.Chains, count: int) -> trajectory.Offers:
+    """Return room for offers to so many chains."""
+    visible, net = chains.phase.visible[:count], chains.phase.net[:count]
+    return trajectory.Offers(
+        visible=np.zeros_like(visible),
+        log_norm=np.zeros(count),
+        net=np.zeros_like(net),
+        last_net=np.zeros_like(net),
+        gain=np.zeros(count),
+        own_gain=np.zeros(count),
+    )
