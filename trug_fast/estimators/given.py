@@ -1,4 +1,7 @@
-"""What scikit-learn's users hand over, as the trainings take it."""
+"""What scikit-learn's users hand over, as the trainings take it.
+
+Tested in tests/test_estimators.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The regression as a scikit-learn estimator."""
+"""The regression as a scikit-learn estimator.
+
+Tested in tests/test_estimators.py.
+"""
 
 from __future__ import annotations
 
