@@ -96,6 +96,9 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.verbose = verbose
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:  # wanted beside the other
+        return super().__sklearn_tags__()
+
     def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
         return {"_xfail_checks": ON_AVERAGE}
 
