@@ -275,9 +275,9 @@ BAD = {
     "a number": lambda a: a.flat[0],
     "more dimensions": lambda a: a[None, None],
 }
-# None leaves out an optional argument, a number is a constant vector, NaN marks what is free
-# or was not observed, an end may be infinite; a forecast may begin before the first frame; betas may be a number of them;
-# any shape can be binarized; X of one column.
+# None leaves out an optional argument, a number is a constant vector, NaN marks what is free or was
+# not observed, an end may be infinite; a forecast may begin before the first frame; betas may be a
+# number of them; any shape can be binarized; X of one column.
 FINE = {
     "nothing": {
         "validation",
@@ -290,9 +290,9 @@ FINE = {
         "next_frame",
     },
     "a number": {"visible_bias", "lower"},
-    "NaN": {"clamp", "Scaling.apply", "forecast"},
+    "NaN": {"clamp", "Scaling.apply", "forecast", "frame_log_likelihood"},
     "more dimensions": {"binarize", "resampler", "euler", "Scaling.fit", "Scaling.apply"},
-    "empty": {"euler", "pose", "Scaling.apply", "forecast"},
+    "empty": {"euler", "pose", "Scaling.apply", "forecast", "frame_log_likelihood"},
     "infinite": {"euler", "pose", "Scaling.apply"},
 }
 READ = ("words", "objects", "dates")  # scikit-learn reads the numbers in them

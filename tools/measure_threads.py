@@ -59,12 +59,14 @@ def pixels(*shape: int) -> np.ndarray:
     return (np.random.default_rng(1).random(shape) < 0.2).astype("float32")
 
 
-def update(rows: int, visible: int, hidden: int, units: str = "trug") -> tuple[Call, float]:
-    """Return a CD-1 update, and its work."""
+def update(
+    rows: int, visible: int, hidden: int, units: str = "trug", count: int = 1
+) -> tuple[Call, float]:
+    """Return so many CD-1 updates in a call, and the work of one."""
     data, batch = pixels(10 * rows, visible), np.arange(rows)
     learner = training.learner(units, rows=rows, visible=visible, hidden=hidden)
     paces = [Pace(1e-4, 1e-5, 0.0, n_gibbs=1)]
-    call = lambda: learner.update(data, [batch], paces)  # noqa: E731
+    call = lambda: learner.update(data, [batch] * count, paces * count)  # noqa: E731
     return call, threads.work(rows, visible, hidden)
 
 

@@ -34,6 +34,7 @@ from trug_fast import truncnorm
 
 Line = tuple[str, str]  # what is measured, and a figure
 SMALL = (20, 64, 100)  # rows, visible and hidden units: the digits
+STRETCH = 50  # updates in a call: a training has as many as 0.1 s takes, hundreds of small ones
 BUDGET = 0.5  # seconds for each number of nanoseconds
 TIMED = "import time; begun = time.perf_counter(); {}; print(time.perf_counter() - begun)"
 
@@ -45,7 +46,10 @@ def rows(threads: int) -> training.Rows:
         peer = training.Row(training.scikit_learn(*SMALL), ours=False)
         found["20x64x100, scikit-learn (floor)"] = peer
         for units in ("trug", "bernoulli"):
-            found[f"update of 20x64x100, {units} units"] = training.Row(update(*SMALL, units)[0])
+            name = f"update of 20x64x100, {units} units"
+            found[name] = training.Row(update(*SMALL, units)[0])
+            many = update(*SMALL, units, count=STRETCH)[0]
+            found[f"{name}, {STRETCH} a call as in training"] = training.Row(many, STRETCH)
     return found
 
 

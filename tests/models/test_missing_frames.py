@@ -21,7 +21,10 @@ GAPS = {
 
 
 def posterior(model, prefix):
-    """Return all ways to fill the gaps, the probability of each, and the mean frame after each."""
+    """Return all ways to fill the gaps, the probability of each, the mean frame after each.
+
+    And the log-probability of what is observed.
+    """
     prefix = np.asarray(prefix, float)
     missing = np.argwhere(np.isnan(prefix))
     states = tf.exact.binary_states(model.n_visible)
@@ -35,22 +38,22 @@ def posterior(model, prefix):
         p = np.exp([temporal_exact.frame(model, b, c, s).log_likelihood for s in states])
         after.append(p @ states)
     p = np.exp(np.array(logs) - max(logs))
-    return np.array(ways), p / p.sum(), np.array(after)
+    return np.array(ways), p / p.sum(), np.array(after), max(logs) + np.log(p.sum())
 
 
-def require_mean(found, exact):
+def require_mean(found, exact, within=0.1):
     """Require that independent runs have this mean; one number in 100,000 fails by chance."""
     limit = stats.t.isf(5e-6, len(found) - 1) / np.sqrt(len(found))
     error = limit * np.std(found, axis=0, ddof=1)
     assert (abs(np.mean(found, axis=0) - exact) <= error + 1e-12).all()
-    assert error.max() < 0.1  # else the test would show little
+    assert error.max() < within  # else the test would show little
 
 
 @pytest.mark.parametrize("gaps", GAPS)
 def test_gaps_are_filled_as_the_exact_posterior_says(gaps):
     kind = "bernoulli" if gaps == "many" else "mixed"
     model = temporal_model(kind, n_visible=3, n_hidden=2, scale=1.0)
-    ways, p, after = posterior(model, GAPS[gaps])
+    ways, p, after, _ = posterior(model, GAPS[gaps])
     runs = [
         model.forecast(GAPS[gaps], 1, n_samples=300, n_gibbs=10, rng=seed) for seed in range(20)
     ]
@@ -98,6 +101,40 @@ def test_draws_do_not_depend_on_threads(dtype):
     np.testing.assert_array_equal(found.draws, again.draws)
     np.testing.assert_array_equal(found.filled, again.filled)
     assert found.ess == again.ess < 600
+
+
+@pytest.mark.parametrize("gaps", ["a late channel", "early frames", "many"])
+def test_likelihoods_of_what_is_observed_add_up_to_the_exact_one(gaps):
+    model = temporal_model(n_visible=3, n_hidden=2, scale=1.0)
+    exact = posterior(model, GAPS[gaps])[3]
+    values, errors = [], []
+    for seed in range(12):
+        found = tf.frame_log_likelihood(model, [GAPS[gaps]], n_chains=200, rng=seed)
+        values.append(found.value[0].sum())
+        errors.append(np.linalg.norm(found.std_error[0]))
+    if gaps == "a late channel":  # nothing to average over
+        np.testing.assert_allclose(values, exact, rtol=1e-12)
+        assert max(errors) < 1e-12
+        return
+    require_mean(np.exp(values - exact), 1.0, within=0.2)
+    assert 0.4 < np.mean(errors) / np.std(values) < 2.5
+    seen = np.array(GAPS[gaps])
+    np.testing.assert_array_equal(found.value[0] == 0, np.isnan(seen).all(axis=1))
+
+
+def test_likelihoods_of_gaussian_frames_with_gaps():
+    a, past = [2.0, 3.0], (np.zeros((1, 2)), [[0.9, 0.4], [0.0, 1.2]], np.zeros((1, 1)))
+    model = tf.BernoulliTRBM(np.zeros((2, 1)), *past, 0, 0, 0, 0, visible_precision=a)
+    given = [[0.3, 0.5], [0.6, NAN], [1.0, -0.2]]
+    step = np.eye(6) - np.kron(np.eye(3, k=-1), np.array(past[1]) / np.array(a)[:, None])
+    covariance = np.linalg.inv(step.T @ np.diag(a * 3) @ step)
+    there = [0, 1, 2, 4, 5]
+    exact = stats.multivariate_normal.logpdf(
+        np.array(given).ravel()[there], np.zeros(5), covariance[np.ix_(there, there)]
+    )
+    found = tf.frame_log_likelihood(model, [given], method="exact", n_chains=2000, rng=0)
+    error = np.linalg.norm(found.std_error[0])
+    assert abs(found.value[0].sum() - exact) < 5 * error < 0.2
 
 
 def test_the_first_gap_is_drawn_by_the_clamped_model_and_all_draws_count():

@@ -27,6 +27,20 @@ def test_digits(hold_out):
     assert not np.array_equal(drawn.epoch(0), other.train.epoch(0))
 
 
+def test_mirror_images_are_trained_on_alone():
+    plain = images.load("digits", directory=None, seed=0)
+    data = images.load("digits", mirror=True, directory=None, seed=0)
+    np.testing.assert_array_equal(data.fixed, plain.fixed)
+    np.testing.assert_array_equal(data.test, plain.test)
+    np.testing.assert_array_equal(data.train[:1437], plain.train)
+    pictures = data.train.reshape(2, 1437, 8, 8)
+    np.testing.assert_array_equal(pictures[1], pictures[0][:, :, ::-1])
+    with pytest.raises(ValueError, match="mirror has no effect beside binarize = 'epoch'"):
+        images.load("digits", "epoch", mirror=True, directory=None, seed=0)
+    with pytest.raises(TypeError, match="images.mirror must be true or false, got 1"):
+        images.load("digits", mirror=1, directory=None, seed=0)
+
+
 @pytest.mark.skipif(not REAL.is_dir(), reason="the large data sets are not here")
 @pytest.mark.parametrize(
     ("kind", "binarize", "hold_out", "rows", "held", "tests"),

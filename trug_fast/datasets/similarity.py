@@ -43,8 +43,8 @@ def similarity_weights(X: ArrayLike, threshold: float = 0.8) -> NDArray[np.float
 
     Notes
     -----
-    All pairs of rows are compared, in all threads (mathematics 2.6 has the use; Morcos et al., PNAS
-    108, 2011, E1293, the weights).
+    All pairs of rows are compared, in all threads (mathematics 2.10; the weights are those of
+    Morcos et al., PNAS 108, 2011, E1293).
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""What scikit-learn's users hand over, as the trainings take it."""
+"""What scikit-learn's users hand over, as the trainings take it.
+
+Tested in tests/test_estimators.py.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,11 @@ except ImportError:  # before scikit-learn 1.6
 
 from trug_fast._common import checks
 
-__all__ = ["FLOATS", "seed_of", "validate_data", "weights_of"]
+__all__ = ["FLOATS", "ON_AVERAGE", "seed_of", "validate_data", "weights_of"]
 
 FLOATS = (np.float64, np.float32)
+# A check of scikit-learn before 1.6, which shuffles rows: their batches are others then.
+ON_AVERAGE = {"check_sample_weights_invariance": "batches are drawn: equal on average only"}
 
 
 def seed_of(random: np.random.RandomState) -> int:

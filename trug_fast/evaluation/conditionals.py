@@ -14,8 +14,9 @@ from trug_fast._common.progress import Progress, require_progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.filter import filtered
+from trug_fast.models.missing_frames import Gain, particles, precise
 from trug_fast.models.rbm import RBM, require_rbm
-from trug_fast.models.sequences import SequencesLike, as_sequences
+from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
 
 from . import exact
@@ -162,6 +163,7 @@ def frame_log_likelihood(
     ----------
     model : TruGTRBM or BernoulliTRBM
     sequences : array_like, shape (n, T, n_visible), or list of (T_i, n_visible)
+        NaN marks what was not observed: results are of what was, given all that was before.
     method : {"auto", "exact", "annealing"}
         Each frame has a log Z of its own, that of the RBM that it is given its past; found as in
         :func:`log_conditional`.
@@ -174,6 +176,9 @@ def frame_log_likelihood(
         ``value`` and ``std_error``, lists of an array (T_i,) for each sequence, and ``warnings``.
         A frame's is log p(x_t | x_{t-1}, filtered h_{t-1}) (mathematics 4.2); errors of frames are
         independent, so that of a sum is the root of the sum of their squares.
+        From the first gap of a sequence on they are estimates by ``n_chains`` particles, whatever
+        the method (mathematics 4.6), and their errors not quite independent; 0 of a frame of which
+        nothing was observed.
 
     Raises
     ------
@@ -195,23 +200,76 @@ def frame_log_likelihood(
     array([-2.079, -2.079])
     """
     checks.kind("model", model, TRBM)
-    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
+    checked = as_sequences(
+        "sequences", sequences, model.n_visible, visible=model.visible, missing=True
+    )
     rule = _rule(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)
     frames = checked.frames.astype(np.float64)
     found: list[Any] = [None] * len(frames)
     bar = Progress(len(frames), "frames", progress)
     with announced("frame_log_likelihood", progress), bar:
-        for batch, seen in filtered(model.parameters(), checked.astype(model.dtype)):
-            biases = zip(seen.layers.visible_bias, seen.layers.hidden_bias, strict=True)
-            for place, (b, c) in zip(batch.rows, biases, strict=True):
-                own = model.frame_model(b, c)
-                log_z, error, reasons = rule.of(own, int(place))
-                energy = float(own.free_energy(frames[place][None])[0])
-                found[place] = -energy - log_z, error, reasons
-                bar.advance(1)
+        _before_gaps(model, checked, rule, found, bar)
+        for k, sequence in enumerate(checked.split(frames)):
+            _from_gap(model, sequence, int(checked.offsets[k]), rule, found, bar)
     each = _collected(found, "frame")
     return LogProbability(checked.split(each.value), checked.split(each.std_error), each.warnings)
+
+
+def _before_gaps(
+    model: TRBM, checked: Sequences, rule: _LogZ, found: list[Any], bar: Progress
+) -> None:
+    """Enter the results of all frames that come before a gap of their sequence, if it has one."""
+    gaps = [np.isnan(part).any(axis=1) for part in checked.split(checked.frames)]
+    lengths = np.array([gap.argmax() if gap.any() else len(gap) for gap in gaps], np.int64)
+    starts = zip(checked.offsets[:-1], lengths, strict=True)
+    places = np.concatenate([start + np.arange(length) for start, length in starts])
+    if not places.size:
+        return
+    whole = Sequences(checked.frames[places], lengths[lengths > 0])
+    frames = whole.frames.astype(np.float64)
+    for batch, seen in filtered(model.parameters(), whole.astype(model.dtype)):
+        biases = zip(seen.layers.visible_bias, seen.layers.hidden_bias, strict=True)
+        for row, (b, c) in zip(batch.rows, biases, strict=True):
+            own = model.frame_model(b, c)
+            log_z, error, reasons = rule.of(own, int(places[row]))
+            energy = float(own.free_energy(frames[row][None])[0])
+            found[places[row]] = -energy - log_z, error, reasons
+            bar.advance(1)
+
+
+def _from_gap(
+    model: TRBM, sequence: Floats, offset: int, rule: _LogZ, found: list[Any], bar: Progress
+) -> None:
+    """Enter the results of the frames of a sequence from its first gap on, by particles."""
+    if not np.isnan(sequence).any():
+        return
+    seed = seed_from(rule.seed, f"particles of the sequence at {offset}")
+    own = precise(model.parameters())
+    gains = particles(own, sequence, rule.n_chains, BASE_SWEEPS, seed).gains
+    for t in range(len(sequence) - len(gains), len(sequence)):
+        gain = gains[t - len(sequence)]
+        found[offset + t] = _log_observed(model, sequence[t], gain, rule, offset + t)
+        bar.advance(1)
+
+
+def _log_observed(
+    model: TRBM, row: Floats, gain: Gain, rule: _LogZ, number: int
+) -> tuple[float, float, tuple[str, ...]]:
+    """Return log p(observed | observed before) (mathematics 4.6), its error, and reasons."""
+    known = ~np.isnan(row)
+    if not known.any():
+        return 0.0, 0.0, ()
+    frame = model.frame_model(*gain.biases, np.float64)
+    log_z, error, reasons = rule.of(frame, number)
+    there = np.where(known, row, 0.0)
+    value = gain.log_mean - log_z - float(frame.visible_units.energy(there[None])[0])
+    errors = [gain.error, error]
+    if not known.all():
+        log_z, error, more = rule.of(frame.clamped(row), -1 - number)
+        value += log_z + float(there @ gain.biases[0])
+        errors, reasons = [*errors, error], reasons + more
+    return value, float(np.linalg.norm(errors)), reasons
 
 
 def _rule(

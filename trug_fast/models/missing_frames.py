@@ -32,12 +32,25 @@ FEW = 0.5  # particles are drawn anew where the effective number falls below thi
 FEWEST, LEAST = 10.0, 0.1  # effective particles, and share of all, below which a warning comes
 
 
+class Gain(NamedTuple):
+    """What particles say of one frame: log p(observed | observed before), but for a number.
+
+    That number is log Z_o - log Z of the frame under the mean particle's biases, Z_o its partition
+    function while what is observed is held; 0 where nothing is, and -log Z where all is.
+    """
+
+    biases: tuple[Floats, Floats]  # of the mean particle; (visible,) and (hidden,)
+    log_mean: float
+    error: float  # of log_mean, by the spread of the particles
+
+
 class Particles(NamedTuple):
     """Draws of a sequence whose gaps are filled, and what their next frames depend on."""
 
     frames: Floats  # (n, T, visible)
     hidden: Floats  # (n, hidden), filtered means at the last frame
     ess: float  # the least effective number of particles at any frame
+    gains: list[Gain]  # of each frame from the first gap on
 
 
 def beginnings(
@@ -56,14 +69,14 @@ def beginnings(
     visible, biases = origin(own, whole, n, seed)
     filled: list[FloatArray | None] = [None] * len(prefixes)
     ess: list[float | None] = [None] * len(prefixes)
-    precise = _precise(own)
+    double = precise(own)
     for k in np.flatnonzero(gaps):
         key = seed_from(seed, f"gaps of sequence {k}")
-        found = particles(precise, np.asarray(prefixes[k], np.float64), n, n_gibbs, key)
+        found = particles(double, np.asarray(prefixes[k], np.float64), n, n_gibbs, key)
         rows = slice(n * k, n * (k + 1))
         visible[rows] = found.frames[:, -1]
         with computing(work(n, *own.layers.weights.shape)):
-            after = precise.next_biases(found.frames[:, -1], found.hidden)
+            after = double.next_biases(found.frames[:, -1], found.hidden)
         biases[0][rows], biases[1][rows] = after
         filled[k], ess[k] = found.frames.astype(dtype), found.ess
     low = min((one for one in ess if one is not None), default=float(n))
@@ -76,7 +89,7 @@ def beginnings(
     return Beginning(visible, biases, filled, ess)
 
 
-def _precise(own: TemporalLayers) -> TemporalLayers:
+def precise(own: TemporalLayers) -> TemporalLayers:
     """Return the model in float64, in which weights are added up."""
     if own.layers.weights.dtype == np.float64:
         return own
@@ -96,10 +109,12 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
     begin: Any = origin(own, [prefix[:start] if start else None], n, seed)
     visible, biases = begin
     frames = np.repeat(prefix[None], n, axis=0)
-    log_weights, least = np.zeros(n), float(n)
+    log_weights, least, gains = np.zeros(n), float(n), []
     for t in range(start, len(prefix)):
         key = seed_from(seed, f"frame {t}")
-        gained, visible = _next(own, visible, biases, prefix[t], log_weights, n_gibbs, key)
+        middle = _mean(biases, log_weights)
+        gained, visible = _next(own, visible, biases, middle, prefix[t], n_gibbs, key)
+        gains.append(_gain(middle, log_weights, gained))
         hidden = _filtered(own, visible, biases)
         frames[:, t] = visible
         log_weights += gained
@@ -113,15 +128,32 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
             log_weights = np.zeros(n)
         with computing(work(n, *own.layers.weights.shape)):
             biases = own.next_biases(visible, hidden)
-    return Particles(frames, hidden, least)
+    return Particles(frames, hidden, least, gains)
+
+
+def _mean(biases: Biases, log_weights: Floats) -> Biases:
+    """Return the biases of the mean particle, each in one row."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return (weights @ biases[0])[None], (weights @ biases[1])[None]
+
+
+def _gain(middle: Biases, log_weights: Floats, gained: Floats) -> Gain:
+    """Return the log of the mean of exp(gained) over weighted particles, with its error."""
+    weights, top = np.exp(log_weights - log_weights.max()), gained.max()
+    weights /= weights.sum()
+    share = np.exp(gained - top)
+    mean = float(weights @ share)
+    error = float(np.sqrt((weights**2 * (share / mean - 1) ** 2).sum()))
+    return Gain((middle[0][0], middle[1][0]), float(top) + float(np.log(mean)), error)
 
 
 def _next(
     own: TemporalLayers,
     visible: Floats,
     biases: Biases,
+    middle: Biases,
     row: Floats,
-    log_weights: Floats,
     n_gibbs: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
@@ -137,16 +169,14 @@ def _next(
     held = np.repeat(row[None], n, axis=0) if known.any() else None
     free_seed, held_seed = (seed_from(seed, part) for part in ("free", "held"))
     alike = all((part == part[:1]).all() for part in biases)
-    if held is None or alike:  # weights gain nothing, or all the same
-        drawn = _swept(own, visible, biases, held, n_gibbs, held_seed)
-        return np.zeros(n), drawn
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    middle = (weights @ biases[0])[None], (weights @ biases[1])[None]
-    free = _swept(own, visible, biases, None, n_gibbs, free_seed)
-    gained, _ = _annealed(own, free, biases, middle, None, (n_gibbs, n_gibbs), free_seed)
-    if known.all():
+    gained = np.zeros(n)
+    if held is not None and not alike:
+        free = _swept(own, visible, biases, None, n_gibbs, free_seed)
+        gained, _ = _annealed(own, free, biases, middle, None, (n_gibbs, n_gibbs), free_seed)
+    if held is not None and known.all():
         return gained + _log_density(own, held, biases), held
+    if held is None or alike:
+        return gained, _swept(own, visible, biases, held, n_gibbs, held_seed)
     drawn = _swept(own, visible, middle, held, n_gibbs, held_seed)
     more, drawn = _annealed(own, drawn, middle, biases, held, (n_gibbs, n_gibbs), held_seed)
     return gained + more, drawn

@@ -95,11 +95,17 @@ class Sequences:
 
 
 def as_sequences(
-    name: str, value: SequencesLike, n_visible: int | None = None, *, visible: str
+    name: str,
+    value: SequencesLike,
+    n_visible: int | None = None,
+    *,
+    visible: str,
+    missing: bool | None = None,
 ) -> Sequences:
     """Check sequences and put them one after the other; frames of a 3-D array are not copied.
 
     visible : kind of the visible units, "bernoulli" or "gaussian"
+    missing : whether NaN stands for a missing value
 
     Raises
     ------
@@ -113,7 +119,8 @@ def as_sequences(
                 f"{name} must have shape (n, T, n_visible) or be a list of (T, n_visible) arrays, "
                 f"got shape {value.shape}"
             )
-        flat = checked_states(visible, name, value.reshape(-1, value.shape[2]), n_visible)
+        rows = value.reshape(-1, value.shape[2])
+        flat = checked_states(visible, name, rows, n_visible, missing=missing)
         return Sequences(flat, np.full(value.shape[0], value.shape[1], np.int64))
     if isinstance(value, np.ndarray):  # of objects
         value = list(value) if value.ndim else []
@@ -122,6 +129,7 @@ def as_sequences(
         raise TypeError(f"{name} must be a 3-D array or a list of 2-D arrays, got {what}")
     parts = []
     for index, part in enumerate(value):
-        parts.append(checked_states(visible, f"{name}[{index}]", part, n_visible))
+        own = f"{name}[{index}]"
+        parts.append(checked_states(visible, own, part, n_visible, missing=missing))
         n_visible = int(parts[0].shape[1])
     return Sequences(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))

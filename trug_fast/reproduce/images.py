@@ -13,7 +13,7 @@ from trug_fast._common import checks
 from trug_fast.datasets import Resampler
 
 SETS = ("digits", "mnist", "caltech")
-OPTIONS = ("set", "binarize", "hold_out")
+OPTIONS = ("set", "binarize", "hold_out", "mirror")
 HELD_OUT = {"digits": 287, "mnist": 10_000}  # latest training images, kept for validation
 FIXED = 0  # seed of the digits' fixed binarization
 
@@ -46,6 +46,7 @@ def load(
     set: str = "digits",  # noqa: A002  (the word of the configuration file)
     binarize: str = "fixed",
     hold_out: bool = False,
+    mirror: bool = False,
     *,
     directory: str | None,
     seed: int,
@@ -60,6 +61,8 @@ def load(
         each epoch.  Test images are always the same.
     hold_out : bool
         Keep validation images apart; by default they are part of the training images.
+    mirror : bool
+        Train on each image and on its mirror image.
     directory : str or None
         Where the files lie.
     seed : int
@@ -67,8 +70,11 @@ def load(
     """
     checks.choice("images.set", set, SETS)
     checks.choice("images.binarize", binarize, ("fixed", "epoch"))
-    if not isinstance(hold_out, bool):
-        raise TypeError(f"images.hold_out must be true or false, got {hold_out!r}")
+    for name, value in {"hold_out": hold_out, "mirror": mirror}.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"images.{name} must be true or false, got {value!r}")
+    if mirror and binarize == "epoch":
+        raise ValueError("images.mirror has no effect beside binarize = 'epoch'")
     if set == "caltech" and binarize == "epoch":
         raise ValueError("images.binarize = 'epoch' needs grey images; the silhouettes are binary")
     if set == "digits":
@@ -88,7 +94,13 @@ def load(
     rows, valid = data.train, data.valid
     if hold_out and valid is None:
         rows, valid = np.split(rows, [len(rows) - HELD_OUT[set]])
-    return Images(rows, rows, data.test, valid, data.image_shape)
+    train = _and_mirrored(rows, data.image_shape) if mirror else rows
+    return Images(train, rows, data.test, valid, data.image_shape)
+
+
+def _and_mirrored(rows: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+    pictures = rows.reshape(-1, *shape)
+    return np.concatenate([rows, pictures[:, :, ::-1].reshape(rows.shape)])
 
 
 def _grey(name: str, directory: str | None) -> datasets.ImageData:

@@ -57,6 +57,25 @@ def test_moments_means_and_statistics(dtype, negative):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_units_that_are_all_wide_have_the_same_means(dtype):
+    net, units = layer(dtype, False)
+    wide = hidden.trug_units(units.precision, units.lower, units.lower + 3 / units.precision**0.5)
+    some = wide._replace(upper=wide.upper.copy())
+    some.upper[7] = some.lower[7] + 0.1  # one narrow unit: all take the other loop
+    others, close = np.arange(SIZE) != 7, 8 * np.finfo(dtype).eps
+    found = []
+    for own in (wide, some):
+        mean, again = np.empty(SIZE, dtype), np.empty(SIZE, dtype)
+        sums = hidden.Statistics(*(np.zeros(SIZE, dtype) for _ in range(4)))
+        hidden.mean_row(net, own, mean)
+        hidden.statistics_row(net, own, again, sums)
+        np.testing.assert_array_equal(mean, again)
+        found.append(np.stack([mean, *sums])[:, others])
+    np.testing.assert_allclose(*found, rtol=close, atol=close)
+    np.testing.assert_allclose(found[0][0], one_by_one(net, wide)[0][others], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_draws_and_log_norms(dtype):
     net, units = layer(dtype, True)
     uniform = np.random.default_rng(1).uniform(0.01, 0.99, SIZE).astype(dtype)

@@ -73,7 +73,7 @@ def test_the_gradient_is_that_of_the_weighted_likelihood(kind):
 
 
 def test_the_model_s_side_counts_for_what_the_batch_weighs():
-    # The gradient is the sum over rows of weight times that of the row alone (mathematics 2.6),
+    # The gradient is the sum over rows of weight times that of the row alone (mathematics 2.10),
     # the centred one too: a batch of light rows moves little, and nothing if they weigh nothing.
     model = model_of("mixed")
     data, start = exact_draws(model, 5, seed=1), exact_draws(model, 8, seed=2)

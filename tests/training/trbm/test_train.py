@@ -105,7 +105,7 @@ def test_training_goes_on_from_a_model(videos):
         still = ARGUMENTS | options | {"learning_rate": 1e-9, "epochs": 1}
         if options.get("truncation") != "relu" and options.get("hidden") != "bernoulli":
             still["truncation_rate"] = 1e-9
-        if "visible" in options:
+        if isinstance(options.get("visible"), tf.GaussianUnits):
             still["visible"] = replace(options["visible"], precision_rate=1e-9)
         first = tf.train_trbm(videos, **(ARGUMENTS | options)).model
         again = tf.train_trbm(videos, **still, start=first).model

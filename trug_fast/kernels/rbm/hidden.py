@@ -14,7 +14,7 @@ from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.special.elementary import exp, sigmoid, softplus
 from trug_fast.kernels.unit.nonpositive_precision import evaluate_nonpositive, quantile_nonpositive
-from trug_fast.kernels.unit.normalizer import evaluate
+from trug_fast.kernels.unit.normalizer import evaluate, evaluate_wide, is_wide
 from trug_fast.kernels.unit.quantile_rows import quantile_row
 
 TRUG, BERNOULLI = 0, 1
@@ -91,6 +91,18 @@ def _nonpositive_means(net, units, mean):
 
 
 @row_loop
+def _all_wide(units):
+    """Tell whether all intervals are so wide that ``evaluate`` needs one of its two halves only."""
+    precision, lower, upper = units.precision, units.lower, units.upper
+    if precision.size == 0 or not is_wide(precision[0], lower[0], upper[0]):
+        return False  # mostly all or none are: spares narrow ones the loop, of 4 % of a row's time
+    narrow = 0
+    for j in range(precision.size):
+        narrow += 0 if is_wide(precision[j], lower[j], upper[j]) else 1
+    return narrow == 0
+
+
+@row_loop
 def mean_row(net, units, mean):
     """Write E[h | net input]."""
     if units.kind == BERNOULLI:
@@ -98,6 +110,10 @@ def mean_row(net, units, mean):
             mean[j] = sigmoid(net[j])
         return
     precision, lower, upper = units.precision, units.lower, units.upper
+    if _all_wide(units):
+        for j in range(net.size):
+            mean[j] = evaluate_wide(net[j], precision[j], lower[j], upper[j])[2]
+        return
     for j in range(net.size):
         mean[j] = evaluate(net[j], precision[j], lower[j], upper[j])[2]
     if units.n_nonpositive > 0:
@@ -129,6 +145,11 @@ def statistics_row(net, units, mean, sums):
             sums.first[j] += mean[j]
         return
     precision, lower, upper = units.precision, units.lower, units.upper
+    if _all_wide(units):
+        for j in range(net.size):
+            value = evaluate_wide(net[j], precision[j], lower[j], upper[j])
+            _put_statistics(j, value, True, mean, sums)
+        return
     for j in range(net.size):
         value = evaluate(net[j], precision[j], lower[j], upper[j])
         _put_statistics(j, value, precision[j] > like(net[j], 0.0), mean, sums)

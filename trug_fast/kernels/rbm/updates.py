@@ -144,7 +144,7 @@ def _compare(data, model, trained, weights, share):
 
 @linked
 def write_gradient(trained, data, model, weights):
-    """Write the contrastive estimate of the likelihood's gradient (mathematics 2.2, 2.5 and 2.6).
+    """Write the contrastive estimate of the likelihood's gradient (mathematics 2.2, 2.5 and 2.10).
 
     The sums of ``data`` are weighted if its rows are; the model's side counts for as much.
     Offsets of zero give the plain gradient.  That of weights and biases goes to where they are

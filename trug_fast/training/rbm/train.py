@@ -149,7 +149,7 @@ def train_rbm(
         Float type of the model and of all matrix products.
     sample_weight : array_like, shape (rows,), optional
         What each row of X counts for, 0 or more: the weighted mean of the rows' log-likelihoods is
-        ascended, scored and compared (mathematics 2.6), so that a weight of 2 is worth the row
+        ascended, scored and compared (mathematics 2.10), so that a weight of 2 is worth the row
         twice.  Their scale does not matter.  Rows of weight 0 are left out; in a file or in
         :class:`Chunks` they stay in their batches, and add nothing.
     validation : array_like, sparse matrix or Chunks, shape (rows, n_visible), optional
