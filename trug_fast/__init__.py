@@ -31,18 +31,9 @@ if TYPE_CHECKING:
     from .training.chunks import Chunks
     from .training.diagnosis import TrainingWarning
     from .training.epochs import EpochEnd, EpochLog
-    from .training.options import (
-        CD,
-        PCD,
-        SGD,
-        Adam,
-        Monitor,
-        ParallelTempering,
-        RandomWeights,
-        RMSprop,
-        TrajectoryTempering,
-    )
+    from .training.options import SGD, Adam, Monitor, RandomWeights, RMSprop
     from .training.rbm.train import RBMFit, train_rbm
+    from .training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
     from .training.tggm.options import HoldOut, MeanField, Noise
     from .training.tggm.train import TGGMFit, train_tggm
     from .training.trbm.options import LinearStart, SequenceCD
@@ -116,7 +107,7 @@ _HOMES = {
     "BernoulliRBM": "models.rbm",
     "BernoulliTRBM": "models.trbm",
     "BernoulliUnits": "training.units",
-    "CD": "training.options",
+    "CD": "training.samplers",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
     "EpochEnd": "training.epochs",
@@ -132,8 +123,8 @@ _HOMES = {
     "MeanField": "training.tggm.options",
     "Monitor": "training.options",
     "Noise": "training.tggm.options",
-    "PCD": "training.options",
-    "ParallelTempering": "training.options",
+    "PCD": "training.samplers",
+    "ParallelTempering": "training.samplers",
     "PartitionWarning": "evaluation.partition",
     "RBMFit": "training.rbm.train",
     "RMSprop": "training.options",
@@ -144,7 +135,7 @@ _HOMES = {
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",
     "TrainingWarning": "training.diagnosis",
-    "TrajectoryTempering": "training.options",
+    "TrajectoryTempering": "training.samplers",
     "TruGRBM": "models.rbm",
     "TruGTGGM": "models.tggm",
     "TruGTRBM": "models.trbm",

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.training.options import as_monitor, as_optimizer, as_sampler
+from trug_fast.training.options import as_monitor, as_optimizer
+from trug_fast.training.samplers import as_sampler
 
 BAD = [
     (lambda: tf.PCD(n_gibbs=0), ValueError, r"n_gibbs must be at least 1"),

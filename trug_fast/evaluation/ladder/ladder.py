@@ -259,8 +259,9 @@ class Ladder:
                 f"model must be a {type(first).__name__} as the ladder's, got a "
                 f"{type(model).__name__}"
             )
-        pairs = zip(*(np.ravel(each.visible_precision) for each in (model, first)), strict=True)
-        if any(mine != own for mine, own in pairs):
+        if model.visible_precision is not None and not np.array_equal(
+            model.visible_precision, np.asarray(first.visible_precision)
+        ):
             raise ValueError("model must have the visible_precision of the ladder's models")
         return model if model.dtype == first.dtype else _cast(model, first.dtype)
 

@@ -31,16 +31,13 @@ from trug_fast.training.going_on import (
 )
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
-    CD,
     Monitor,
     Optimizer,
     RandomWeights,
-    Sampler,
-    TrajectoryTempering,
     as_optimizer,
-    as_sampler,
 )
 from trug_fast.training.rates import Rate
+from trug_fast.training.samplers import CD, Sampler, TrajectoryTempering, as_sampler
 from trug_fast.training.settings import Rates, checked_monitor
 from trug_fast.training.units import BernoulliUnits, GaussianUnits, HiddenLike, VisibleLike
 

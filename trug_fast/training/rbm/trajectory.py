@@ -20,7 +20,7 @@ from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_no
 from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into
-from trug_fast.training.options import TrajectoryTempering
+from trug_fast.training.samplers import TrajectoryTempering
 
 Floats = NDArray[np.float64]
 
