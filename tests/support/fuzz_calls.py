@@ -135,7 +135,7 @@ CALLS = {
             "X": X,
             "hidden": HIDDEN,
             "visible": word("bernoulli", "gaussian", tf.BernoulliUnits(soft=True)),
-            "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),
+            "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),  # "ptt": slow
             "validation": SOME,
             "missing": Arg("word", ("draw", 2)),
             "monitor": word("auto", "pseudo", "reconstruction", tf.Monitor(every=2, patience=1)),
@@ -167,6 +167,16 @@ CALLS = {
     "ParallelTempering": Call(
         tf.ParallelTempering,
         {"betas": Arg("array", (3, [0, 0.5, 1], np.array([0.2, 1.0]))), "n_chains": N},
+    ),
+    "TrajectoryTempering": Call(
+        tf.TrajectoryTempering,
+        {
+            "n_gibbs": SWEEPS,
+            "n_chains": Arg("count", (10, 20), True),
+            "reservoir": N,
+            "freeze": Arg("number", (0.3, 0.5), False),
+            "centred": FLAG,
+        },
     ),
     "SequenceCD": Call(
         tf.SequenceCD,

@@ -46,6 +46,7 @@ from .defaults import (
     BEST_TRUNCATION,
     N_CHAINS,
     PRECISION_RATES,
+    SLOWER,
     TRUNCATION_RATES,
     ByData,
     usual_batch_size,
@@ -129,7 +130,7 @@ def train_rbm(
         A pair decays geometrically over the run; a callable gives the rate by the share of the run
         that is done; an array has one an epoch (a list of two is a pair).  By default chosen by
         the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD and the default units
-        on data of moderate variance.
+        on data of moderate variance; with :class:`TrajectoryTempering` a quarter of that.
     truncation_rate : float, (start, end), callable or array, optional
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
@@ -365,6 +366,8 @@ def _rates(
     name = settings.optimizer.name
     if learning_rate is None:
         learning_rate = by_data.learning_rate(name, real=settings.real)
+        if settings.climbs:  # rungs cost time, and chains must follow the model
+            learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(
         learning_rate, truncation_rate, TRUNCATION_RATES[name], PRECISION_RATES[name], epochs
     )
