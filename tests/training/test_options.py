@@ -57,7 +57,9 @@ def test_words_stand_for_values():
     assert as_optimizer("rmsprop") == tf.RMSprop()
     own = tf.CD(n_gibbs=[2, 3])
     assert as_sampler(own) is own and own.n_gibbs == (2, 3)
-    with pytest.raises(ValueError, match="sampler must be one of 'pcd', 'cd', 'pt', 'ptt', got 'dcp'"):
+    with pytest.raises(
+        ValueError, match="sampler must be one of 'pcd', 'cd', 'pt', 'ptt', got 'dcp'"
+    ):
         as_sampler("dcp")
     with pytest.raises(TypeError, match="optimizer must be one of 'sgd'.*made by SGD or RMSprop"):
         as_optimizer(tf.PCD())

@@ -166,8 +166,8 @@ class Monitor:
     Parameters
     ----------
     score : str or callable
-        Of the RBM "pseudo", "reconstruction" or "ais"; of the temporal one "prediction"; of the
-        regression "rmse" or "log_likelihood".  "auto" is the usual one.  Of both RBMs also a
+        Of the RBM "pseudo", "reconstruction", "ais" or, with :class:`TrajectoryTempering`,
+        "log_likelihood"; of the temporal one "prediction"; of the regression "rmse" or "log_likelihood".  "auto" is the usual one.  Of both RBMs also a
         function of a model and rows (up to 1,000; or a list of up to 20 sequences), which returns a
         number, higher for better models.  A checkpoint knows it by its name alone.
     every : int

@@ -58,7 +58,7 @@ class Ladder:
     --------
     >>> import trug_fast as tf
     >>> digits = tf.datasets.load_digits(binarize="threshold")
-    >>> fit = tf.train_rbm(digits.train, 20, epochs=2, sampler="ptt", rng=0)
+    >>> fit = tf.train_rbm(digits.train, 10, epochs=10, sampler="ptt", rng=0)
     >>> estimate = fit.ladder.log_partition(fit.model, rng=0)
     >>> estimate.std_error < 0.1
     True
