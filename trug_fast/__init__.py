@@ -31,19 +31,14 @@ if TYPE_CHECKING:
     from .training.chunks import Chunks
     from .training.diagnosis import TrainingWarning
     from .training.epochs import EpochEnd, EpochLog
-    from .training.options import (
-        CD,
-        PCD,
-        SGD,
-        Adam,
-        Monitor,
-        ParallelTempering,
-        RandomWeights,
-        RMSprop,
-        TrajectoryTempering,
-    )
+    from .training.options import SGD, Adam, Monitor, RandomWeights, RMSprop
     from .training.rbm.train import RBMFit, train_rbm
+<<<<<<< HEAD
     from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
+=======
+    from .training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
+    from .training.tggm.options import HoldOut, MeanField, Noise
+>>>>>>> ladder
     from .training.tggm.train import TGGMFit, train_tggm
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm
@@ -118,7 +113,7 @@ _HOMES = {
     "BernoulliRBM": "models.rbm",
     "BernoulliTRBM": "models.trbm",
     "BernoulliUnits": "training.units",
-    "CD": "training.options",
+    "CD": "training.samplers",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
     "EpochEnd": "training.epochs",
@@ -135,8 +130,8 @@ _HOMES = {
     "MeanField": "training.tggm.options",
     "Monitor": "training.options",
     "Noise": "training.tggm.options",
-    "PCD": "training.options",
-    "ParallelTempering": "training.options",
+    "PCD": "training.samplers",
+    "ParallelTempering": "training.samplers",
     "PartitionWarning": "evaluation.partition",
     "RBMFit": "training.rbm.train",
     "RMSprop": "training.options",
@@ -148,7 +143,7 @@ _HOMES = {
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",
     "TrainingWarning": "training.diagnosis",
-    "TrajectoryTempering": "training.options",
+    "TrajectoryTempering": "training.samplers",
     "TruGRBM": "models.rbm",
     "TruGTGGM": "models.tggm",
     "TruGTRBM": "models.trbm",

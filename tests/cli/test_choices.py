@@ -63,7 +63,10 @@ def test_help_prints_defaults(words, default, capsys):
     ("words", "message"),
     [
         ("rbm --betas 3", "betas is for sampler 'pt', not 'pcd'"),
-        ("rbm --sampler cd --n-chains 5", "n_chains is for sampler 'pcd' or 'pt', not 'cd'"),
+        (
+            "rbm --sampler cd --n-chains 5",
+            "n_chains is for sampler 'pcd' or 'pt' or 'ptt', not 'cd'",
+        ),
         ("rbm --momentum 0.5 --optimizer rmsprop", "momentum is for optimizer 'sgd' or 'adam'"),
         ("rbm --hidden bernoulli --learn-precision", "learn_precision is for hidden 'trug'"),
         ("rbm --precision-rate 1", "precision_rate has no effect without learn_precision"),

@@ -39,3 +39,12 @@ def test_a_training_has_a_panel_for_each_thing_that_moved():
     assert len(plots.training(HISTORY | ENDS).axes) == 2
     with pytest.raises(ValueError, match="must hold scores or learned truncation points"):
         plots.training({"epoch": np.arange(3.0), "objective": np.zeros(3)})
+
+
+def test_a_score_with_an_error_has_a_band():
+    history = {"epoch": np.arange(1.0, 4), "score": np.array([-3.0, np.nan, -1.0])}
+    assert not plots.scores(history).collections
+    ax = plots.scores(history | {"score_error": np.array([0.5, np.nan, 0.1])})
+    heights = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(-3 - 1.96 * 0.5)
+    assert heights.max() == pytest.approx(-1 + 1.96 * 0.1)

@@ -31,6 +31,10 @@ SHORT = {"epochs": 1, "batch_size": 10, "rng": 0}
 CALLS = {
     "train_rbm": lambda: tf.train_rbm(BITS, 3, **SHORT),
     "tempering": lambda: tf.train_rbm(BITS, 3, sampler=tf.ParallelTempering(3), **SHORT),
+    "trajectory": lambda: tf.train_rbm(BITS, 3, sampler="ptt", **SHORT),
+    "log_likelihood_bound": lambda: tf.log_likelihood_bound(
+        small(), BITS, n_chains=2, n_temperatures=5, rng=0
+    ),
     "train_trbm": lambda: tf.train_trbm(VIDEO, 3, **SHORT),
     "log_partition": lambda: tf.log_partition(small(), n_temperatures=5, n_chains=3, rng=0),
     "reverse": lambda: tf.log_partition(

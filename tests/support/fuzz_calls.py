@@ -135,6 +135,7 @@ CALLS = {
         | {
             "X": X,
             "hidden": HIDDEN,
+<<<<<<< HEAD
             "visible": word(
                 "bernoulli",
                 "gaussian",
@@ -142,6 +143,10 @@ CALLS = {
                 tf.BernoulliUnits(missing=2),
             ),
             "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),
+=======
+            "visible": word("bernoulli", "gaussian", tf.BernoulliUnits(soft=True)),
+            "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),  # "ptt": slow
+>>>>>>> ladder
             "validation": SOME,
             "monitor": word("auto", "pseudo", "reconstruction", tf.Monitor(every=2, patience=1)),
             "start": Arg("model", (tf.RandomWeights(0.5), RBMS[0], RBMS[2], RBMS[3])),
@@ -176,6 +181,16 @@ CALLS = {
     "ParallelTempering": Call(
         tf.ParallelTempering,
         {"betas": Arg("array", (3, [0, 0.5, 1], np.array([0.2, 1.0]))), "n_chains": N},
+    ),
+    "TrajectoryTempering": Call(
+        tf.TrajectoryTempering,
+        {
+            "n_gibbs": SWEEPS,
+            "n_chains": Arg("count", (10, 20), True),
+            "reservoir": N,
+            "freeze": Arg("number", (0.3, 0.5), False),
+            "centred": FLAG,
+        },
     ),
     "SequenceCD": Call(
         tf.SequenceCD,

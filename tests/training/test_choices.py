@@ -68,7 +68,7 @@ def test_defaults_are_the_librarys():
     ("flat", "message"),
     [
         ({"betas": 3}, "betas is for sampler 'pt', not 'pcd'"),
-        ({"sampler": "gibbs"}, "sampler must be one of 'pcd', 'cd', 'pt', got 'gibbs'"),
+        ({"sampler": "gibbs"}, "sampler must be one of 'pcd', 'cd', 'pt', 'ptt', got 'gibbs'"),
         ({"score": "none", "patience": 3}, "patience has no effect without scores"),
         ({"n_gibbs": 0}, "n_gibbs must be at least 1, got 0"),
     ],

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.training.options import as_monitor, as_optimizer, as_sampler
+from trug_fast.training.options import as_monitor, as_optimizer
+from trug_fast.training.samplers import as_sampler
 
 BAD = [
     (lambda: tf.PCD(n_gibbs=0), ValueError, r"n_gibbs must be at least 1"),
@@ -56,7 +57,9 @@ def test_words_stand_for_values():
     assert as_optimizer("rmsprop") == tf.RMSprop()
     own = tf.CD(n_gibbs=[2, 3])
     assert as_sampler(own) is own and own.n_gibbs == (2, 3)
-    with pytest.raises(ValueError, match="sampler must be one of 'pcd', 'cd', 'pt', got 'dcp'"):
+    with pytest.raises(
+        ValueError, match="sampler must be one of 'pcd', 'cd', 'pt', 'ptt', got 'dcp'"
+    ):
         as_sampler("dcp")
     with pytest.raises(TypeError, match="optimizer must be one of 'sgd'.*made by SGD or RMSprop"):
         as_optimizer(tf.PCD())

@@ -17,19 +17,14 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from trug_fast.models.truncation import Truncation
 
-from .options import (
-    CD,
-    PCD,
-    SGD,
-    Adam,
-    Monitor,
-    ParallelTempering,
-    RandomWeights,
-    RMSprop,
-    TrajectoryTempering,
-)
+from .options import SGD, Adam, Monitor, RandomWeights, RMSprop
 from .rbm.train import train_rbm
+<<<<<<< HEAD
 from .tggm.options import HoldOut, MeanField, Noise, RateSearch
+=======
+from .samplers import CD, PCD, ParallelTempering, TrajectoryTempering
+from .tggm.options import HoldOut, MeanField, Noise
+>>>>>>> ladder
 from .tggm.train import train_tggm
 from .trbm.options import LinearStart, SequenceCD
 from .trbm.train import train_trbm

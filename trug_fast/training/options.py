@@ -6,15 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from trug_fast._common import checks
 
-from .rates import over_epochs, pair_or_each, rate
+from .rates import over_epochs, rate
 
 Value = TypeVar("Value")
-Sweeps = int | tuple[int, int] | Callable[[float], int] | NDArray[Any]
 
 SCORES = ("auto", "pseudo", "reconstruction", "ais", "prediction", "rmse", "log_likelihood")
 
@@ -39,11 +35,6 @@ def chosen(name: str, value: object, words: Mapping[str, Value]) -> Value:
     )
 
 
-def as_sweeps(value: Any) -> Sweeps:
-    """Return a number of Gibbs sweeps, a pair (start, end), or one for each epoch, as ints."""
-    return pair_or_each("n_gibbs", value, checks.count)  # type: ignore[no-any-return]
-
-
 def for_epochs(value: Value, epochs: int) -> Value:
     """Return a sampler, or units, whose sweeps and rates have a value for each epoch.
 
@@ -58,180 +49,6 @@ def for_epochs(value: Value, epochs: int) -> Value:
         if hasattr(value, name)
     }
     return replace(value, **found) if found else value  # type: ignore[type-var]
-
-
-# Samplers: where the model's side of the gradient comes from.
-
-
-@dataclass(frozen=True)
-class CD:
-    """Contrastive divergence: chains that begin at the batch for every update.
-
-    Parameters
-    ----------
-    n_gibbs : int, (start, end), callable or array
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; an
-        array has those of each epoch, a callable gives them by the share of the run done then.
-    centred : bool
-        Use the centred gradient (mathematics 2.5): learns faster, and makes [-1, 1] as good as
-        [0, 2].
-
-    Examples
-    --------
-    >>> import trug_fast as tf
-    >>> tf.CD(n_gibbs=(1, 10))
-    CD(n_gibbs=(1, 10), centred=True)
-    """
-
-    n_gibbs: Sweeps = 1
-    centred: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-
-
-@dataclass(frozen=True)
-class PCD:
-    """Persistent contrastive divergence: chains that go on from update to update.
-
-    Parameters
-    ----------
-    n_gibbs : int, (start, end), callable or array
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; an
-        array has those of each epoch, a callable gives them by the share of the run done then.
-    n_chains : int, optional
-        By default 100, or as many as a batch has rows if that is more.
-    centred : bool
-        Use the centred gradient (mathematics 2.5).
-
-    Examples
-    --------
-    >>> import trug_fast as tf
-    >>> tf.PCD(n_chains=500)
-    PCD(n_gibbs=1, n_chains=500, centred=True)
-    """
-
-    n_gibbs: Sweeps = 1
-    n_chains: int | None = None
-    centred: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-        if self.n_chains is not None:
-            settle(self, n_chains=checks.count("n_chains", self.n_chains))
-
-
-@dataclass(frozen=True)
-class ParallelTempering:
-    """Persistent chains that exchange their states with replicas at higher temperatures.
-
-    Mixes between modes, at the cost of a chain for each temperature.
-
-    Parameters
-    ----------
-    betas : int or array_like
-        Inverse temperatures: so many from 0 to 1, or a list that rises to 1.
-    n_gibbs : int, (start, end), callable or array
-        Sweeps for each update, each with an exchange.
-    n_chains : int, optional
-        At each temperature; by default 100, or as many as a batch has rows if that is more.
-    centred : bool
-        Use the centred gradient (mathematics 2.5).
-
-    Examples
-    --------
-    >>> import trug_fast as tf
-    >>> tf.ParallelTempering(betas=[0.0, 0.5, 1.0]).betas
-    (0.0, 0.5, 1.0)
-    """
-
-    betas: int | ArrayLike = 10
-    n_gibbs: Sweeps = 1
-    n_chains: int | None = None
-    centred: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-        if self.n_chains is not None:
-            settle(self, n_chains=checks.count("n_chains", self.n_chains))
-        if isinstance(self.betas, int | np.integer):
-            settle(self, betas=checks.count("betas", self.betas, least=2))
-            return
-        array = checks.numbers("betas", self.betas).astype(np.float64)
-        ordered = array.ndim == 1 and array.size > 1 and (np.diff(array) > 0).all()
-        if not (ordered and array[0] >= 0 and array[-1] == 1):
-            raise ValueError(f"betas must rise from 0 or above to 1, got {self.betas!r}")
-        settle(self, betas=tuple(array.tolist()))
-
-    @property
-    def ladder(self) -> tuple[float, ...]:
-        """The inverse temperatures, from the lowest to 1."""
-        if isinstance(self.betas, int):
-            return tuple(np.linspace(0.0, 1.0, self.betas).tolist())
-        return self.betas  # type: ignore[return-value]
-
-
-@dataclass(frozen=True)
-class TrajectoryTempering:
-    """Persistent chains that exchange their states with earlier models of the same run.
-
-    Once the model has moved away from the last of them, it becomes one itself: a rung of a ladder
-    that begins at a model without weights, whose log Z is exact.  Mixes between modes, and keeps
-    log Z of the run with its error (docs/training.md).
-
-    Parameters
-    ----------
-    n_gibbs : int, (start, end), callable or array
-        Sweeps for each update, followed by an exchange.
-    n_chains : int, optional
-        By default 100, or as many as a batch has rows if that is more.  On every rung there are as
-        many.
-    reservoir : int
-        Draws of the last rung for each chain to exchange with.
-    freeze : float
-        The acceptance of exchanges below which the model becomes a rung, above 0 and below 1.
-    centred : bool
-        Use the centred gradient (mathematics 2.5).
-
-    Examples
-    --------
-    >>> import trug_fast as tf
-    >>> tf.TrajectoryTempering(n_chains=200)
-    TrajectoryTempering(n_gibbs=1, n_chains=200, reservoir=10, freeze=0.3, centred=True)
-    """
-
-    n_gibbs: Sweeps = 1
-    n_chains: int | None = None
-    reservoir: int = 10
-    freeze: float = 0.3
-    centred: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-        if self.n_chains is not None:
-            settle(self, n_chains=checks.count("n_chains", self.n_chains, least=10))
-        settle(self, reservoir=checks.count("reservoir", self.reservoir))
-        settle(self, freeze=checks.number("freeze", self.freeze, least=0.0, below=1.0))
-        if self.freeze == 0.0:
-            raise ValueError("freeze must be above 0, got 0")
-
-
-Sampler = PCD | CD | ParallelTempering | TrajectoryTempering
-SAMPLERS: dict[str, Sampler] = {
-    "pcd": PCD(),
-    "cd": CD(),
-    "pt": ParallelTempering(),
-    "ptt": TrajectoryTempering(),
-}
-
-
-def as_sampler(value: Sampler | str) -> Sampler:
-    """Return a sampler from one or from its word."""
-    return chosen("sampler", value, SAMPLERS)
 
 
 # Optimizers.
@@ -349,8 +166,8 @@ class Monitor:
     Parameters
     ----------
     score : str or callable
-        Of the RBM "pseudo", "reconstruction" or "ais"; of the temporal one "prediction"; of the
-        regression "rmse" or "log_likelihood".  "auto" is the usual one.  Of both RBMs also a
+        Of the RBM "pseudo", "reconstruction", "ais" or, with :class:`TrajectoryTempering`,
+        "log_likelihood"; of the temporal one "prediction"; of the regression "rmse" or "log_likelihood".  "auto" is the usual one.  Of both RBMs also a
         function of a model and rows (up to 1,000; or a list of up to 20 sequences), which returns a
         number, higher for better models.  A checkpoint knows it by its name alone.
     every : int

@@ -85,6 +85,7 @@ def test_every_optimizer_improves_the_score(digits, optimizer):
         {},
         {"sampler": tf.CD(n_gibbs=2)},
         {"sampler": tf.ParallelTempering(n_chains=5)},
+        {"sampler": tf.TrajectoryTempering(n_chains=20, reservoir=2)},
         {"hidden": "bernoulli", "optimizer": "adam"},
         {"truncation": "c-learn", "optimizer": "rmsprop", "dtype": "float64"},
     ],

@@ -1,4 +1,7 @@
-"""Log Z along a ladder, with errors that count what columns have in common (mathematics 3.8)."""
+"""Log Z along a ladder, with errors that count what columns have in common (mathematics 3.8).
+
+Tested in tests/evaluation/ladder/test_ladder.py.
+"""
 
 from __future__ import annotations
 

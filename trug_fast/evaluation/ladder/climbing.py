@@ -1,4 +1,7 @@
-"""Chains on all rungs of a ladder: sweeps, and exchanges between neighbours."""
+"""Chains on all rungs of a ladder: sweeps, and exchanges between neighbours.
+
+Tested in tests/evaluation/ladder/test_ladder.py.
+"""
 
 from __future__ import annotations
 

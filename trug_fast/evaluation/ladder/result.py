@@ -1,4 +1,7 @@
-"""What a ladder says of a model, as other estimates of log Z say it."""
+"""What a ladder says of a model, as other estimates of log Z say it.
+
+Tested in tests/evaluation/ladder/test_ladder.py.
+"""
 
 from __future__ import annotations
 

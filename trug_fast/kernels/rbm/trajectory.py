@@ -9,6 +9,8 @@ which leaves the present model's distribution as it is, like parallel tempering 
 Visible precisions are the same for both, so the visible units' own energy cancels.  An update makes
 half of the chains such an offer, the others in the next one: it costs as many products with the
 weights as a half step of all, and chains forget no slower than they can go from mode to mode.
+
+Tested in tests/training/rbm/test_trajectory.py.
 """
 
 import math

@@ -24,6 +24,7 @@ AVERAGE = 0.1  # share of the updates so far
 
 # Measured by tools/compare_defaults.py; see docs/training.md.
 ROWS = LOOKED  # of the data, evenly spaced, that are looked at
+SLOWER = 0.25  # of a usual learning rate, by trajectory tempering
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
 STEADY = 5.0  # variance along a direction of the data up to which the full rate is steady

@@ -104,7 +104,7 @@ class RBMLearner:
         first = data.head(settings.n_chains) if isinstance(data, RowSource) else data
         self._start(first, base, sample_weight)
         if self.trajectory is not None and settings.from_model:
-            self.trajectory.freeze(self.model(self._current()), 0)
+            self.trajectory.freeze(self.model(self._current()))
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         self.learned = own | self.units.learned()
         names = ("precision", "lower", "upper", "hidden_bias")
@@ -240,8 +240,8 @@ class RBMLearner:
         self, data: Weighted, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
     ) -> int:
         """Do so with batches of one size, and maybe only with the first; return with how many."""
-        if self.trajectory is not None and self.trajectory.due(self.updates):
-            self.trajectory.freeze(self.model(self._current()), self.updates)
+        if self.trajectory is not None and self.trajectory.due:
+            self.trajectory.freeze(self.model(self._current()))
         order, rows = np.concatenate(batches), batches[0].size
         if order.size > len(self._rows):
             self._rows = np.empty((order.size, data.rows.shape[1]), self.weights.dtype)

@@ -11,12 +11,8 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.checkpoints import State
-from trug_fast.training.options import (
-    CD,
-    ParallelTempering,
-    RandomWeights,
-    TrajectoryTempering,
-)
+from trug_fast.training.options import RandomWeights
+from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
 from trug_fast.training.units import BernoulliUnits
 

@@ -32,16 +32,13 @@ from trug_fast.training.going_on import (
 )
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
-    CD,
     Monitor,
     Optimizer,
     RandomWeights,
-    Sampler,
-    TrajectoryTempering,
     as_optimizer,
-    as_sampler,
 )
 from trug_fast.training.rates import Rate
+from trug_fast.training.samplers import CD, Sampler, TrajectoryTempering, as_sampler
 from trug_fast.training.settings import Rates, checked_monitor
 from trug_fast.training.units import BernoulliUnits, GaussianUnits, HiddenLike, VisibleLike
 from trug_fast.training.weighing import Weights, as_weights, normalised, weights_identity
@@ -51,6 +48,7 @@ from .defaults import (
     BEST_TRUNCATION,
     N_CHAINS,
     PRECISION_RATES,
+    SLOWER,
     TRUNCATION_RATES,
     ByData,
     usual_batch_size,
@@ -136,7 +134,7 @@ def train_rbm(
         A pair decays geometrically over the run; a callable gives the rate by the share of the run
         that is done; an array has one an epoch (a list of two is a pair).  By default chosen by
         the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD and the default units
-        on data of moderate variance.
+        on data of moderate variance; with :class:`TrajectoryTempering` a quarter of that.
     truncation_rate : float, (start, end), callable or array, optional
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
@@ -405,6 +403,8 @@ def _rates(
     name = settings.optimizer.name
     if learning_rate is None:
         learning_rate = by_data.learning_rate(name, real=settings.real)
+        if settings.climbs:  # rungs cost time, and chains must follow the model
+            learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(
         learning_rate, truncation_rate, TRUNCATION_RATES[name], PRECISION_RATES[name], epochs
     )

@@ -20,12 +20,11 @@ from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_no
 from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into
-from trug_fast.training.options import TrajectoryTempering
+from trug_fast.training.samplers import TrajectoryTempering
 
 Floats = NDArray[np.float64]
 
-MEMORY = 0.9  # of the running mean of the acceptance, per update
-FIRST = 10  # updates before a rung, at least
+MEMORY = 0.5  # of the running mean of the acceptance, per update
 FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
 LADDER = "ladder."  # begins the names of its arrays in a checkpoint
 
@@ -56,7 +55,7 @@ class Trajectory:
         self.chains = gibbs.Chains.new(visible, base.n_hidden)
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
-        self.recent = np.array([1.0, FIRST])  # mean acceptance; updates before the next rung
+        self.recent = np.ones(1)  # running mean of the acceptance
         self._work = work(chains, base.n_visible, base.n_hidden)
         self._look(self.ladder.run(self._draws))
 
@@ -102,21 +101,20 @@ class Trajectory:
         self.recent[0] = MEMORY * self.recent[0] + (1 - MEMORY) * rate
         return self.chains.phase
 
-    def due(self, updates: int) -> bool:
+    @property
+    def due(self) -> bool:
         """Whether the model has come far enough from the last rung for a new one.
 
-        At the beginning of a run that may be so after every update.  So that rungs take no more
-        time than updates, there are as many of these before the next as the last cost; chains that
-        meanwhile find nothing to exchange with are those of persistent contrastive divergence.
+        To wait longer loses modes: chains that find nothing to exchange with are those of plain
+        persistent contrastive divergence.
         """
-        return self.acceptance < self._sampler.freeze and updates >= self.recent[1]
+        return self.acceptance < self._sampler.freeze
 
-    def freeze(self, model: RBM, updates: int) -> None:
+    def freeze(self, model: RBM) -> None:
         """Make the present model a rung, and draw from it."""
-        before = self.ladder.effort
         self.ladder.reach(model)
         self._look(self.ladder.run(self._draws))
-        self.recent[:] = 1.0, updates + max(FIRST, self.ladder.effort - before)
+        self.recent[:] = 1.0
 
     def log_partition(self, model: RBM) -> LogZ:
         """Return log Z of a model near the last rung, by draws that training has not seen."""

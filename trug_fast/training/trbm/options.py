@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trug_fast._common import checks
-from trug_fast.training.options import Sweeps, as_sweeps, settle
+from trug_fast.training.options import settle
+from trug_fast.training.samplers import Sweeps, as_sweeps
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,145 @@
+"""Trajectory tempering: log Z within its error, modes that are kept, and what it refuses."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from tests.support.models import strong_model
+from trug_fast._common.threads import computing
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.training.diagnosis import spread
+from trug_fast.training.rbm.trajectory import Trajectory
+
+# What most of these runs are to show needs no run long enough to learn.
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+
+SMALL = {"epochs": 2, "batch_size": 20, "sampler": "ptt"}
+KINDS = {
+    "ordinary": {"n_hidden": 6, "hidden": "bernoulli"},
+    "per unit": {"n_hidden": 8},
+    "sigmoid": {"n_hidden": 12, "truncation": "sigmoid"},
+    "relu": {"n_hidden": 6, "truncation": "relu"},
+    "gaussian": {"n_hidden": 6, "hidden": "bernoulli", "visible": "gaussian"},
+}
+
+
+def rows(n, seed, kind="ordinary"):
+    """Return noisy copies of four patterns of ten pixels, or real data of six columns."""
+    rng = np.random.default_rng(seed)
+    if kind == "gaussian":
+        return rng.normal(size=(n, 6)) @ rng.normal(size=(6, 6)) / 2.5
+    patterns = rng.random((4, 10)) < 0.5
+    return (patterns[rng.integers(4, size=n)] ^ (rng.random((n, 10)) < 0.05)).astype(np.float32)
+
+
+def scaled(kind, seed, n=400, **options):
+    """Return by how many standard errors the last score is off."""
+    X = rows(n, seed, kind)
+    fit = tf.train_rbm(X, **(SMALL | KINDS[kind] | options), rng=seed)
+    exact = tf.exact.log_likelihood(fit.model, spread(X)).mean()
+    return (fit.history["score"][-1] - exact) / fit.history["score_error"][-1]
+
+
+def test_the_curve_lies_within_its_error():
+    # The sum of the squares of five normal numbers exceeds 25 by chance once in 7,000 times.
+    assert sum(scaled(kind, 1) ** 2 for kind in KINDS) < 25
+
+
+@pytest.mark.slow
+def test_thirty_curves_lie_within_their_errors():
+    off = np.array([scaled(k, s, 2000, epochs=8) for k in KINDS for s in range(6)])
+    # 30 normal numbers: the sum of squares exceeds 67 once in 8,000 times; 7 beyond two of their
+    # standard deviations once in 3,000.
+    assert (off**2).sum() < 67 and (abs(off) > 2).sum() < 7
+
+
+def trajectory_of(model, chains=400, seed=3):
+    """Return chains whose last rung is a weaker model."""
+    parts = model.arrays()
+    base = type(model)(**(parts | {"weights": 0 * model.weights, "hidden_bias": 0.0}))
+    near = type(model)(**(parts | {"weights": 0.8 * model.weights}))
+    found = Trajectory(tf.TrajectoryTempering(reservoir=10), base, chains, seed)
+    found.freeze(near)
+    return found
+
+
+def test_chains_reach_the_models_own_distribution():
+    model = strong_model()
+    states = tf.exact.binary_states(8)
+    p = np.exp(tf.exact.log_likelihood(model, states))
+    chains, layers = trajectory_of(model), model.layers()
+    total = 0.0
+    with computing(0):
+        for update in range(60):
+            phase = chains.sweep(layers, 1, 5, 1 + update, update)
+            total += phase.visible.mean(axis=0) / 40 if update >= 20 else 0.0
+    mean = p @ states
+    # Five standard errors of as many independent draws as the reservoir has: 4,000.
+    assert (abs(total - mean) < 5 * np.sqrt(mean * (1 - mean) / 4000)).all()
+    assert 0.3 < chains.acceptance < 1.0
+
+
+def test_the_phase_is_that_of_the_states():
+    model = strong_model()
+    chains, layers = trajectory_of(model, chains=31), model.layers()
+    with computing(0):
+        for update in (0, 1):  # one half of the chains, and the other
+            phase = chains.sweep(layers, 2, 5, 1 + 2 * update, update)
+            np.testing.assert_allclose(
+                phase.net, phase.visible @ model.weights + model.hidden_bias, rtol=1e-12, atol=1e-12
+            )
+            again = gibbs.Phase.new(phase.visible, model.n_hidden)
+            np.testing.assert_allclose(
+                phase.mean, model.hidden_moments(again.visible).mean, rtol=1e-9
+            )
+            np.testing.assert_allclose(phase.means()[0], phase.mean.mean(axis=0), rtol=1e-12)
+
+
+def test_what_the_fit_says():
+    X = rows(200, 0)
+    watched = tf.Monitor("log_likelihood", every=2)
+    fit = tf.train_rbm(X, 5, validation=X[:50], monitor=watched, rng=0, **(SMALL | {"epochs": 3}))
+    error = fit.history["score_error"]
+    assert np.isnan(error[0]) and (error[1:] > 0).all()
+    assert np.isfinite(fit.history["validation_score"][1:]).all()
+    assert fit.history["rungs"][-1] == len(fit.ladder) >= 1
+    assert ((fit.history["swap_mean"] > 0) & (fit.history["swap_mean"] <= 1)).all()
+    assert not fit.ladder.models[0].weights.any()
+    assert tf.train_rbm(X, 5, epochs=1, monitor=None, rng=0).ladder is None
+
+
+def test_training_goes_on_from_a_model():
+    X = rows(400, 0)
+    first = tf.train_rbm(X, 5, epochs=3, rng=0)
+    fit = tf.train_rbm(X, start=first.model, rng=1, **SMALL)
+    exact = tf.exact.log_likelihood(fit.model, spread(X)).mean()
+    assert len(fit.ladder) > 1
+    assert abs(fit.history["score"][-1] - exact) < 4.5 * fit.history["score_error"][-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sampler": "pcd", "monitor": "log_likelihood"}, r"needs sampler=TrajectoryTempering"),
+        ({"missing": 2, "monitor": "log_likelihood"}, "needs whole rows"),
+    ],
+)
+def test_a_certified_score_needs_its_ladder(options, message):
+    X = np.array(rows(50, 0), float)
+    X[0, 0] = np.nan if "missing" in options else 0
+    with pytest.raises(ValueError, match=message):
+        tf.train_rbm(X, 5, **(SMALL | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"freeze": 0}, "freeze must be above 0"),
+        ({"freeze": 1.0}, "freeze must be"),
+        ({"n_chains": 5}, "n_chains must be at least 10"),
+        ({"reservoir": 0}, "reservoir must be at least 1"),
+    ],
+)
+def test_bad_samplers(options, message):
+    with pytest.raises(ValueError, match=message):
+        tf.TrajectoryTempering(**options)
