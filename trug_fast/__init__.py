@@ -33,12 +33,8 @@ if TYPE_CHECKING:
     from .training.epochs import EpochEnd, EpochLog
     from .training.options import SGD, Adam, Monitor, RandomWeights, RMSprop
     from .training.rbm.train import RBMFit, train_rbm
-<<<<<<< HEAD
-    from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
-=======
     from .training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
-    from .training.tggm.options import HoldOut, MeanField, Noise
->>>>>>> ladder
+    from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
     from .training.tggm.train import TGGMFit, train_tggm
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm

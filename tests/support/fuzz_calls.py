@@ -135,18 +135,13 @@ CALLS = {
         | {
             "X": X,
             "hidden": HIDDEN,
-<<<<<<< HEAD
             "visible": word(
                 "bernoulli",
                 "gaussian",
                 tf.BernoulliUnits(soft=True),
                 tf.BernoulliUnits(missing=2),
             ),
-            "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),
-=======
-            "visible": word("bernoulli", "gaussian", tf.BernoulliUnits(soft=True)),
             "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),  # "ptt": slow
->>>>>>> ladder
             "validation": SOME,
             "monitor": word("auto", "pseudo", "reconstruction", tf.Monitor(every=2, patience=1)),
             "start": Arg("model", (tf.RandomWeights(0.5), RBMS[0], RBMS[2], RBMS[3])),

@@ -19,12 +19,8 @@ from trug_fast.models.truncation import Truncation
 
 from .options import SGD, Adam, Monitor, RandomWeights, RMSprop
 from .rbm.train import train_rbm
-<<<<<<< HEAD
-from .tggm.options import HoldOut, MeanField, Noise, RateSearch
-=======
 from .samplers import CD, PCD, ParallelTempering, TrajectoryTempering
-from .tggm.options import HoldOut, MeanField, Noise
->>>>>>> ladder
+from .tggm.options import HoldOut, MeanField, Noise, RateSearch
 from .tggm.train import train_tggm
 from .trbm.options import LinearStart, SequenceCD
 from .trbm.train import train_trbm

@@ -167,9 +167,10 @@ class Monitor:
     ----------
     score : str or callable
         Of the RBM "pseudo", "reconstruction", "ais" or, with :class:`TrajectoryTempering`,
-        "log_likelihood"; of the temporal one "prediction"; of the regression "rmse" or "log_likelihood".  "auto" is the usual one.  Of both RBMs also a
-        function of a model and rows (up to 1,000; or a list of up to 20 sequences), which returns a
-        number, higher for better models.  A checkpoint knows it by its name alone.
+        "log_likelihood"; of the temporal one "prediction"; of the regression "rmse" or
+        "log_likelihood".  "auto" is the usual one.  Of both RBMs also a function of a model and
+        rows (up to 1,000; or a list of up to 20 sequences), which returns a number, higher for
+        better models.  A checkpoint knows it by its name alone.
     every : int
         Epochs between scores; those between hold NaN in the history.
     patience : int, optional
