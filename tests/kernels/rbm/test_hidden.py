@@ -20,7 +20,7 @@ def layer(dtype, negative):
         precision[5::29] = 0.0
     upper = lower + rng.uniform(0.5, 4, SIZE)
     parts = (np.ascontiguousarray(a, dtype) for a in (precision, lower, upper))
-    units = hidden.HiddenUnits(hidden.TRUG, *parts, int((precision <= 0).sum()))
+    units = hidden.trug_units(*parts)
     return (3 * rng.normal(size=SIZE)).astype(dtype), units
 
 
