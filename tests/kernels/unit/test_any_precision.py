@@ -189,3 +189,11 @@ def test_binary_unit_is_the_limit():
 )
 def test_nan_where_there_is_no_density(unit, dtype):
     assert np.isnan(outputs(0.4, *unit, dtype)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [-2.0, 0.0, 3.0])
+def test_a_point(d, dtype):
+    inf = math.inf
+    out = outputs(0.3, 1.0, d, 2.0, 2.0, dtype)[:, 0]
+    np.testing.assert_array_equal(out, [-inf, 0.0, 2.0, 0.0, 0.0, inf, inf, 2.0])

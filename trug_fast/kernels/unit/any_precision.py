@@ -36,8 +36,9 @@ def whiten_any(a, d, lower, upper):
     huge = pick(a, 1e150, 1e18)
     low = -huge if lower < -huge else lower
     high = huge if upper > huge else upper
-    s, least = math.sqrt(abs(d)), pick(a, LEAST_64, LEAST_32) / (high - low)
-    straight = not (d > zero or s > least)
+    length = high - low if high > low else like(a, 1.0)
+    s, least = math.sqrt(abs(d)), pick(a, LEAST_64, LEAST_32) / length
+    straight = s <= least
     s = least if straight else s
     inverse = like(a, 1.0) / s
     u_low = bounded(fma(d, low, -a) * inverse)

@@ -104,7 +104,10 @@ def _refine(v, base, factor, lost):
 
 @scalar
 def invert_nonpositive(p, rest, a, d, lower, upper):
-    """Return h with P(unit <= h) = p and P(unit > h) = rest, where d <= 0 and ends are finite."""
+    """Return h with P(unit <= h) = p and P(unit > h) = rest, between finite ends.
+
+    For d <= 0, or a weight whose bend cannot be seen.
+    """
     zero, one, half = like(a, 0.0), like(a, 1.0), like(a, 0.5)
     _, inverse, u, u_far, width, tau, reflected = whiten_any(a, d, lower, upper)
     p, rest = (rest, p) if reflected else (p, rest)
@@ -118,8 +121,9 @@ def invert_nonpositive(p, rest, a, d, lower, upper):
     v = refined if target > pick(a, 1e-5, 0.02) else v
     from_upper = reflected != beyond
     h = fma(-v if from_upper else v, inverse, upper if from_upper else lower)
-    h = lower if h < lower else (upper if h > upper else h)
-    good = lower <= upper and upper - lower < like(a, float("inf")) and q == q  # not NaN
+    h = lower if h < lower or lower == upper else (upper if h > upper else h)
+    number = q == q or tau == zero  # else NaN; of a point q is, too
+    good = lower <= upper and upper - lower < like(a, float("inf")) and number
     return h if good else like(a, float("nan"))
 
 
