@@ -3,10 +3,13 @@
 Run after a change of a degree or an interval; the output is deterministic::
 
     python -m tools.fit_coefficients > trug_fast/kernels/special/coefficients.py
+    python -m tools.fit_coefficients valleys > trug_fast/kernels/special/valley_coefficients.py
 
 Each fit is a Chebyshev interpolation in 40 digits,
 so its error is within a small factor of the best possible polynomial of the same degree.
 """
+
+import sys
 
 import mpmath as mp
 
@@ -14,7 +17,7 @@ mp.mp.dps = 40
 HEADER = '''\
 """Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py.
 
-Tested in tests/kernels/special/test_elementary.py and test_tails.py.
+Tested in tests/kernels/special/test_elementary.py, test_tails.py and test_valleys.py.
 """
 '''
 
@@ -110,6 +113,63 @@ def hazard_on_half_line(t):
     return (u + 4) / tail
 
 
+VALLEY = mp.mpf("5.5")  # where integrals from a valley change from one polynomial to another
+
+
+def valley_integral(x):
+    """Integral of exp((t^2 - x^2)/2) over 0 < t < x, by asymptotic series far out."""
+    if x > 60:
+        return sum(mp.fac2(2 * k - 1) / x ** (2 * k + 1) for k in range(60))
+    return mp.exp(-x * x / 2) * mp.sqrt(mp.pi / 2) * mp.erfi(x / mp.sqrt(2))
+
+
+def third_valley(x):
+    """Third of the integrals that belong to it (mathematics 1.7), by the series far out."""
+    if x > 60:
+        return sum(mp.fac(2 * j + 3) / (2**j * mp.fac(j)) / x ** (2 * j + 4) for j in range(60))
+    with mp.workdps(80):
+        return (x**3 - 3 * x) * valley_integral(x) - (x * x - 2)
+
+
+def valley_base(x):
+    """((x^2-1)^2 + 1) H0 - (x^3 - x), from which all of them follow without cancelling."""
+    if x > 60:
+        second = (x * third_valley(x) + 2 * valley_integral(x)) / (x * x - 2)
+        return (x * x - 1) * second + valley_integral(x)
+    with mp.workdps(80):
+        return ((x * x - 1) ** 2 + 1) * valley_integral(x) - (x**3 - x)
+
+
+def in_valley(function, limit):
+    """Return function(x)/x in t, with x^2 = VALLEY^2 (1 + t)/2."""
+
+    def inside(t):
+        x = VALLEY * mp.sqrt((1 + t) / 2)
+        return function(x) / x if x > mp.mpf(10) ** -20 else mp.mpf(limit)
+
+    return inside
+
+
+def beyond_valley(function, power, limit):
+    """Return function(x) x^power in t, with 1/x^2 = (1 + t)/(2 VALLEY^2)."""
+
+    def beyond(t):
+        root = mp.sqrt((1 + t) / 2) / VALLEY
+        return function(1 / root) / root**power if root > mp.mpf(10) ** -20 else mp.mpf(limit)
+
+    return beyond
+
+
+def squared_distance(t):
+    """x^2/w where w = log(1 + S^2), S = integral of exp(x^2/2) from 0, 1 + t = 2.1 w/(w + 8)."""
+    w = 8 * (1 + t) / (mp.mpf("1.1") - t)
+    if w < mp.mpf(10) ** -8:
+        return mp.mpf(1)
+    goal, root = mp.expm1(w), mp.sqrt(w)
+    miss = lambda x: mp.log((valley_integral(x) * mp.exp(x * x / 2)) ** 2 / goal)  # noqa: E731
+    return mp.findroot(miss, (root, 1.2 * root)) ** 2 / w
+
+
 def log_bend(f):
     """(log(1 + f) - f) / f^2."""
     return f / 3 - mp.mpf(1) / 2 if abs(f) < mp.mpf(10) ** -12 else (mp.log(1 + f) - f) / (f * f)
@@ -167,12 +227,68 @@ FITS = [
     ("COSH", "cosh(g) in g^2, g <= 1.5", cosh_root, 0, 2.25, 9, 5),
     ("SINH", "sinh(g)/g in g^2, g <= 1.5", sinh_root, 0, 2.25, 9, 5),
 ]
+VALLEY_FITS = [
+    (
+        "VALLEY_NEAR",
+        "B/x in t = 2 (x/5.5)^2 - 1, 0 <= x <= 5.5",
+        in_valley(valley_base, 2),
+        -1,
+        1,
+        31,
+        20,
+    ),
+    (
+        "VALLEY_FAR",
+        "x B in t = 2 (5.5/x)^2 - 1, x >= 5.5",
+        beyond_valley(valley_base, 1, 3),
+        -1,
+        1,
+        31,
+        9,
+    ),
+    (
+        "VALLEY_THIRD",
+        "x^4 H3 in t = 2 (5.5/x)^2 - 1, x >= 5.5",
+        beyond_valley(third_valley, 4, 6),
+        -1,
+        1,
+        36,
+        12,
+    ),
+    (
+        "RISE_NEAR",
+        "H0/x in t = 2 (x/5.5)^2 - 1, 0 <= x <= 5.5",
+        in_valley(valley_integral, 1),
+        -1,
+        1,
+        25,
+        18,
+    ),
+    (
+        "RISE_FAR",
+        "x H0 in t = 2 (5.5/x)^2 - 1, x >= 5.5",
+        beyond_valley(valley_integral, 1, 1),
+        -1,
+        1,
+        18,
+        7,
+    ),
+    (
+        "DISTANCE",
+        "x^2/w, w = log(1 + S^2), S = integral of exp(x^2/2), in t = 2.1 w/(w+8) - 1",
+        squared_distance,
+        -1,
+        1,
+        8,
+        8,
+    ),
+]
 
 
-def main():
+def main(fits):
     """Print the module."""
     print(HEADER)
-    for name, comment, function, low, high, double, single in FITS:
+    for name, comment, function, low, high, double, single in fits:
         for bits, degree in ((64, double), (32, single)):
             coefficients = chebyshev_fit(function, low, high, degree)
             digits = 17 if bits == 64 else 9
@@ -184,4 +300,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(VALLEY_FITS if sys.argv[1:] == ["valleys"] else FITS)

@@ -10,6 +10,7 @@ row_loop   kernels call it                       loops over one row of several a
 unfused    kernels call it                       the same, rounding as NumPy does
 kernel     kernels call it; Python               what the package calls
 rare       kernels call it with ``rarely``       what few models need, compiled when wanted
+rare_row   kernels call it with ``rarely``       the same of a row_loop
 parallel   kernels call it                       the loop over all threads (loops.py)
 pattern    copied where it is named              loops that are given the scalars to call
 =========  ====================================  =============================================
@@ -101,6 +102,16 @@ def kernel(function: F) -> F:
 def rare(subject: str) -> Callable[[F], F]:
     """Compile a function of arrays once a subject is wanted (linking.want)."""
     return lambda function: _make(Rare, KernelCompiler, function, _UNWRAPPED, subject=subject)
+
+
+def rare_row(subject: str) -> Callable[[F], F]:
+    """Compile a function like ``rare``, whose arrays that it writes to overlap no others."""
+
+    def compile_apart(function: F) -> F:
+        APART.add(function)
+        return rare(subject)(function)
+
+    return compile_apart
 
 
 def parallel(function: F) -> F:

@@ -49,7 +49,7 @@ class TruGUnits:
         fixed by default.
     learn_precision : bool
         Learn d of each unit, between finite ends as any real number: d far below 0 is a binary
-        unit (mathematics 1.4), so this nests the ordinary RBM.  Units with d <= 0 are slow.
+        unit (mathematics 1.4), so this nests the ordinary RBM.
     precision_rate : float, (start, end), callable or array, optional
         Rate at which ``d * (upper - lower)**2`` moves, with the width at the start, or log d where
         an end is infinite.  The default is the training's.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support import oracle
 from tests.support.units import random_nonpositive_units
-from trug_fast.kernels.unit.nonpositive_precision import evaluate_nonpositive, quantile_nonpositive
+from trug_fast.kernels.unit.nonpositive_precision import evaluate_nonpositive
 
 inf, nan = math.inf, math.nan
 
@@ -39,14 +39,6 @@ def exact(a, d, lower, upper):
     return oracle.unit(a, d, lower, upper) if d else straight(a, lower, upper)
 
 
-def exact_cdf(x, a, d, lower, upper):
-    if d:
-        return oracle.cdf(x, a, d, lower, upper)
-    with mp.workdps(oracle.DIGITS):
-        a, x, lower, upper = (mp.mpf(float(v)) for v in (a, x, lower, upper))
-        return mp.expm1(a * (x - lower)) / mp.expm1(a * (upper - lower))
-
-
 def test_worst_errors_against_300_digits():
     """Worst of 4,000 such arguments: offset 2e-15, variance 3e-15, logarithms 2e-15."""
     worst = dict.fromkeys(NAMES, 0.0)
@@ -68,23 +60,6 @@ def test_worst_errors_against_300_digits():
                 worst[name] = max(worst[name], error)
     limits = {"offset": 5e-15, "variance": 5e-15, "mean": 1e-15}
     assert all(worst[name] < limits.get(name, 5e-15) for name in worst), worst
-
-
-def test_quantile_against_300_digits():
-    """The error in h, over the standard deviation; h itself is rounded, which is no error."""
-    rng = np.random.default_rng(6)
-    for unit in zip(*random_nonpositive_units(rng, 300), strict=True):
-        p = rng.random() if rng.random() < 0.6 else 10 ** rng.uniform(-16, -1)
-        h = quantile_nonpositive(p, 1 - p, *unit)
-        want = exact(*unit)
-        with mp.workdps(oracle.DIGITS):
-            a, d = mp.mpf(float(unit[0])), mp.mpf(float(unit[1]))
-            density = mp.exp(a * h - d * mp.mpf(h) ** 2 / 2 - want["log_norm"])
-            miss = abs(exact_cdf(h, *unit) - mp.mpf(p)) / density
-            rounding = 2 * np.spacing(max(abs(unit[2]), abs(unit[3])))
-            # In a valley between two heavy ends, rounding of p alone moves h.
-            blur = mp.mpf(2) ** -52 * min(p, 1 - p) / density
-            assert max(0, miss - rounding - blur) < 1e-14 * mp.sqrt(want["variance"])
 
 
 def test_mean_near_zero_of_a_symmetric_interval_keeps_its_digits():
@@ -146,16 +121,6 @@ def test_bounds_and_identity(a, d, lower, width):
     assert abs(p_high - p_low - (a - d * mean)) < 1e-13 * size
 
 
-@given(**nonpositive_units, p=st.floats(1e-12, 1 - 1e-12), q=st.floats(1e-12, 1 - 1e-12))
-def test_quantile_is_inside_and_monotone(a, d, lower, width, p, q):
-    upper = lower + width
-    low, high = (
-        quantile_nonpositive(min(p, q), 1 - min(p, q), a, d, lower, upper),
-        quantile_nonpositive(max(p, q), 1 - max(p, q), a, d, lower, upper),
-    )
-    assert lower <= low <= high + 4 * np.spacing(abs(high)) <= upper + 8 * np.spacing(abs(upper))
-
-
 @pytest.mark.parametrize(
     "unit",
     [
@@ -172,14 +137,7 @@ def test_quantile_is_inside_and_monotone(a, d, lower, width, p, q):
 )
 def test_no_density_gives_nan(unit):
     assert np.isnan(evaluate_nonpositive(*unit)[:7]).all()
-    assert math.isnan(quantile_nonpositive(0.3, 0.7, *unit))
 
 
 def test_a_point():
     assert evaluate_nonpositive(1.0, -1.0, 2.0, 2.0)[:7] == (-inf, 0.0, 2.0, 0.0, 0.0, inf, inf)
-    assert quantile_nonpositive(0.3, 0.7, 1.0, -1.0, 2.0, 2.0) == 2.0
-
-
-@pytest.mark.parametrize("p", [0.0, 1.0, -1.0, 2.0, nan])
-def test_quantile_outside_zero_to_one_is_nan(p):
-    assert math.isnan(quantile_nonpositive(p, 1 - p, 1.0, -1.0, 0.0, 2.0))

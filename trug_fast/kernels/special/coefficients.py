@@ -1,6 +1,6 @@
 """Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py.
 
-Tested in tests/kernels/special/test_elementary.py and test_tails.py.
+Tested in tests/kernels/special/test_elementary.py, test_tails.py and test_valleys.py.
 """
 
 # (u+4)(1+u^2) R2(u) in t = (u-4)/(u+4), u >= 0; degree 28

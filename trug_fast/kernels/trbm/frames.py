@@ -9,18 +9,14 @@ import numpy as np
 
 from trug_fast.kernels.allocation import zeros
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, rare, row_loop, scalar
+from trug_fast.kernels.compiling import kernel, linked, pattern, rare_row, row_loop
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely
 from trug_fast.kernels.loops import each
-from trug_fast.kernels.rbm.hidden import (
-    NONPOSITIVE,
-    nonpositive_moments_of,
-    over_nonpositive,
-    part_of,
-)
+from trug_fast.kernels.rbm.hidden import NONPOSITIVE, part_of
 from trug_fast.kernels.special.elementary import exp
 from trug_fast.kernels.tiles import HIDDEN, ROWS, copy_rows, tile, tile_count
+from trug_fast.kernels.unit.any_precision import evaluate_any
 from trug_fast.kernels.unit.normalizer import evaluate
 
 
@@ -53,40 +49,35 @@ def add_product(transpose, a, b, scale, out):
     each(_product_tile, tile_count(rows, columns, HIDDEN), (transpose, a, b, scale, out))
 
 
-@scalar
-def _nonpositive_slopes_of(j, given, a, d, lower, upper):
-    return nonpositive_moments_of(j, given, a, d, lower, upper), lower, upper
+@pattern
+def _slopes(evaluated, net, units, delta, sums):
+    precision, lower, upper = units.precision, units.lower, units.upper
+    for j in range(net.size):
+        value = evaluated(net[j], precision[j], lower[j], upper[j])
+        _, _, m, v, third, log_low, log_high, _ = value
+        low, high, zero = exp(log_low), exp(log_high), like(m, 0.0)
+        by_lower = low * (m - lower[j]) if low > zero else zero  # an infinite end has density 0
+        by_upper = high * (upper[j] - m) if high > zero else zero
+        sums.squares[j] += v + m * m
+        sums.at_lower[j] += low
+        sums.at_upper[j] += high
+        sums.by_precision[j] += delta[j] * -(like(m, 0.5) * third + m * v)
+        sums.by_lower[j] += delta[j] * by_lower
+        sums.by_upper[j] += delta[j] * by_upper
 
 
-@scalar
-def _put_slopes(j, value, counts, delta, sums):
-    found, lower, upper = value
-    _, _, m, v, third, log_low, log_high, _ = found
-    low, high, zero = exp(log_low), exp(log_high), like(m, 0.0)
-    by_lower = low * (m - lower) if low > zero else zero  # an infinite end has density 0
-    by_upper = high * (upper - m) if high > zero else zero
-    sums.squares[j] += v + m * m if counts else zero
-    sums.at_lower[j] += low if counts else zero
-    sums.at_upper[j] += high if counts else zero
-    sums.by_precision[j] += delta[j] * -(like(m, 0.5) * third + m * v) if counts else zero
-    sums.by_lower[j] += delta[j] * by_lower if counts else zero
-    sums.by_upper[j] += delta[j] * by_upper if counts else zero
-
-
-@rare(NONPOSITIVE)
-def _nonpositive_slopes(net, units, delta, sums):
-    over_nonpositive(_nonpositive_slopes_of, _put_slopes, net, units, delta, sums)
+@rare_row(NONPOSITIVE)
+def _slopes_of_any(net, units, delta, sums):
+    _slopes(evaluate_any, net, units, delta, sums)
 
 
 @row_loop
 def slopes_row(net, units, delta, sums):
     """Add one row's share to the running sums of TruG units."""
-    precision, lower, upper = units.precision, units.lower, units.upper
-    for j in range(net.size):
-        value = evaluate(net[j], precision[j], lower[j], upper[j]), lower[j], upper[j]
-        _put_slopes(j, value, precision[j] > like(net[j], 0.0), delta, sums)
     if units.n_nonpositive > 0:
-        rarely(_nonpositive_slopes, (net, units, delta, sums))
+        rarely(_slopes_of_any, (net, units, delta, sums))
+    else:
+        _slopes(evaluate, net, units, delta, sums)
 
 
 @linked

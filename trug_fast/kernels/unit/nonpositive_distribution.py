@@ -19,11 +19,12 @@ from .nonpositive_precision import (
     node_weight,
     panel_edge,
     panels_of,
-    quantile_nonpositive,
     reflect,
 )
+from .valley_quantile import invert_nonpositive
 
-LEAST = 1e-20  # probabilities that quantile_nonpositive can invert
+LEAST = 1e-20  # probabilities that a draw's formula inverts
+SMALL_STEP = 1e-6  # of the distance to an end: no bend of the density is seen on the way
 
 
 @scalar
@@ -101,13 +102,23 @@ def logcdf(x, a, d, lower, upper):
 def ppf(p, rest, a, d, lower, upper):
     """Return h with P(unit <= h) = p and P(unit > h) = rest, where p + rest = 1.
 
-    Of a p below 1e-20 only a start, to be polished (inversion.py).
+    A draw's formula (valley_quantile.py), and a step of Newton's method for the digits it lacks.
+    Where that step is not small, and of a p below 1e-20, only a start, to be polished
+    (inversion.py).
     """
     if invalid(a, d, lower, upper) or lower == upper or not (p >= 0.0 and rest >= 0.0):
         return float("nan")
     if p == 0.0 or rest == 0.0:
         return lower if p == 0.0 else upper
-    return quantile_nonpositive(max(p, LEAST), max(rest, LEAST), a, d, lower, upper)
+    h = invert_nonpositive(max(p, LEAST), max(rest, LEAST), a, d, lower, upper)
+    if not lower < h < upper:
+        return h
+    if p <= rest:
+        miss = exp(log_below(h, a, d, lower, upper)) - p
+    else:
+        miss = rest - exp(log_below(-h, -a, d, -upper, -lower))
+    step = miss * exp(-logpdf(h, a, d, lower, upper))
+    return h - step if abs(step) < SMALL_STEP * min(h - lower, upper - h) else h
 
 
 @inner

@@ -21,7 +21,7 @@ import math
 
 from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import fma
-from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log, log1p
+from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log
 
 # Gauss-Legendre rules on [0, 1]: of 12 points for a half interval with a drop up to 2, of 20 points
 # for panels with a drop up to 14; their errors are below 1e-16 and 1e-19.
@@ -202,79 +202,3 @@ def evaluate_nonpositive(a, d, lower, upper):
     log_norm = end * fma(0.5 * c, end, a) + log_integral
     third = -third if reflected else third
     return log_norm, offset, mean, variance, third, log_low, log_high, reflected
-
-
-@scalar
-def _mass(left, right, start, stop, c, g, rate, depth):
-    """Integrate exp(-(g - c v/2) v - depth + rate v): the near half, or its mirror image."""
-    total = 0.0
-    step = right - left
-    for k in range(start, stop):
-        v = left + step * NODES[k]
-        total += WEIGHTS[k] * exp(-(g - 0.5 * c * v) * v - (depth - rate * v))
-    return step * total
-
-
-@inner
-def quantile_nonpositive(p, rest, a, d, lower, upper):
-    """Return h with P(unit <= h) = p and P(unit > h) = rest, for p and rest above 1e-20, d <= 0.
-
-    Each is used where it is small; p + rest = 1.
-    """
-    if invalid(a, d, lower, upper) or not (0.0 < p <= 1.0 and 0.0 < rest <= 1.0):
-        return float("nan")
-    if lower == upper:
-        return lower
-    c, g, width, tau, reflected = reflect(a, d, lower, upper)
-    panels, drop, start, stop = panels_of(c, g, width)
-    image_rate = 2.0 * tau / width
-    near, far = 0.0, 0.0
-    for i in range(panels):
-        left = panel_edge(i, panels, drop, c, g, width)
-        right = panel_edge(i + 1, panels, drop, c, g, width)
-        near += _mass(left, right, start, stop, c, g, 0.0, 0.0)
-        far += _mass(left, right, start, stop, c, g, image_rate, tau)
-
-    # Mass from the near end and mass from the far end; the smaller keeps more digits.
-    from_near, from_far = (rest, p) if reflected else (p, rest)
-    from_near, from_far = from_near * (near + far), from_far * (near + far)
-    in_image = from_far < far
-    rate, depth = (image_rate, tau) if in_image else (0.0, 0.0)
-    inwards = in_image or from_near <= from_far
-    goal = from_far if in_image else (from_near if inwards else from_far - far)
-
-    # The panel that holds the answer, and the mass between its outer edge and the answer.
-    v, other = 0.0, 0.0
-    for k in range(panels):
-        i = k if inwards else panels - k
-        v = panel_edge(i, panels, drop, c, g, width)
-        other = panel_edge(i + 1 if inwards else i - 1, panels, drop, c, g, width)
-        mass = abs(_mass(v, other, start, stop, c, g, rate, depth))
-        if goal <= mass or k == panels - 1:
-            break
-        goal -= mass
-    anchor, goal = v, (goal if inwards else -goal)
-    low, high = min(v, other), max(v, other)
-    # Newton's method for a density that is locally exponential: one step where c = 0, third order
-    # elsewhere.  A step out of the bracket is replaced by bisection.
-    for _ in range(60):
-        density = exp(-(g - 0.5 * c * v) * v - (depth - rate * v))
-        missing = goal - _mass(anchor, v, start, stop, c, g, rate, depth)
-        if missing > 0.0:
-            low = v
-        else:
-            high = v
-        decay = g - c * v - rate
-        linear = missing / density
-        bend = decay * linear
-        step = linear if abs(bend) < 1e-8 else -log1p(-bend) / decay
-        moved = v + step
-        if not low <= moved <= high:
-            moved = 0.5 * (low + high)
-        change, v = abs(moved - v), moved
-        if change <= 1e-7 * v:
-            break
-
-    from_upper = reflected != in_image
-    h = upper - v if from_upper else lower + v
-    return min(max(h, lower), upper)

@@ -61,14 +61,14 @@ def whiten(a, d, lower, upper):
 
 
 @scalar
-def narrow_integrals(width, tau):
+def narrow_integrals(width, tau, sign=1.0):
     """Return M_0, M_1, M_2, M_3 of a narrow interval, M_k = integral of |t|**k-even-odd parts.
 
     About the midpoint, with half width r and t in [-1, 1], the weight is
-    exp(-g t - r**2 t**2/2), g = tau/2.  M_0 and M_2 integrate t**k cosh(g t) exp(-r**2 t**2/2),
-    M_1 and M_3 integrate t**k sinh(g t) exp(-r**2 t**2/2); the mean of t is -M_1/M_0.  The
-    integrals of t**n cosh and t**n sinh obey a stable downward recurrence; the Gaussian is a power
-    series.
+    exp(-g t - r**2 t**2/2), g = tau/2 (exp(-g t + r**2 t**2/2) where ``sign``, that of d, is -1).
+    M_0 and M_2 integrate t**k cosh(g t) exp(-r**2 t**2/2), M_1 and M_3 integrate
+    t**k sinh(g t) exp(-r**2 t**2/2); the mean of t is -M_1/M_0.  The integrals of t**n cosh and
+    t**n sinh obey a stable downward recurrence; the Gaussian is a power series.
     """
     # Arguments of other regimes would overflow, in vain but for the warning that a ufunc gives.
     widest, steepest = like(width, NARROW_WIDTH), like(width, NARROW_TAU)
@@ -77,7 +77,7 @@ def narrow_integrals(width, tau):
     two = like(width, 2.0)
     g = like(width, 0.5) * tau
     square = g * g
-    rho = like(width, 0.125) * width * width
+    rho = like(width, sign) * like(width, 0.125) * width * width
     cosh2 = two * _cosh_of_square(square)
     sinh2 = two * _sinh_ratio_of_square(square)
     terms = pick_count(width, TERMS_64, TERMS_32)
@@ -101,16 +101,22 @@ def narrow_integrals(width, tau):
 
 @scalar
 def wide_integrals(u, u_far, width, tau):
-    """Return integral, first to third moment of the tail regime (u >= 0) or of the centre (u < 0).
+    """Return integral, first to third moment, of the tail regime (u >= 0) or of the centre."""
+    return between(u, u_far, width, tau, tail_integrals(abs(u)), tail_integrals(abs(u_far)))
 
-    Of the tail about the near end; of the centre about the mode, where the second lacks the
-    normal's own 1 and the third twice the first, which would cancel.
+
+@scalar
+def between(u, u_far, width, tau, near, far):
+    """Return what ``wide_integrals`` does, from the integrals of the tails at both ends.
+
+    Of the tail (u >= 0) about the near end; of the centre about the mode, where the second lacks
+    the normal's own 1 and the third twice the first, which would cancel.
     """
     half, one, two, three = like(u, 0.5), like(u, 1.0), like(u, 2.0), like(u, 3.0)
     centre = u < like(u, 0.0)
     decay, decay_minus_one = exp_and_expm1(-tau)
-    near0, near1, near2, near3 = tail_integrals(abs(u))
-    far0, far1, far2, far3 = tail_integrals(abs(u_far))
+    near0, near1, near2, near3 = near
+    far0, far1, far2, far3 = far
     # The first integrals and the variance are fused by hand: where a sum holds two products, which
     # of them the compiler fuses, and so the last bit, differs between a vectorised loop and its
     # remainder.
@@ -188,8 +194,11 @@ def evaluate_one(a, d, lower, upper):
 
 
 @scalar
-def outputs(a, d, lower, upper, frame, integral, first, second, third):
-    """Turn the integrals of a unit's own regime into what ``evaluate`` returns."""
+def outputs(a, d, lower, upper, frame, integral, first, second, third, sign=1.0):
+    """Turn the integrals of a unit's own regime into what ``evaluate`` returns.
+
+    ``sign`` is that of d.
+    """
     zero, half, one = like(a, 0.0), like(a, 0.5), like(a, 1.0)
     _, inverse, u, _, width, tau, reflected = frame
     narrow, centre = is_narrow(width, tau), u < zero
@@ -212,10 +221,11 @@ def outputs(a, d, lower, upper, frame, integral, first, second, third):
     mean = lower if mean < lower else (upper if mean > upper else mean)
 
     log_integral = log(integral * (r * inverse if narrow else inverse))
-    excess = half * (r * r - tau) if narrow else (half * u * u if centre else zero)
+    square = like(a, sign) * r * r
+    excess = half * (square - tau) if narrow else (half * u * u if centre else zero)
     at_end = end * (a - half * d * end)
     at_mode = half * a * a * (inverse * inverse)
-    base = at_end + half * (r * r - tau) if narrow else (at_mode if centre else at_end)
+    base = at_end + half * (square - tau) if narrow else (at_mode if centre else at_end)
     log_norm = base + log_integral
     log_near = -log_integral - excess
     log_far = log_near - tau
