@@ -27,7 +27,7 @@ def test_digits(hold_out):
     assert not np.array_equal(drawn.epoch(0), other.train.epoch(0))
 
 
-def test_mirror_images_are_trained_on_alone():
+def test_mirrored_and_shifted_images_are_trained_on_alone():
     plain = images.load("digits", directory=None, seed=0)
     data = images.load("digits", mirror=True, directory=None, seed=0)
     np.testing.assert_array_equal(data.fixed, plain.fixed)
@@ -35,6 +35,12 @@ def test_mirror_images_are_trained_on_alone():
     np.testing.assert_array_equal(data.train[:1437], plain.train)
     pictures = data.train.reshape(2, 1437, 8, 8)
     np.testing.assert_array_equal(pictures[1], pictures[0][:, :, ::-1])
+    moved = images.load("digits", mirror=True, shift=True, directory=None, seed=0)
+    pictures = moved.train.reshape(2 + 8, 1437, 8, 8)
+    np.testing.assert_array_equal(pictures[:2].reshape(-1, 64), data.train)
+    np.testing.assert_array_equal(pictures[2][:, 1:], pictures[0][:, :-1])  # down
+    np.testing.assert_array_equal(pictures[2][:, 0], pictures[0][:, 0])
+    np.testing.assert_array_equal(pictures[8][:, :, :-1], pictures[1][:, :, 1:])  # to the left
     with pytest.raises(ValueError, match="mirror has no effect beside binarize = 'epoch'"):
         images.load("digits", "epoch", mirror=True, directory=None, seed=0)
     with pytest.raises(TypeError, match="images.mirror must be true or false, got 1"):

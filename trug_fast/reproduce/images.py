@@ -13,7 +13,7 @@ from trug_fast._common import checks
 from trug_fast.datasets import Resampler
 
 SETS = ("digits", "mnist", "caltech")
-OPTIONS = ("set", "binarize", "hold_out", "mirror")
+OPTIONS = ("set", "binarize", "hold_out", "mirror", "shift")
 HELD_OUT = {"digits": 287, "mnist": 10_000}  # latest training images, kept for validation
 FIXED = 0  # seed of the digits' fixed binarization
 
@@ -47,6 +47,7 @@ def load(
     binarize: str = "fixed",
     hold_out: bool = False,
     mirror: bool = False,
+    shift: bool = False,
     *,
     directory: str | None,
     seed: int,
@@ -63,6 +64,8 @@ def load(
         Keep validation images apart; by default they are part of the training images.
     mirror : bool
         Train on each image and on its mirror image.
+    shift : bool
+        Train on each image and on those by one pixel to each side; border pixels are repeated.
     directory : str or None
         Where the files lie.
     seed : int
@@ -70,11 +73,13 @@ def load(
     """
     checks.choice("images.set", set, SETS)
     checks.choice("images.binarize", binarize, ("fixed", "epoch"))
-    for name, value in {"hold_out": hold_out, "mirror": mirror}.items():
+    more = {"mirror": mirror, "shift": shift}
+    for name, value in {"hold_out": hold_out, **more}.items():
         if not isinstance(value, bool):
             raise TypeError(f"images.{name} must be true or false, got {value!r}")
-    if mirror and binarize == "epoch":
-        raise ValueError("images.mirror has no effect beside binarize = 'epoch'")
+    for name, wanted in more.items():
+        if wanted and binarize == "epoch":
+            raise ValueError(f"images.{name} has no effect beside binarize = 'epoch'")
     if set == "caltech" and binarize == "epoch":
         raise ValueError("images.binarize = 'epoch' needs grey images; the silhouettes are binary")
     if set == "digits":
@@ -94,13 +99,27 @@ def load(
     rows, valid = data.train, data.valid
     if hold_out and valid is None:
         rows, valid = np.split(rows, [len(rows) - HELD_OUT[set]])
-    train = _and_mirrored(rows, data.image_shape) if mirror else rows
-    return Images(train, rows, data.test, valid, data.image_shape)
+    return Images(
+        _more_of(rows, data.image_shape, **more), rows, data.test, valid, data.image_shape
+    )
 
 
-def _and_mirrored(rows: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
-    pictures = rows.reshape(-1, *shape)
-    return np.concatenate([rows, pictures[:, :, ::-1].reshape(rows.shape)])
+def _more_of(
+    rows: NDArray[Any], shape: tuple[int, int], *, mirror: bool, shift: bool
+) -> NDArray[Any]:
+    """Return the images and, where they are wanted, their mirror images, and all of these moved."""
+    found = [rows.reshape(-1, *shape)]
+    if mirror:
+        found.append(found[0][:, :, ::-1])
+    if shift:
+        framed = [np.pad(each, ((0, 0), (1, 1), (1, 1)), mode="edge") for each in found]
+        height, width = shape
+        found += [
+            each[:, i : i + height, j : j + width]
+            for each in framed
+            for i, j in ((0, 1), (1, 0), (1, 2), (2, 1))
+        ]
+    return rows if len(found) == 1 else np.concatenate(found).reshape(-1, rows.shape[1])
 
 
 def _grey(name: str, directory: str | None) -> datasets.ImageData:
