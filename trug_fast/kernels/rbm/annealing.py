@@ -31,8 +31,9 @@ from trug_fast.kernels.special.elementary import sigmoid, softplus
 from trug_fast.kernels.tiles import HIDDEN, VISIBLE, count_tiles, tile, tile_count
 from trug_fast.kernels.unit.quantile_rows import SPACE
 
-from .gibbs import Layers, draw_visible_row, hidden_net
+from .gibbs import Layers, hidden_net
 from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
+from .visible import draw_visible_row
 
 # A small gain is integrated from its derivative by the temperature, in the model's float type:
 # a difference of two log-normalisers of order ten would need float64 and twice the evaluations.

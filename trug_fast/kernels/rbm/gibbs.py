@@ -12,13 +12,11 @@ import numpy as np
 
 from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, row_loop
-from trug_fast.kernels.intrinsics import like
+from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
 from trug_fast.kernels.random.philox import padded, uniform_row
-from trug_fast.kernels.special.elementary import sigmoid
 from trug_fast.kernels.tiles import (
     HIDDEN,
     ROWS,
@@ -29,11 +27,11 @@ from trug_fast.kernels.tiles import (
     tile,
     tile_count,
 )
-from trug_fast.kernels.unit.quantile import quantile
 from trug_fast.kernels.unit.quantile_rows import SPACE
 
 from .binary import multiply
 from .hidden import Statistics, draw_row, mean_row, moments_row, part_of, statistics_row
+from .visible import draw_visible_row, mean_visible_row
 
 
 class Layers(NamedTuple):
@@ -287,27 +285,6 @@ def step_visible(layers, hidden, address, mean, sample):
     rows, units = mean.shape
     arguments = (layers, hidden, address, mean, sample)
     each(_step_visible_tile, tile_count(rows, units, VISIBLE), arguments)
-
-
-@row_loop
-def mean_visible_row(net, precision):
-    """Replace net inputs by means: of zeros and ones, or, given precisions, of Gaussians."""
-    for i in range(net.size):
-        net[i] = sigmoid(net[i]) if precision.size == 0 else net[i] / precision[i]
-
-
-@row_loop
-def draw_visible_row(net, precision, uniform, sample):
-    """Replace net inputs by means, and draw."""
-    if precision.size == 0:
-        for i in range(net.size):
-            net[i] = sigmoid(net[i])
-            sample[i] = like(net[i], 1.0) if uniform[i] < net[i] else like(net[i], 0.0)
-        return
-    infinity = like(net[0], float("inf"))
-    for i in range(net.size):
-        sample[i] = quantile(uniform[i], net[i], precision[i], -infinity, infinity)
-        net[i] = net[i] / precision[i]
 
 
 @linked

@@ -12,6 +12,10 @@ from trug_fast.evaluation.likelihood import log_likelihood, pseudo_log_likelihoo
 from trug_fast.evaluation.partition import log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import spread
+from trug_fast.training.options import Monitor
+from trug_fast.training.samplers import Sampler, TrajectoryTempering
+from trug_fast.training.settings import checked_monitor
+from trug_fast.training.units import BernoulliUnits, GaussianUnits
 from trug_fast.training.weighing import Weights, mean_of
 
 from .missing import Filling
@@ -23,6 +27,35 @@ SCORES = {
     "bernoulli": ("pseudo", "reconstruction", *WHOLE),
     "gaussian": ("reconstruction", *WHOLE),
 }
+
+
+def scored(
+    monitor: Monitor | str | None,
+    visible: BernoulliUnits | GaussianUnits,
+    held_out: object,
+    sampler: Sampler,
+) -> Monitor | None:
+    """Return what is scored, if these units have it."""
+    kind, climbs = visible.kind, isinstance(sampler, TrajectoryTempering)
+    score = monitor.score if isinstance(monitor, Monitor) else monitor
+    if kind == "gaussian" and isinstance(score, str) and score == "pseudo":
+        raise ValueError(
+            "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
+            "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
+        )
+    whole, missing = isinstance(score, str) and score in WHOLE, visible.missing is not None
+    if missing and whole:
+        others = [repr(each) for each in SCORES[kind] if each not in WHOLE]
+        raise ValueError(
+            f"monitor={score!r} needs whole rows: with missing values take {' or '.join(others)}"
+        )
+    if whole and score == "log_likelihood" and not climbs:
+        raise ValueError(
+            "monitor='log_likelihood' needs sampler=TrajectoryTempering(), whose ladder knows "
+            "log Z; with others take 'ais'"
+        )
+    usual = ("log_likelihood",) if climbs and not missing else ()
+    return checked_monitor(monitor, (*usual, *SCORES[kind]), held_out)
 
 
 def scores(

@@ -38,8 +38,8 @@ from trug_fast.training.options import (
     as_optimizer,
 )
 from trug_fast.training.rates import Rate
-from trug_fast.training.samplers import CD, Sampler, TrajectoryTempering, as_sampler
-from trug_fast.training.settings import Rates, checked_monitor
+from trug_fast.training.samplers import CD, Sampler, as_sampler
+from trug_fast.training.settings import Rates
 from trug_fast.training.units import BernoulliUnits, GaussianUnits, HiddenLike, VisibleLike
 from trug_fast.training.weighing import Weights, as_weights, normalised, weights_identity
 
@@ -55,7 +55,7 @@ from .defaults import (
 )
 from .learner import RBMLearner
 from .missing import Data, check_of, require_missing
-from .scores import SCORES, WHOLE
+from .scores import scored
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
 
@@ -222,7 +222,7 @@ def train_rbm(
     units = units_from(origin, n_hidden, hidden, visible)
     X, weights, data, held_out = _checked_data(X, sample_weight, validation, units.visible)
     chains = as_sampler(sampler)
-    watched = _checked_monitor(monitor, units.visible, held_out, chains)
+    watched = scored(monitor, units.visible, held_out, chains)
     settings, by_data = _settings(
         data,
         weights,
@@ -319,35 +319,6 @@ def _without_zeros(
             "leave rows of weight 0 out"
         )
     return X, normalised(weights), data
-
-
-def _checked_monitor(
-    monitor: Monitor | str | None,
-    visible: BernoulliUnits | GaussianUnits,
-    held_out: object,
-    sampler: Sampler,
-) -> Monitor | None:
-    """Return what is scored, if these units have it."""
-    kind, climbs = visible.kind, isinstance(sampler, TrajectoryTempering)
-    score = monitor.score if isinstance(monitor, Monitor) else monitor
-    if kind == "gaussian" and isinstance(score, str) and score == "pseudo":
-        raise ValueError(
-            "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
-            "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
-        )
-    whole, missing = isinstance(score, str) and score in WHOLE, visible.missing is not None
-    if missing and whole:
-        others = [repr(each) for each in SCORES[kind] if each not in WHOLE]
-        raise ValueError(
-            f"monitor={score!r} needs whole rows: with missing values take {' or '.join(others)}"
-        )
-    if whole and score == "log_likelihood" and not climbs:
-        raise ValueError(
-            "monitor='log_likelihood' needs sampler=TrajectoryTempering(), whose ladder knows "
-            "log Z; with others take 'ais'"
-        )
-    usual = ("log_likelihood",) if climbs and not missing else ()
-    return checked_monitor(monitor, (*usual, *SCORES[kind]), held_out)
 
 
 def _settings(
