@@ -20,6 +20,8 @@ def test_the_shipped_table_is_the_papers():
     assert len(paper) == 12 and {c.name for c in cells if c.paper is None} == {
         "mnist/zero-two",
         "caltech/zero-two",
+        "caltech/per-unit-moved",
+        "caltech/rbm-moved",
     }
 
 
@@ -31,7 +33,7 @@ def test_the_shipped_options_are_those_of_the_library(quick):
         options = {k: v for k, v in cell.options["train"].items() if k not in apart}
         options |= {"n_hidden": 4, "epochs": 1, "score": "none"}
         model = tf.train_rbm(np.eye(5), rng=0, **arguments_of(tf.train_rbm, options)).model
-        assert isinstance(model, tf.BernoulliRBM) == cell.name.endswith("/rbm")
+        assert isinstance(model, tf.BernoulliRBM) == ("/rbm" in cell.name)
         tf.log_partition(model, **(cell.options["annealing"] | {"n_temperatures": 3}))
     figures.settings(None, quick=quick)
 

@@ -121,12 +121,15 @@ def test_training_goes_on_from_a_model():
     ("options", "message"),
     [
         ({"sampler": "pcd", "monitor": "log_likelihood"}, r"needs sampler=TrajectoryTempering"),
-        ({"missing": 2, "monitor": "log_likelihood"}, "needs whole rows"),
+        (
+            {"visible": tf.BernoulliUnits(missing=2), "monitor": "log_likelihood"},
+            "needs whole rows",
+        ),
     ],
 )
 def test_a_certified_score_needs_its_ladder(options, message):
     X = np.array(rows(50, 0), float)
-    X[0, 0] = np.nan if "missing" in options else 0
+    X[0, 0] = np.nan if "visible" in options else 0
     with pytest.raises(ValueError, match=message):
         tf.train_rbm(X, 5, **(SMALL | options))
 
