@@ -8,7 +8,8 @@ from tests.support.models import strong_model
 from trug_fast._common.threads import computing
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.training.diagnosis import spread
-from trug_fast.training.rbm.trajectory import Trajectory
+from trug_fast.training.rbm.trajectory import LogZ, Trajectory
+from trug_fast.training.rbm.watch import optimistic
 
 # What most of these runs are to show needs no run long enough to learn.
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
@@ -146,3 +147,13 @@ def test_a_certified_score_needs_its_ladder(options, message):
 def test_bad_samplers(options, message):
     with pytest.raises(ValueError, match=message):
         tf.TrajectoryTempering(**options)
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "per unit", "relu", "gaussian"])
+def test_a_log_likelihood_that_is_too_high_is_told(kind):
+    X = rows(400, 0, kind)
+    model = tf.train_rbm(X, **(SMALL | KINDS[kind] | {"sampler": "pcd", "epochs": 5}), rng=0).model
+    log_z = tf.exact.log_partition(model)
+    assert optimistic(model, X, LogZ(log_z, 0.05), seed=0) is None
+    said = optimistic(model, X, LogZ(log_z - 1.5, 0.05), seed=0)
+    assert "nats above that by annealing back" in said and "missed modes" in said

@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast.datasets import Resampler
+from trug_fast.evaluation.likelihood import log_likelihood
+from trug_fast.evaluation.reverse import log_likelihood_bound
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training import diagnosis
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.watch import ContrastiveWatch
 
 from . import scores
+from .trajectory import LogZ
+
+ROWS, TEMPERATURES = 200, 1000  # of the annealing that a certified score is compared with
+SLACK, ERRORS = 0.5, 3.0  # nats that so short an annealing may fall short of, and standard errors
 
 
 class RBMWatch(ContrastiveWatch):
@@ -58,6 +65,14 @@ class RBMWatch(ContrastiveWatch):
         """Return what ``measure`` says beside the scores."""
         return ("score_error",) if self.score == "log_likelihood" else ()
 
+    def verdict(self, epochs: int, model: Any) -> str | None:
+        """Return what must be said of a whole run, also of a log-likelihood that is too high."""
+        said = super().verdict(epochs, model)
+        trajectory = self.learner.trajectory
+        if said is None and self.score == "log_likelihood" and trajectory is not None:
+            said = optimistic(model, self.rows, trajectory.log_partition(model), self.learner.seed)
+        return said
+
     def faster(self) -> str:
         """Return what to change after training that learned nothing."""
         return (
@@ -65,6 +80,30 @@ class RBMWatch(ContrastiveWatch):
             "higher learning_rate or larger RandomWeights; if nothing helps, the columns may hold "
             "little beyond their means"
         )
+
+
+def optimistic(
+    model: TruGRBM | BernoulliRBM, rows: NDArray[Any], known: LogZ, seed: int
+) -> str | None:
+    """Say that log-likelihoods by this log Z are above what the data's side says, or nothing.
+
+    A ladder knows the modes that some chain has seen.  Annealing back from the data knows no more,
+    but what it misses makes log-likelihoods too low.
+    """
+    some = np.asarray(rows[:: max(1, len(rows) // ROWS)], np.float64)
+    bound = log_likelihood_bound(
+        model, some, n_chains=1, n_temperatures=TEMPERATURES, base=rows, rng=seed, progress=False
+    )
+    gap = log_likelihood(model, some, known.log_z) - bound.value
+    error = math.hypot(known.std_error, float(gap.std()) / math.sqrt(len(gap)))
+    if gap.mean() <= SLACK + ERRORS * error:
+        return None
+    return (
+        f"the log-likelihood by the ladder is {gap.mean():.1f} +- {error:.1f} nats above that by "
+        f"annealing back from {len(some)} rows of the training data: chains may have missed modes "
+        "of the model; take a lower learning_rate, and compare with log_likelihood_bound and "
+        "log_partition(direction='both')"
+    )
 
 
 def judged(data: NDArray[Any] | Resampler | RowSource) -> NDArray[Any]:
