@@ -53,6 +53,7 @@ def test_a_cluster_gives_the_same_for_every_seed(config, done, cluster, tmp_path
     assert reproduce(config, out, *TWO, scheduler) == 0
     printed = capsys.readouterr().out
     assert "digits/rbm, seed 1: handed out" in printed and "over seeds" in printed
+    assert "rbm, seed 1" in printed and " +- " in printed
     assert reproduce(config, here, *TWO, "--quiet") == 0
     found = lines_of(out)
     assert len(found) == 4 and found == lines_of(here)
