@@ -60,8 +60,8 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     (folder / ANNEALING).unlink(missing_ok=True)
     return figures | {
         "epochs": len(fit.history["epoch"]),
-        "training_seconds": round(float(fit.history["seconds"][-1]), 1),
-        "annealing_seconds": round(time.perf_counter() - begun, 1),
+        "training_seconds": round(float(fit.history["seconds"][-1]), 3),
+        "annealing_seconds": round(time.perf_counter() - begun, 3),
     }
 
 
