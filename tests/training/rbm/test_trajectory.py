@@ -157,3 +157,10 @@ def test_a_log_likelihood_that_is_too_high_is_told(kind):
     assert optimistic(model, X, LogZ(log_z, 0.05), seed=0) is None
     said = optimistic(model, X, LogZ(log_z - 1.5, 0.05), seed=0)
     assert "nats above that by annealing back" in said and "missed modes" in said
+
+
+def test_soft_pixels_are_judged_by_draws_of_them():
+    soft = 0.1 + 0.8 * rows(200, 0)
+    options = SMALL | {"visible": tf.BernoulliUnits(soft=True)}
+    fit = tf.train_rbm(soft, 5, **options, rng=0)
+    assert optimistic(fit.model, soft, fit.ladder.log_partition(fit.model, rng=0), seed=0) is None

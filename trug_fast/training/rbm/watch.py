@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast.datasets import Resampler
+from trug_fast.datasets import Resampler, binarize
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.reverse import log_likelihood_bound
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -91,6 +91,10 @@ def optimistic(
     but what it misses makes log-likelihoods too low.
     """
     some = np.asarray(rows[:: max(1, len(rows) // ROWS)], np.float64)
+    if model.visible_precision is None:
+        some = binarize(some, "sample", rng=seed).astype(
+            np.float64
+        )  # of soft pixels a draw; others stay
     bound = log_likelihood_bound(
         model, some, n_chains=1, n_temperatures=TEMPERATURES, base=rows, rng=seed, progress=False
     )
