@@ -100,6 +100,8 @@ def run(arguments: argparse.Namespace) -> None:
     also = Path(arguments.results) if arguments.results else None
     failures: list[str] = []
     if arguments.show:
+        if arguments.n_seeds != 1 or arguments.scheduler:
+            raise ValueError("--n-seeds and --scheduler have no effect with --show")
         path = also or out / runner.RESULTS
         if not path.exists():
             raise FileNotFoundError(f"no results in {path}")

@@ -114,7 +114,7 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def over_seeds(keys: Sequence[tuple[str, int]], rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return a row for each cell with results of several seeds: means and deviations.
 
-    keys : cell and seed of each row
+    keys : of each row what its runs have in common, and its seed
     """
     found = []
     for cell in dict.fromkeys(cell for cell, _ in keys):

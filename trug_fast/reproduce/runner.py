@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
@@ -236,12 +237,8 @@ def show(table: Table, lines: Sequence[Line]) -> str:
     own = [line for line in lines if line.get("table") == table.name]
     try:
         rows = [table.row(line) for line in own]
-        keys = [(line["cell"], line["seed"]) for line in own]
+        keys = [(json.dumps([line["cell"], line["options"]]), line["seed"]) for line in own]
         over_seeds = results.over_seeds(keys, rows)
-        several = {cell for cell, seed in keys if any(k[0] == cell and k[1] != seed for k in keys)}
-        for k, line in enumerate(own):
-            if line["cell"] in several:
-                rows[k] = table.row(line | {"label": f"{line['label']}, seed {line['seed']}"})
         views = table.views(lines) if table.views is not None else ""
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"results of {table.name} are damaged: {error!r}") from error
