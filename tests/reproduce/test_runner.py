@@ -160,6 +160,8 @@ def test_a_cell_that_diverges_does_not_keep_the_others(config, tmp_path, capsys)
         (("epochs = 3", "epochs = 0"), "digits/shared: train.epochs must be at least 1, got 0"),
         (("n_hidden = 8, ", ""), "digits/shared: train.n_hidden is missing"),
         (("n_chains = 10", "n_chains = 1"), "annealing.n_chains must be at least 2"),
+        (("annealing =", "bound.n_chains = 2\nannealing ="), "shared: bound.n_images is missing"),
+        (("annealing =", "bound.n_images = 1\nannealing ="), "bound.n_images must be at least 2"),
         (('"c-learn"', '"c-lern"'), "digits/shared: truncation must be one of"),
         (('"c-learn"', "{ uper = 3 }"), "digits/shared: .*unexpected keyword argument 'uper'"),
         (('"epoch"', '"sometimes"'), "images.binarize must be one of 'fixed', 'epoch'"),

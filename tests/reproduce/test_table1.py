@@ -72,6 +72,22 @@ def test_numbers_are_those_of_the_stored_model(done):
     assert line["train"] == tf.log_likelihood(model, data.train, estimate).mean()
 
 
+def test_the_bound_is_that_of_evenly_spread_images_of_the_stored_model(done):
+    lines = results.read(done / "results.jsonl")
+    assert not any("bound" in line for line in lines[:3])
+    bound, model = lines[3]["bound"], tf.BernoulliRBM.load(done / "digits" / "rbm" / "model.npz")
+    data = tf.datasets.load_digits(binarize="sample", rng=0)
+    some = data.test[:: len(data.test) // 30][:30]
+    options = {"n_temperatures": 40, "base": data.train, "rng": 0}
+    low = tf.log_likelihood_bound(model, some, **options).value
+    short = low - tf.log_likelihood(model, some, lines[3]["log_z"])
+    assert bound["images"] == 30 and bound["difference"] == pytest.approx(short.mean())
+    assert bound["std_error"] == pytest.approx(short.std(ddof=1) / 30**0.5)
+    # Annealing that short is far from both ends of the truth, which enumeration tells.
+    exact = tf.exact.log_likelihood(model, data.test).mean()
+    assert table1.test_bound(lines[3]) < exact + 3 * bound["std_error"]
+
+
 @pytest.mark.filterwarnings("error")
 def test_what_speaks_against_an_estimate_is_kept_and_marked(tmp_path, capsys):
     config = tmp_path / "tiny.toml"

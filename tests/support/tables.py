@@ -12,7 +12,7 @@ data.digits = { label = "small digits", images = { set = "digits" } }
 per-unit = { paper = -9.5, train.truncation = { lower = 0, upper = 4, learn = "per_unit" } }
 shared = { label = "common", train.truncation = "c-learn", images.binarize = "epoch" }
 relu = { train.truncation = [0, inf] }
-rbm = { train.hidden = "bernoulli" }
+rbm = { train.hidden = "bernoulli", bound = { n_images = 30, n_temperatures = 40 } }
 """
 
 # A file after each update, which on a disk takes longer than all else.
