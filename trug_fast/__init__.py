@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast, ForecastWarning
     from .models.rbm import BernoulliRBM, TruGRBM
+    from .models.rbms_files import load_rbms, rbms_updates, save_rbms
     from .models.scaling import Scaling
     from .models.tggm import TruGTGGM
     from .models.trbm import BernoulliTRBM, TruGTRBM
@@ -90,6 +91,7 @@ __all__ = [
     "frame_log_likelihood",
     "horizon_errors",
     "kernels",
+    "load_rbms",
     "log_conditional",
     "log_likelihood",
     "log_likelihood_bound",
@@ -97,6 +99,8 @@ __all__ = [
     "plots",
     "prediction_error",
     "pseudo_log_likelihood",
+    "rbms_updates",
+    "save_rbms",
     "train_rbm",
     "train_tggm",
     "train_trbm",
@@ -153,6 +157,7 @@ _HOMES = {
     "frame_log_likelihood": "evaluation.conditionals",
     "horizon_errors": "evaluation.horizons",
     "kernels": "kernels",
+    "load_rbms": "models.rbms_files",
     "log_conditional": "evaluation.conditionals",
     "log_likelihood": "evaluation.likelihood",
     "log_likelihood_bound": "evaluation.reverse",
@@ -160,6 +165,8 @@ _HOMES = {
     "plots": "plots",
     "prediction_error": "evaluation.prediction",
     "pseudo_log_likelihood": "evaluation.likelihood",
+    "rbms_updates": "models.rbms_files",
+    "save_rbms": "models.rbms_files",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",
