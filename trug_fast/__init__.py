@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from .distributions import truncnorm
     from .evaluation import exact
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
+    from .evaluation.correlations import (
+        CorrelationAgreement,
+        compare_correlations,
+        pair_correlations,
+        site_frequencies,
+    )
+    from .evaluation.distances import nearest_distances
     from .evaluation.forecasts import forecast_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
     from .evaluation.ladder import Ladder
@@ -50,6 +57,7 @@ __all__ = [
     "CD",
     "Checkpoint",
     "Chunks",
+    "CorrelationAgreement",
     "EpochEnd",
     "EpochLog",
     "Forecast",
@@ -83,6 +91,7 @@ __all__ = [
     "TruGTRBM",
     "TruGUnits",
     "Truncation",
+    "compare_correlations",
     "computing",
     "datasets",
     "estimators",
@@ -96,11 +105,14 @@ __all__ = [
     "log_likelihood",
     "log_likelihood_bound",
     "log_partition",
+    "nearest_distances",
+    "pair_correlations",
     "plots",
     "prediction_error",
     "pseudo_log_likelihood",
     "rbms_updates",
     "save_rbms",
+    "site_frequencies",
     "train_rbm",
     "train_tggm",
     "train_trbm",
@@ -116,6 +128,7 @@ _HOMES = {
     "CD": "training.samplers",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
+    "CorrelationAgreement": "evaluation.correlations",
     "EpochEnd": "training.epochs",
     "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
@@ -149,6 +162,7 @@ _HOMES = {
     "TruGTRBM": "models.trbm",
     "TruGUnits": "training.units",
     "Truncation": "models.truncation",
+    "compare_correlations": "evaluation.correlations",
     "computing": "_common.threads",
     "datasets": "datasets",
     "estimators": "estimators",
@@ -162,11 +176,14 @@ _HOMES = {
     "log_likelihood": "evaluation.likelihood",
     "log_likelihood_bound": "evaluation.reverse",
     "log_partition": "evaluation.partition",
+    "nearest_distances": "evaluation.distances",
+    "pair_correlations": "evaluation.correlations",
     "plots": "plots",
     "prediction_error": "evaluation.prediction",
     "pseudo_log_likelihood": "evaluation.likelihood",
     "rbms_updates": "models.rbms_files",
     "save_rbms": "models.rbms_files",
+    "site_frequencies": "evaluation.correlations",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",
