@@ -17,6 +17,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.visible import one_kind
 
 from .fields import Model
 from .hidden_units import BernoulliHidden, HiddenLayer, TruGHidden
@@ -132,7 +133,7 @@ class TwoLayers(Model):
             self.visible_bias.astype(dtype)[None],
             self.hidden_bias.astype(dtype)[None],
             *self.hidden_units.for_kernels(dtype),
-            self.visible_units.for_kernels(dtype),
+            one_kind(self.n_visible, self.visible_units.for_kernels(dtype)),
         )
 
     def _work(self, rows: int) -> float:

@@ -28,6 +28,7 @@ from trug_fast.kernels.rbm.updates import (
     Course,
     Given,
 )
+from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.kernels.tiles import gather
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -67,6 +68,7 @@ class RBMLearner:
         self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
         self.visible_precision = settings.visible_precision()
+        self.visible_kinds = one_kind(n_visible, self.visible_precision)
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
@@ -172,7 +174,7 @@ class RBMLearner:
             self.visible_bias[None],
             self.hidden_bias[None],
             *self.units.layer(),
-            self.visible_precision,
+            self.visible_kinds,
         )
 
     def _current(self) -> State:
@@ -276,7 +278,7 @@ class RBMLearner:
     def _run(self, batches: Phase, chains: Chains, course: Course) -> int:
         """Run the kernel with this object's arrays."""
         layers = self.layers()
-        given = Given(layers.weights, layers.visible_precision, layers.kind, layers.n_nonpositive)
+        given = Given(layers.weights, layers.visible_kinds, layers.kind, layers.n_nonpositive)
         done: int = updates.run_updates(
             given, self._stacked, self.units.moved, self._averaged, batches, chains, course
         )

@@ -15,6 +15,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
@@ -51,6 +52,7 @@ class TRBMLearner:
             data = self._corrupted(first, -1)
         self.own = initial_parameters(settings, data, self.units, seed)
         self.visible_precision = self.own.pop("visible_precision")
+        self.visible_kinds = one_kind(settings.n_visible, self.visible_precision)
         self.units.keep_normalizable(self.own["weights"], self.visible_precision)
         self.log_visible_precision = np.log(self.visible_precision)
         self.offsets = self._offsets(data)
@@ -101,7 +103,7 @@ class TRBMLearner:
                 own["visible_bias"][None],
                 own["hidden_bias"][None],
                 *self.units.layer(),
-                self.visible_precision,
+                self.visible_kinds,
             ),
             own["initial_visible_bias"],
             own["initial_hidden_bias"],
