@@ -68,6 +68,7 @@ class VisibleScratch(NamedTuple):
     move: np.ndarray  # (units,)
     old: np.ndarray  # (units,)
     work: np.ndarray  # (units,)
+    mean: np.ndarray  # (units,)
     strands: np.ndarray  # (STRANDS,)
     values: np.ndarray  # (units,) float64
     gain: np.ndarray  # (1,) float64
@@ -76,9 +77,9 @@ class VisibleScratch(NamedTuple):
 @linked
 def new_visible_scratch(size, kind):
     """Return VisibleScratch for so many units, of the float type of the array ``kind``."""
-    space, strands = empty((3, size), kind.dtype), empty(STRANDS, kind.dtype)
+    space, strands = empty((4, size), kind.dtype), empty(STRANDS, kind.dtype)
     values, gain = empty(size, np.float64), empty(1, np.float64)
-    return VisibleScratch(space[0], space[1], space[2], strands, values, gain)
+    return VisibleScratch(space[0], space[1], space[2], space[3], strands, values, gain)
 
 
 class VisibleStep(NamedTuple):
@@ -201,7 +202,7 @@ def _log_sum(values):
 
 
 @rare(CATEGORIES)
-def _categorical_gain(old, move, states, scratch):
+def _categorical_gain(old, move, states, scratch, space):
     # Two moves of one unit differ by at most sqrt(2) times the root of the sum of their squares.
     points = points_for(2.0 * inner(move, move, scratch.strands))
     work, gain = scratch.work, 0.0
@@ -218,8 +219,8 @@ def _categorical_gain(old, move, states, scratch):
         at = point_of(old[0], point, points)
         for i in range(move.size):
             work[i] = old[i] + at * move[i]
-        categorical_means(work[: move.size], states)
-        gain += inner(move, work[: move.size], scratch.strands) / points
+        categorical_means(work[: move.size], states, scratch.mean[: move.size], space)
+        gain += inner(move, scratch.mean[: move.size], scratch.strands) / points
     scratch.gain[0] = gain
 
 
@@ -242,6 +243,6 @@ def visible_gain(net, step, scratch):
             rarely(_spin_gain, (old, move, scratch))
             gain += scratch.gain[0]
         else:
-            rarely(_categorical_gain, (old, move, states, scratch))
+            rarely(_categorical_gain, (old, move, states, scratch, units.space))
             gain += scratch.gain[0]
     return gain

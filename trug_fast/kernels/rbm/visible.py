@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trug_fast.kernels.allocation import empty
-from trug_fast.kernels.compiling import linked, rare, rare_row, row_loop, scalar
+from trug_fast.kernels.compiling import linked, rare_row, row_loop, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.random.philox import uniform_row
@@ -26,7 +26,7 @@ from trug_fast.kernels.unit.quantile import quantile
 BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN = range(4)
 KIND, FIRST, STOP, STATES = range(4)  # columns of spans
 SPINS, CATEGORIES = "spins", "categorical units"  # subjects of rare kernels
-WIDE = 128  # columns of a tile where some units are categorical, if they fit
+WIDE = 256  # columns of a tile where some units are categorical, if they fit
 
 # Sums of exp(net) in this range have lost no digits; beyond it they are taken from the largest.
 LEAST, MOST = 1e-20, 1e20
@@ -48,6 +48,7 @@ class VisiblePart(NamedTuple):
     address: int  # where their uniforms begin, a multiple of 64
     skipped: int  # uniforms before the first unit's
     uniforms: int  # how many to make, a multiple of 64
+    space: np.ndarray  # (4 times the most states,) to work in
 
 
 def visible_kinds(spans: Sequence[Sequence[int]], precision: Any) -> VisibleKinds:
@@ -120,7 +121,7 @@ def visible_part(kinds, column, column_stop):
     for s in range(spans.shape[0]):
         count += int(spans[s, STOP] > column and spans[s, FIRST] < column_stop)
     found = empty((count, 4), np.int64)
-    at = units = 0
+    at = units = most = 0
     for s in range(spans.shape[0]):
         kind, first, stop, states = span_at(spans, s)
         before += max(0, min(stop, column) - first) // states
@@ -129,11 +130,13 @@ def visible_part(kinds, column, column_stop):
             found[at, FIRST] = max(first, column) - column
             found[at, STOP] = min(stop, column_stop) - column
             units += (found[at, STOP] - found[at, FIRST]) // states
-            at += 1
+            at, most = at + 1, max(most, states)
     address = before - before % 64
     skipped = before - address
     uniforms = -(-(skipped + units) // 64) * 64
-    return VisiblePart(found, kinds.precision[column:column_stop], address, skipped, uniforms)
+    precision = kinds.precision[column:column_stop]
+    space = empty(4 * most, precision.dtype)
+    return VisiblePart(found, precision, address, skipped, uniforms, space)
 
 
 @scalar
@@ -177,9 +180,73 @@ def exp_from_largest(net, out):
     return total
 
 
+@row_loop
+def _sums_of_four(e, states, sums):
+    """Write running sums of four units, side by side: none waits for the additions of another."""
+    first = second = third = fourth = like(e[0], 0.0)
+    for k in range(states):
+        first += e[k]
+        second += e[states + k]
+        third += e[2 * states + k]
+        fourth += e[3 * states + k]
+        sums[k], sums[states + k] = first, second
+        sums[2 * states + k], sums[3 * states + k] = third, fourth
+
+
+@row_loop
+def _sums_of_one(e, sums):
+    total = like(e[0], 0.0)
+    for k in range(e.size):
+        total += e[k]
+        sums[k] = total
+
+
 @linked
-def categorical_means(net, states):
-    """Replace the net inputs of units of so many states by the probabilities of these."""
+def _running_sums(net, states, e, sums):
+    """Write exp(net), and its running sums within each of up to four units.
+
+    Where these would not fit, exp(net - largest).
+    """
+    if e.size == 4 * states:
+        _sums_of_four(e, states, sums)
+    for k in range(0, e.size, states):
+        own, total = e[k : k + states], sums[k : k + states]
+        if e.size < 4 * states:
+            _sums_of_one(own, total)
+        if not ordinary(total[states - 1]):
+            exp_from_largest(net[k : k + states], own)
+            _sums_of_one(own, total)
+
+
+@linked
+def categorical_means(net, states, mean, space):
+    """Write the probabilities of the states of some units; ``space`` holds four times as many."""
+    for i in range(net.size):
+        mean[i] = exp(net[i])
+    for first in range(0, net.size, 4 * states):
+        stop = min(first + 4 * states, net.size)
+        own, sums = mean[first:stop], space[: stop - first]
+        _running_sums(net[first:stop], states, own, sums)
+        for k in range(0, own.size, states):
+            share, shares = like(own[0], 1.0) / sums[k + states - 1], own[k : k + states]
+            for i in range(states):
+                shares[i] *= share
+
+
+@row_loop
+def _pick_state(net, uniform, sums, sample):
+    """Make exp(net) in ``sample`` the mean, in ``net``, and a draw by its running sums."""
+    total = sums[sums.size - 1]
+    share, at, state = like(total, 1.0) / total, uniform * total, 0
+    for k in range(net.size):
+        net[k] = share * sample[k]
+        state += int(sums[k] <= at)
+        sample[k] = like(at, 0.0)
+    sample[state] = like(at, 1.0)  # sums[-1] > at, since 1 - uniform is more than a rounding error
+
+
+@rare_row(CATEGORIES)
+def _categorical_means(net, states, space):
     for first in range(0, net.size, states):
         own = net[first : first + states]
         share = like(own[0], 1.0) / exp_from_largest(own, own)
@@ -187,78 +254,70 @@ def categorical_means(net, states):
             own[k] *= share
 
 
-@rare(CATEGORIES)
-def _categorical_means(net, states):
-    categorical_means(net, states)
-
-
-@linked
-def _categorical_draw(net, uniform, sample):
-    """Do so for one unit, with ``sample`` already exp(net)."""
-    total = below = like(net[0], 0.0)
-    for k in range(net.size):
-        total += sample[k]
-    if not ordinary(total):
-        total = exp_from_largest(net, sample)
-    share, at = like(net[0], 1.0) / total, uniform * total
-    for k in range(net.size):
-        above = below + sample[k]
-        net[k] = share * sample[k]
-        sample[k] = like(at, 1.0) if below <= at and at < above else like(at, 0.0)
-        below = above
-
-
 @rare_row(CATEGORIES)
-def _categorical_draws(net, states, uniform, sample):
+def _categorical_draws(net, states, uniform, sample, space):
     for i in range(net.size):
         sample[i] = exp(net[i])
-    for unit in range(net.size // states):
-        first, stop = unit * states, (unit + 1) * states
-        _categorical_draw(net[first:stop], uniform[unit], sample[first:stop])
+    for first in range(0, net.size, 4 * states):
+        stop = min(first + 4 * states, net.size)
+        own, drawn, sums = net[first:stop], sample[first:stop], space[: stop - first]
+        _running_sums(own, states, drawn, sums)
+        for k in range(0, own.size, states):
+            number, last = uniform[(first + k) // states], k + states
+            _pick_state(own[k:last], number, sums[k:last], drawn[k:last])
 
 
 @row_loop
+def _mean_span(kind, states, net, precision, space):
+    """Replace net inputs of units of one kind by means."""
+    if kind == BERNOULLI:
+        for i in range(net.size):
+            net[i] = sigmoid(net[i])
+    elif kind == GAUSSIAN:
+        for i in range(net.size):
+            net[i] = net[i] / precision[i]
+    elif kind == SPIN:
+        rarely(_spin_means, (net,))
+    else:
+        rarely(_categorical_means, (net, states, space))
+
+
+@row_loop
+def _draw_span(kind, states, net, precision, uniform, sample, space):
+    """Replace net inputs of units of one kind by means, and draw."""
+    if kind == BERNOULLI:
+        for i in range(net.size):
+            net[i] = sigmoid(net[i])
+            sample[i] = like(net[i], 1.0) if uniform[i] < net[i] else like(net[i], 0.0)
+    elif kind == GAUSSIAN:
+        infinity = like(net[0], float("inf"))
+        for i in range(net.size):
+            sample[i] = quantile(uniform[i], net[i], precision[i], -infinity, infinity)
+            net[i] = net[i] / precision[i]
+    elif kind == SPIN:
+        rarely(_spin_draws, (net, uniform, sample))
+    else:
+        rarely(_categorical_draws, (net, states, uniform, sample, space))
+
+
+@scalar
 def mean_visible_row(net, units):
     """Replace net inputs by means; ``units`` are the VisiblePart of this row."""
+    precision = units.precision
     for s in range(units.spans.shape[0]):
         kind, first, stop, states = span_at(units.spans, s)
-        own = net[first:stop]
-        if kind == BERNOULLI:
-            for i in range(own.size):
-                own[i] = sigmoid(own[i])
-        elif kind == GAUSSIAN:
-            precision = units.precision[first:stop]
-            for i in range(own.size):
-                own[i] = own[i] / precision[i]
-        elif kind == SPIN:
-            rarely(_spin_means, (own,))
-        else:
-            rarely(_categorical_means, (own, states))
+        _mean_span(kind, states, net[first:stop], precision[first:stop], units.space)
 
 
-@row_loop
+@scalar
 def draw_visible_row(net, units, uniform, sample):
     """Replace net inputs by means, and draw; ``uniform`` has one number a unit."""
-    infinity, at = like(net[0], float("inf")), 0
+    precision, space, at = units.precision, units.space, 0
     for s in range(units.spans.shape[0]):
         kind, first, stop, states = span_at(units.spans, s)
         own, drawn = net[first:stop], sample[first:stop]
-        count = (stop - first) // states
-        numbers = uniform[at : at + count]
-        at += count
-        if kind == BERNOULLI:
-            for i in range(own.size):
-                own[i] = sigmoid(own[i])
-                drawn[i] = like(own[i], 1.0) if numbers[i] < own[i] else like(own[i], 0.0)
-        elif kind == GAUSSIAN:
-            precision = units.precision[first:stop]
-            for i in range(own.size):
-                drawn[i] = quantile(numbers[i], own[i], precision[i], -infinity, infinity)
-                own[i] = own[i] / precision[i]
-        elif kind == SPIN:
-            rarely(_spin_draws, (own, numbers, drawn))
-        else:
-            rarely(_categorical_draws, (own, states, numbers, drawn))
+        _draw_span(kind, states, own, precision[first:stop], uniform[at:], drawn, space)
+        at += (stop - first) // states
 
 
 @linked
