@@ -17,12 +17,11 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import work
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.visible import one_kind
 
 from .fields import Model
 from .hidden_units import BernoulliHidden, HiddenLayer, TruGHidden
+from .mixed_units import VisibleUnits, units_of, usual_runs
 from .scaling import Scaling
-from .visible_units import VisibleUnits, units_of
 
 Self = TypeVar("Self", bound="TwoLayers")
 Other = TypeVar("Other", bound="TwoLayers")
@@ -41,7 +40,7 @@ class TwoLayers(Model):
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
-        self.hidden_units.check(self.weights, self.visible_precision)
+        self.hidden_units.check(self.column_weights, self.gaussian_precision)
 
     def with_scaling(self: Self, scaling: Scaling | None) -> Self:
         """Return the same model, which remembers how its data were standardised.
@@ -79,8 +78,8 @@ class TwoLayers(Model):
             checks.kind("scaling", scaling, Scaling)
             if self.visible != "gaussian":
                 raise ValueError(
-                    "scaling is for Gaussian visible units, which take real numbers; these are 0 "
-                    "or 1"
+                    "scaling is for Gaussian visible units, which take real numbers; these are "
+                    + ("0 or 1" if self.visible == "bernoulli" else self.visible)
                 )
             if scaling.mean.size != self.n_visible:
                 raise ValueError(
@@ -108,17 +107,37 @@ class TwoLayers(Model):
     @property
     def n_hidden(self) -> int:
         """Number of hidden units."""
-        return int(self.weights.shape[1])
+        return int(self.weights.shape[-1])
+
+    @property
+    def gaussian_precision(self) -> FloatArray | None:
+        """Precisions of the columns, 0 where they are not Gaussian; None if none is."""
+        return self.visible_precision
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that kernels see: of categorical units one for each state."""
+        return len(self.column_weights)
+
+    @property
+    def column_weights(self) -> FloatArray:
+        """The weights, shape (n_columns, n_hidden), sharing memory."""
+        return self.weights.reshape(-1, self.weights.shape[-1])
+
+    @property
+    def column_bias(self) -> FloatArray:
+        """The visible biases, shape (n_columns,), sharing memory."""
+        return self.visible_bias.reshape(-1)
 
     @property
     def visible(self) -> str:
-        """Kind of the visible units, "bernoulli" or "gaussian"."""
+        """Kind of the visible units: "bernoulli", "gaussian", or others of an RBM."""
         return self.visible_units.name
 
     @property
     def visible_units(self) -> VisibleUnits:
         """What depends on the kind of the visible units."""
-        return units_of(self.visible_precision)
+        return units_of(usual_runs(self.n_visible, self.visible_precision), self.visible_precision)
 
     @property
     def hidden_units(self) -> HiddenLayer:
@@ -129,13 +148,13 @@ class TwoLayers(Model):
         """Return both layers as the kernels take them, in the model's or another float type."""
         dtype = dtype or self.dtype
         return gibbs.Layers(
-            read_only(self.weights.astype(dtype, copy=False)),
-            self.visible_bias.astype(dtype)[None],
+            read_only(self.column_weights.astype(dtype, copy=False)),
+            self.column_bias.astype(dtype)[None],
             self.hidden_bias.astype(dtype)[None],
             *self.hidden_units.for_kernels(dtype),
-            one_kind(self.n_visible, self.visible_units.for_kernels(dtype)),
+            self.visible_units.for_kernels(dtype),
         )
 
     def _work(self, rows: int) -> float:
         """Return what a half step of so many rows costs."""
-        return work(rows, self.n_visible, self.n_hidden)
+        return work(rows, self.n_columns, self.n_hidden)

@@ -28,11 +28,12 @@ from trug_fast.kernels.rbm.updates import (
     Course,
     Given,
 )
-from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.kernels.tiles import gather
+from trug_fast.models.gauge import to_zero_sum
+from trug_fast.models.layout import shaped
+from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
 from trug_fast.training.checkpoints import State, counted, restore_counted
@@ -68,7 +69,8 @@ class RBMLearner:
         self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
         self.visible_precision = settings.visible_precision()
-        self.visible_kinds = one_kind(n_visible, self.visible_precision)
+        self.visible_units = units_of(settings.runs, self.visible_precision)
+        self.visible_kinds = self.visible_units.for_kernels(dtype)
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
@@ -90,7 +92,8 @@ class RBMLearner:
         self.units.keep_normalizable(self.weights, self.visible_precision)
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         self._rows = self._batch.visible  # of all batches of a call
-        base = units_of(self.visible_precision).bias(self.visible_offset)
+        self._gauges = settings.gauge and not settings.keeps_gauge
+        base = self.visible_units.bias(self.visible_offset)
         self.replicas: Replicas | None = None
         self.trajectory: Trajectory | None = None
         if settings.betas:
@@ -182,7 +185,7 @@ class RBMLearner:
         names = ("weights", "visible_bias", "hidden_bias")
         found = {name: getattr(self, name) for name in names} | self.units.parameters()
         if self.visible_precision.size:
-            found["visible_precision"] = self.visible_precision
+            found["visible_precision"] = self.visible_kinds.precision
         return found
 
     def parameters(self) -> State:
@@ -192,7 +195,12 @@ class RBMLearner:
     def model(self, parameters: State | None = None) -> TruGRBM | BernoulliRBM:
         """Return the model of these parameters, by default the current ones."""
         kind = BernoulliRBM if self.units.bernoulli else TruGRBM
-        return self.settings.remembering(kind(**(parameters or self.parameters())))
+        runs, found = self.settings.runs, dict(parameters or self.parameters())
+        if self.settings.gauge:  # which rounding may have left a little
+            names = ("weights", "visible_bias", "hidden_bias")
+            found |= {name: found[name].copy() for name in names}
+            to_zero_sum(runs, *(found[name] for name in names))
+        return self.settings.remembering(kind(**shaped(runs, found), visible=runs))
 
     def fault(self, columns: Columns) -> str | None:
         """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
@@ -236,7 +244,12 @@ class RBMLearner:
     def _alone(self) -> bool:
         """Whether there is something to do in Python before or after each update."""
         tempered = self.replicas is not None or self.trajectory is not None
-        return tempered or self._rescales or self.filling is not None
+        return tempered or self._adjusts or self.filling is not None
+
+    @property
+    def _adjusts(self) -> bool:
+        """Whether parameters are changed after each update, which averages follow in Python."""
+        return self._rescales or self._gauges
 
     def _take(
         self, data: Weighted, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
@@ -257,6 +270,9 @@ class RBMLearner:
         self.sweeps += sum(pace.n_gibbs for pace in paces[:done])
         if self._rescales:
             self.units.keep_normalizable(self.weights, self.visible_precision)
+        if self._gauges:
+            to_zero_sum(self.settings.runs, self.weights, self.visible_bias, self.hidden_bias)
+        if self._adjusts:
             self.averages.follow(self.updates)
         return done
 
@@ -286,7 +302,7 @@ class RBMLearner:
 
     def _course(self, kind: int, paces: Sequence[Pace], weights: Weights = NONE) -> Course:
         """Return rates as the kernel takes them."""
-        alone = self._rescales  # averages follow in Python then
+        alone = self._adjusts
         rows = [  # in the order of updates.py
             (*pace[:4], *self.steps.corrections(i), 0.0 if alone else self.averages.share(i))
             for i, pace in enumerate(paces, self.updates + 1)
