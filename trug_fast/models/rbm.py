@@ -270,7 +270,7 @@ class TruGRBM(RBM):
     >>> sites
     TruGRBM(n_visible=1, n_states=3, n_hidden=1, visible='categorical', dtype=float64)
     >>> sites.free_energy([[0], [2]]).round(4)
-    array([-0.3441,  0.5345])
+    array([-0.3441,  0.5769])
     """
 
     hidden_kind = TruGHidden

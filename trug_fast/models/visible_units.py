@@ -1,4 +1,4 @@
-"""Visible units of one kind each, as the Python layer needs them; mixed ones are in mixed.py.
+"""Visible units of one kind each, as the Python layer needs them; mixed ones are in mixed_units.py.
 
 Data have a column for each *site*.  Kernels see *columns*: a categorical site takes one for each of
 its states, every other site one.  ``columns`` leads from data to those, ``states`` back; means, net
