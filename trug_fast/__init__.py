@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .models.tggm import TruGTGGM
     from .models.trbm import BernoulliTRBM, TruGTRBM
     from .models.truncation import Truncation
+    from .models.visible_kinds import CategoricalUnits, SpinUnits
     from .training.chunks import Chunks
     from .training.diagnosis import TrainingWarning
     from .training.epochs import EpochEnd, EpochLog
@@ -55,6 +56,7 @@ __all__ = [
     "BernoulliTRBM",
     "BernoulliUnits",
     "CD",
+    "CategoricalUnits",
     "Checkpoint",
     "Chunks",
     "CorrelationAgreement",
@@ -82,6 +84,7 @@ __all__ = [
     "SGD",
     "Scaling",
     "SequenceCD",
+    "SpinUnits",
     "TGGMFit",
     "TRBMFit",
     "TrainingWarning",
@@ -126,6 +129,7 @@ _HOMES = {
     "BernoulliTRBM": "models.trbm",
     "BernoulliUnits": "training.units",
     "CD": "training.samplers",
+    "CategoricalUnits": "models.visible_kinds",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
     "CorrelationAgreement": "evaluation.correlations",
@@ -153,6 +157,7 @@ _HOMES = {
     "SGD": "training.options",
     "Scaling": "models.scaling",
     "SequenceCD": "training.trbm.options",
+    "SpinUnits": "models.visible_kinds",
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",
     "TrainingWarning": "training.diagnosis",

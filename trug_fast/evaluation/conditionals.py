@@ -18,8 +18,10 @@ from trug_fast.models.missing_frames import Gain, particles, precise
 from trug_fast.models.rbm import RBM, require_rbm
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
+from trug_fast.models.visible_kinds import BERNOULLI, GAUSSIAN, gaussian_columns
 
 from . import exact
+from .exact.kinds import n_states
 from .partition import PartitionWarning
 from .partition.estimate import Direction, estimated
 from .partition.plan import checked_plan
@@ -54,11 +56,12 @@ class _LogZ(NamedTuple):
 
     def of(self, model: RBM, number: int) -> tuple[float, float, tuple[str, ...]]:
         """Return log Z, its standard error, and reasons not to trust it."""
-        few = model.visible_precision is None and model.n_visible <= FEW_UNITS
+        few = not gaussian_columns(model.runs).any() and n_states(model.runs) <= 2**FEW_UNITS
         if self.method == "exact" or (self.method == "auto" and few):
             return exact.log_partition(model), 0.0, ()
         seed = seed_from(self.seed, f"log Z {number}")
-        base = model.sample(self.n_chains, n_gibbs=BASE_SWEEPS, return_mean=True, rng=seed)
+        soft = model.visible in (BERNOULLI, GAUSSIAN)  # others have states alone
+        base = model.sample(self.n_chains, n_gibbs=BASE_SWEEPS, return_mean=soft, rng=seed)
         plan = checked_plan(
             model,
             path="auto",
@@ -100,7 +103,7 @@ def log_conditional(
         Each row has a log Z of its own: that of the free units while the others are held
         (:meth:`TruGRBM.clamped`).  "exact" goes through their states, or integrates, as
         :func:`exact.log_partition` does; "annealing" estimates it; "auto" is exact for up to 12
-        free units of zeros and ones.
+        free units of zeros and ones, or as many states of others.
     n_chains, n_temperatures, direction
         Of annealing, as in :func:`log_partition`; it begins at the means of as many Gibbs chains.
     rng : None, int or numpy.random.Generator

@@ -48,7 +48,7 @@ def site_frequencies(
     sample_weight: ArrayLike | None = None,
     pseudocount: float = 0.0,
 ) -> Floats:
-    """Return how often each state stands at each site (mathematics 2.11).
+    """Return how often each state stands at each site (mathematics 2.13).
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def site_frequencies(
 def pair_correlations(
     X: ArrayLike, n_states: int | None = None, *, sample_weight: ArrayLike | None = None
 ) -> Floats:
-    """Return the connected correlations of the states of all pairs of sites (mathematics 2.11).
+    """Return the connected correlations of the states of all pairs of sites (mathematics 2.13).
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def compare_correlations(
     -------
     CorrelationAgreement
         Standard errors are of rows that were drawn independently, from a jackknife over twenty
-        random groups of each (mathematics 2.11).
+        random groups of each (mathematics 2.13).
 
     Raises
     ------

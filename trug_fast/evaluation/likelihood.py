@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.models.rbm import RBM, require_rbm
+from trug_fast.models.visible_kinds import BERNOULLI
 
+from .one_site import site_log_probability
 from .partition import LogPartition
 from .partition.fingerprint import fingerprint
 
@@ -58,14 +60,15 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     """Stochastic pseudo-log-likelihood of each row: one random pixel stands for all.
 
     n_visible times the log-probability of one pixel given the others; needs no log Z.  Its mean
-    over rows follows training at the cost of two free energies; it is no log-likelihood.
+    over rows follows training at the cost of two free energies; it is no log-likelihood.  Of spins
+    and categorical units a random one stands for all alike.
 
     Parameters
     ----------
     model : TruGRBM or BernoulliRBM
-        With Bernoulli visible units: the probability of one of them needs no integral.
+        Without Gaussian visible units: the probability of one of the others needs no integral.
     X : array_like, shape (rows, n_visible)
-        Numbers in [0, 1].
+        What the visible units are; of Bernoulli ones numbers in [0, 1].
     rng : None, int or numpy.random.Generator
         Chooses the pixels.
 
@@ -88,10 +91,10 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     require_rbm("pseudo_log_likelihood(model, X)", model)
     if model.visible_precision is not None:
         raise ValueError(
-            "the pseudo-log-likelihood is for Bernoulli visible units; with Gaussian ones estimate "
-            "the log-likelihood by log_partition and log_likelihood"
+            "the pseudo-log-likelihood is not for Gaussian visible units: with such estimate the "
+            "log-likelihood by log_partition and log_likelihood"
         )
-    array = np.array(checks.visible("X", X, model.n_visible, soft=True), dtype=np.float64)
+    array = np.array(model.visible_units.checked("X", X, model.n_visible), dtype=np.float64)
     generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))
     pixel = generator.integers(0, model.n_visible, array.shape[0])
     return pseudo_at(model, array, np.asarray(pixel))
@@ -102,6 +105,8 @@ def pseudo_at(
 ) -> NDArray[np.float64]:
     """Let this pixel of each row stand for all; changes the array."""
     rows = np.arange(array.shape[0])
+    if model.visible != BERNOULLI:
+        return model.n_visible * site_log_probability(model, array, pixel)
     energy = model.free_energy(array)
     array[rows, pixel] = 1.0 - array[rows, pixel]
     return -model.n_visible * np.logaddexp(0.0, energy - model.free_energy(array))

@@ -42,8 +42,8 @@ def log_likelihood_bound(
     ----------
     model : TruGRBM or BernoulliRBM
     X : array_like, shape (rows, n_visible)
-        Zeros and ones, or, where visible units are Gaussian, finite numbers.  A few hundred rows
-        will do: much of the error of a mean is theirs.
+        States: zeros and ones, or what the visible units are; no means.  A few hundred rows will
+        do: much of the error of a mean is theirs.
     n_chains : int
         Chains that begin at each row; their mean weight counts.
     n_temperatures : int
@@ -83,12 +83,12 @@ def log_likelihood_bound(
     """
     require_rbm("log_likelihood_bound(model, X)", model)
     units, columns = model.visible_units, model.n_visible
-    rows = units.checked("X", X, columns, soft=False)
+    rows = units.columns(units.checked("X", X, columns, soft=False))
     chains = checks.count("n_chains", n_chains)
     temperatures = checks.count("n_temperatures", n_temperatures)
     name = checks.choice("path", path, ("auto", *paths.PATHS))
     name = paths.automatic(model) if name == "auto" else name
-    data = None if base is None else units.checked("base", base, columns)
+    data = None if base is None else units.columns(units.checked("base", base, columns))
     require_progress(progress)
     seed = seed_from(rng, "log_likelihood_bound")
     forward = paths.along(name, paths.uniform(temperatures), paths.base_bias(model, data))
@@ -96,7 +96,7 @@ def log_likelihood_bound(
     with announced("log_likelihood_bound", progress):
         log_z = paths.base_log_partition(model, forward)
         gains = _gains(leg, np.repeat(rows, chains, axis=0), progress).reshape(-1, chains)
-        each = -model.free_energy(rows)[:, None] - log_z + gains
+        each = -model.column_energy(rows)[:, None] - log_z + gains
     return LogProbability(*_means(each), ())
 
 

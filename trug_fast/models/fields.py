@@ -49,6 +49,7 @@ class Model:
     scaling: Scaling | None = None  # how data become the numbers of the model, if it is known
     columns: tuple[str, ...] | None = None  # names of inputs or visible units, if they are known
     counted: ClassVar[str]  # the attribute that says how many columns data have
+    kinds_in_files: ClassVar[tuple[str, ...]] = ()  # arrays that say of which kind units are
 
     def __init_subclass__(cls) -> None:
         """Give a class the names of what all its models have."""
@@ -94,6 +95,15 @@ class Model:
         self._sizes |= zip(field.shape, array.shape, strict=True)
         return np.array(checks.cast(field.name, array, self._dtype), order="C")
 
+    def _kinds_to_file(self) -> dict[str, Any]:
+        """Return arrays that say of which kind units are, where the parameters do not tell."""
+        return {}
+
+    @classmethod
+    def _kinds_of_file(cls, arrays: dict[str, Any]) -> dict[str, Any]:
+        """Take such arrays out of those of a file; return what the constructor takes for them."""
+        return {}
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """Float type of the parameters and of everything computed or drawn from them."""
@@ -105,7 +115,8 @@ class Model:
 
     def __repr__(self) -> str:
         """Return the class, its sizes, its kind of visible units and its float type."""
-        words = [f"{name}={getattr(self, name)!r}" for name in self.shown]
+        shown = {name: getattr(self, name) for name in self.shown}
+        words = [f"{name}={value!r}" for name, value in shown.items() if value is not None]
         return f"{type(self).__name__}({', '.join(words)}, dtype={self.dtype})"
 
     def save(self, path: str | Path) -> None:
@@ -118,6 +129,7 @@ class Model:
             arrays |= {own: getattr(self.scaling, name) for name, own in SCALING.items()}
         if self.columns is not None:
             arrays[COLUMNS] = np.array(self.columns)
+        arrays |= self._kinds_to_file()
         files.write(path, type(self).__name__, arrays)
 
     @classmethod
@@ -133,14 +145,15 @@ class Model:
         """
         optional = tuple(field.name for field in cls.fields if field.optional)
         arrays: dict[str, Any] = dict.fromkeys(optional)
-        more = (*SCALING.values(), COLUMNS)
+        more = (*SCALING.values(), COLUMNS, *cls.kinds_in_files)
         found = files.read(path, cls.__name__, cls.names, (*optional, *more))
         names = found.pop(COLUMNS, None)
         scales = {name: found.pop(own) for name, own in SCALING.items() if own in found}
         # Files of temporal models once held an empty array for what was left out.
         arrays |= {k: v for k, v in found.items() if v.size or k not in optional}
         with files.building_from(path):
-            model = cls(**arrays)
+            kinds = cls._kinds_of_file(arrays)
+            model = cls(**arrays, **kinds)
             if scales:
                 model = model._scaled(Scaling(**scales))
             return model if names is None else model.with_columns(names.tolist())

@@ -26,7 +26,7 @@ def checked_clamp(model: TwoLayers, clamp: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(
             f"clamp must have shape ({n_visible},) or (n, {n_visible}), got {np.shape(clamp)}"
         )
-    model.visible_units.require_held("clamp", array[~np.isnan(array)])
+    model.visible_units.require_held("clamp", array)
     return array
 
 
@@ -37,9 +37,10 @@ def starting_rows(
     held: NDArray[np.float64] | None,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Return the chains' first states, as many as n, start and clamp agree on."""
+    """Return columns of the chains' first states, as many as n, start and clamp agree on."""
     units = model.visible_units
     begin = None if start is None else units.checked("start", start, model.n_visible)
+    begin = None if begin is None else units.columns(begin)
     counts = {
         name: int(size)
         for name, size in (
@@ -53,19 +54,22 @@ def starting_rows(
         raise ValueError(f"n, start and clamp must agree on the number of chains, got {counts}")
     rows = next(iter(counts.values()), 1)
     if begin is None:
-        begin = units.noise(np.random.default_rng(seed), rows, model.visible_bias)
+        begin = units.noise(np.random.default_rng(seed), rows, model.column_bias)
     return np.array(begin, dtype=np.float64)
 
 
 def run(
     model: TwoLayers, begin: FloatArray, held: FloatArray | None, n_gibbs: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the chains' states after ``n_gibbs`` sweeps and the means they were drawn from."""
+    """Return the chains' states after ``n_gibbs`` sweeps and the means they were drawn from.
+
+    All are columns, also those of ``begin`` and of ``held``.
+    """
     layers = model.layers()
     visible = np.array(begin, dtype=model.dtype, order="C")
     chains = gibbs.Chains.new(visible, model.n_hidden, statistics=False)
     mean = chains.visible_mean
-    size = work(visible.shape[0], model.n_visible, model.n_hidden)
+    size = work(visible.shape[0], model.n_columns, model.n_hidden)
     if held is None:
         for step in range(0, n_gibbs, STRETCH):
             count = min(STRETCH, n_gibbs - step)

@@ -95,7 +95,9 @@ def precise(own: TemporalLayers) -> TemporalLayers:
         return own
     fields: Any = own.layers
     each: list[Any] = [v.astype(np.float64) if isinstance(v, np.ndarray) else v for v in fields]
-    layers = gibbs.Layers(*each)._replace(weights=read_only(each[0]))
+    kinds = own.layers.visible_kinds
+    kinds = kinds._replace(precision=kinds.precision.astype(np.float64))
+    layers = gibbs.Layers(*each)._replace(weights=read_only(each[0]), visible_kinds=kinds)
     return TemporalLayers(layers, *(part.astype(np.float64) for part in own[1:]))
 
 

@@ -13,10 +13,10 @@ NORM = 0.98  # of A^-1/2 W D^-1/2 at most in training, where 1 may be too much
 def scaled(
     weights: FloatArray, precision: FloatArray, visible_precision: FloatArray
 ) -> NDArray[np.float64]:
-    """Return A^-1/2 W D^-1/2."""
-    one = np.float64(1)
+    """Return A^-1/2 W D^-1/2 of the visible units that have a precision."""
+    one, real = np.float64(1), visible_precision > 0
     return np.asarray(
-        weights / np.sqrt(one * visible_precision)[:, None] / np.sqrt(one * precision)
+        weights[real] / np.sqrt(one * visible_precision[real])[:, None] / np.sqrt(one * precision)
     )
 
 

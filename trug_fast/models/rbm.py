@@ -1,8 +1,8 @@
-"""The restricted Boltzmann machine: hidden units TruG or Bernoulli, visible 0/1 or Gaussian."""
+"""The restricted Boltzmann machine: hidden units TruG or Bernoulli, visible ones of any kind."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,11 @@ from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import gibbs
 
 from . import gibbs_sampling as sampling
+from .any_visible import AnyVisible
 from .fields import Field
 from .hidden_units import BernoulliHidden, TruGHidden, log_norms
-from .two_layers import TwoLayers
+from .layout import VisibleKind
+from .visible_kinds import chosen, columns_mask
 from .visible_units import PRECISION
 
 FIELDS = (
@@ -37,7 +39,7 @@ class HiddenMoments(NamedTuple):
     variance: FloatArray
 
 
-class RBM(TwoLayers):
+class RBM(AnyVisible):
     """What both RBMs share: everything but the hidden units' own parameters."""
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -47,7 +49,7 @@ class RBM(TwoLayers):
         ----------
         X : array_like, shape (rows, n_visible)
             Visible vectors; of Bernoulli units, values between 0 and 1 are as meaningful as
-            0 and 1.
+            0 and 1.  Of categorical units states, whole numbers from 0; of spins -1 and 1.
 
         Returns
         -------
@@ -58,21 +60,32 @@ class RBM(TwoLayers):
         TypeError, ValueError
             If X does not hold such numbers, or any finite ones where units are Gaussian.
         """
-        array = self.visible_units.checked("X", X, self.n_visible)
-        layers = self.layers(np.float64)
+        return self.column_energy(self._columns("X", X))
+
+    def _columns(self, name: str, X: ArrayLike) -> NDArray[Any]:
+        """Return the columns of data, checked."""
+        units = self.visible_units
+        return units.columns(units.checked(name, X, self.n_visible))
+
+    def column_energy(self, array: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the free energy of rows by columns, which may be means."""
+        layers, units = self.layers(np.float64), self.visible_units
         result = np.empty(array.shape[0])
         for start in range(0, array.shape[0], CHUNK):
             rows = rows_for_kernels(array[start : start + CHUNK], np.float64)
             with computing(self._work(len(rows))):
                 total = log_norms(layers, rows)
                 linear = rows @ layers.visible_bias[0]
-            energy = self.visible_units.energy(rows)
+            energy = units.energy(rows)
             result[start : start + CHUNK] = energy - (linear + total)
         return result
 
     def hidden_moments(self, X: ArrayLike) -> HiddenMoments:
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
-        array = self.visible_units.checked("X", X, self.n_visible)
+        return self.column_moments(self._columns("X", X))
+
+    def column_moments(self, array: NDArray[Any]) -> HiddenMoments:
+        """Return moments of the hidden units given rows by columns, which may be means."""
         rows = rows_for_kernels(checks.cast("X", array, self.dtype))
         with computing(self._work(len(rows))):
             found = gibbs.hidden_moments(self.layers(), rows)
@@ -80,16 +93,17 @@ class RBM(TwoLayers):
 
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""
-        array = self.visible_units.checked("X", X, self.n_visible)
-        rows = rows_for_kernels(checks.cast("X", array, self.dtype))
+        rows = rows_for_kernels(checks.cast("X", self._columns("X", X), self.dtype))
         net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
         with computing(self._work(len(rows))):
             gibbs.step_hidden(self.layers(), rows, address, net, hidden)
         return hidden
 
-    def sample_visible(self, H: ArrayLike, *, rng: RngLike = None) -> FloatArray:
+    def sample_visible(self, H: ArrayLike, *, rng: RngLike = None) -> NDArray[Any]:
         """Draw visible units given hidden vectors; shape (rows, n_visible).
+
+        States of categorical units are int64, if all units are; else all is of the model's type.
 
         Parameters
         ----------
@@ -103,11 +117,11 @@ class RBM(TwoLayers):
             If H does not hold such numbers.
         """
         rows = rows_for_kernels(self.hidden_units.states("H", H))
-        mean, visible = (np.empty((rows.shape[0], self.n_visible), self.dtype) for _ in range(2))
+        mean, visible = (np.empty((rows.shape[0], self.n_columns), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_visible"), VISIBLE, 0, 0)
         with computing(self._work(len(rows))):
             gibbs.step_visible(self.layers(), rows, address, mean, visible)
-        return visible
+        return self.visible_units.states(visible)
 
     def sample(
         self,
@@ -118,7 +132,7 @@ class RBM(TwoLayers):
         start: ArrayLike | None = None,
         clamp: ArrayLike | None = None,
         return_mean: bool = False,
-    ) -> FloatArray:
+    ) -> NDArray[Any]:
         """Draw visible vectors by block Gibbs sampling.
 
         Parameters
@@ -131,16 +145,20 @@ class RBM(TwoLayers):
         rng : None, int or numpy.random.Generator
         start : array_like, shape (n, n_visible), optional
             Where the chains start, e.g. data.  By default each pixel is 0 or 1 with equal chance;
-            a Gaussian unit is drawn as without hidden units, from N(b / a, 1 / a).
+            each state of a site has an equal chance; a Gaussian unit is drawn as without hidden
+            units, from N(b / a, 1 / a).
         clamp : array_like, shape (n_visible,) or (n, n_visible), optional
             Pixels to hold at the given value; NaN marks the free ones.  The free ones are drawn
             given those: missing parts of images, or images of a class whose label is held.
         return_mean : bool
-            Return the means of the last draw instead of the draw: smoother images.
+            Return the means of the last draw instead of the draw: smoother images.  Of categorical
+            units the probabilities of states, (n, n_visible, n_states); where kinds are mixed, of
+            all columns, (n, n_columns).
 
         Returns
         -------
         ndarray, shape (n, n_visible)
+            Of the model's float type; states are int64 if all units are categorical.
 
         Examples
         --------
@@ -153,8 +171,10 @@ class RBM(TwoLayers):
         average = checks.flag("return_mean", return_mean)
         held = None if clamp is None else sampling.checked_clamp(self, clamp)
         begin = sampling.starting_rows(self, n, start, held, seed_from(rng, "start"))
-        visible, mean = sampling.run(self, begin, held, sweeps, seed_from(rng, "sample"))
-        return mean if average else visible
+        units = self.visible_units
+        fixed = None if held is None else units.columns(held)
+        visible, mean = sampling.run(self, begin, fixed, sweeps, seed_from(rng, "sample"))
+        return units.means(mean) if average else units.states(visible)
 
     def clamped(self: Static, clamp: ArrayLike) -> Static:
         """Return the RBM of the free visible units while the others are held (mathematics 2.1).
@@ -193,12 +213,12 @@ class RBM(TwoLayers):
         free = np.isnan(held[0])
         if not free.any():
             raise ValueError("clamp must leave a unit free: mark it by NaN")
-        own = self.arrays()
-        weights = np.asarray(own["weights"])
-        drive = held[0, ~free] @ weights[~free].astype(np.float64)
-        own |= {name: own[name][free] for name in self.names if name.startswith("visible_")}
-        own |= {"weights": weights[free], "hidden_bias": own["hidden_bias"] + drive}
-        return self._told(type(self)(**own), free)
+        own, stay = self.column_arrays(), columns_mask(self.runs, free)
+        weights, values = own["weights"], self.visible_units.columns(held)
+        drive = values[0, ~stay] @ weights[~stay].astype(np.float64)
+        own |= {name: own[name][stay] for name in self.names if name.startswith("visible_")}
+        own |= {"weights": weights[stay], "hidden_bias": own["hidden_bias"] + drive}
+        return self._told(self.remade(own, chosen(self.runs, free)), free)
 
 
 class TruGRBM(RBM):
@@ -206,14 +226,17 @@ class TruGRBM(RBM):
 
     p(x, h) is proportional to exp(x'Wh + b'x + c'h - h'diag(d)h/2) for x in {0, 1} and
     lower <= h <= upper; with ``visible_precision``, to that times exp(-x'diag(a)x/2) for real x
-    (mathematics 4.1), where x given h is N((Wh + b) / a, 1 / a).
+    (mathematics 4.1), where x given h is N((Wh + b) / a, 1 / a).  Other kinds of visible units:
+    mathematics 2.11.
 
     Parameters
     ----------
     weights : array_like, shape (n_visible, n_hidden)
-        W.  float32 weights make a float32 model; anything else a float64 one.
+        W.  float32 weights make a float32 model; anything else a float64 one.  Of categorical
+        visible units (n_visible, n_states, n_hidden); where kinds are mixed, (columns, n_hidden)
+        with a column for each state of a categorical unit, and one for each other unit.
     visible_bias : array_like, shape (n_visible,), or number
-        b.
+        b.  Of categorical units (n_visible, n_states), of mixed ones (columns,).
     hidden_bias : array_like, shape (n_hidden,), or number
         c.
     precision : array_like, shape (n_hidden,), or number
@@ -221,7 +244,12 @@ class TruGRBM(RBM):
     lower, upper : array_like, shape (n_hidden,), or number
         Truncation points, lower < upper; either may be infinite.
     visible_precision : array_like, shape (n_visible,), or number, optional
-        a > 0 of Gaussian visible units; without it they are 0 and 1.
+        a > 0 of Gaussian visible units; where kinds are mixed, (columns,), and 1 where they are not
+        Gaussian.
+    visible : str, SpinUnits, CategoricalUnits or sequence, optional
+        "bernoulli" (0 and 1), "gaussian", "spin" (-1 and 1), "categorical" (0 to n_states - 1), or
+        the kind of each visible unit, with ``CategoricalUnits(n_states)`` for categorical ones.  By
+        default "gaussian" with ``visible_precision``, else "bernoulli".
 
     Raises
     ------
@@ -238,6 +266,11 @@ class TruGRBM(RBM):
     >>> real = tf.TruGRBM([[1.0], [-1.0]], 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=1.0)
     >>> real.free_energy([[1.5, 0]]).round(4)
     array([0.501])
+    >>> sites = tf.TruGRBM([[[1.0], [0.0], [-1.0]]], 0.0, 0.0, 1, 0.0, 1.0, visible="categorical")
+    >>> sites
+    TruGRBM(n_visible=1, n_states=3, n_hidden=1, visible='categorical', dtype=float64)
+    >>> sites.free_energy([[0], [2]]).round(4)
+    array([-0.3441,  0.5769])
     """
 
     hidden_kind = TruGHidden
@@ -255,9 +288,12 @@ class TruGRBM(RBM):
         lower: ArrayLike,
         upper: ArrayLike,
         visible_precision: ArrayLike | None = None,
+        *,
+        visible: VisibleKind = None,
     ) -> None:
         super().__init__(
-            weights, visible_bias, hidden_bias, precision, lower, upper, visible_precision
+            *(visible, weights, visible_bias, hidden_bias),
+            *(precision, lower, upper, visible_precision),
         )
 
 
@@ -271,6 +307,8 @@ class BernoulliRBM(RBM):
     hidden_bias : array_like, shape (n_hidden,), or number
     visible_precision : array_like, shape (n_visible,), or number, optional
         As of :class:`TruGRBM`.
+    visible : str, SpinUnits, CategoricalUnits or sequence, optional
+        As there.
 
     Examples
     --------
@@ -289,8 +327,10 @@ class BernoulliRBM(RBM):
         visible_bias: ArrayLike,
         hidden_bias: ArrayLike,
         visible_precision: ArrayLike | None = None,
+        *,
+        visible: VisibleKind = None,
     ) -> None:
-        super().__init__(weights, visible_bias, hidden_bias, visible_precision)
+        super().__init__(visible, weights, visible_bias, hidden_bias, visible_precision)
 
 
 def require_rbm(call: str, model: object) -> None:

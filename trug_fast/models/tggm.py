@@ -14,6 +14,7 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.kernels.tggm import mean_field
 
 from .fields import Field, Model
@@ -312,7 +313,7 @@ class TruGTGGM(Model):
             np.zeros((1, weights.shape[0]), dtype),
             np.asarray(bias, dtype).reshape(1, -1),
             *TruGHidden(each, self.lower, self.upper).for_kernels(dtype),
-            np.empty(0, dtype),
+            one_kind(weights.shape[0], np.empty(0, dtype)),
         )
 
     def _prior_units(self) -> gibbs.Layers:

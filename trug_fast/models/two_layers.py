@@ -20,8 +20,8 @@ from trug_fast.kernels.rbm import gibbs
 
 from .fields import Model
 from .hidden_units import BernoulliHidden, HiddenLayer, TruGHidden
+from .mixed_units import VisibleUnits, units_of, usual_runs
 from .scaling import Scaling
-from .visible_units import VisibleUnits, units_of
 
 Self = TypeVar("Self", bound="TwoLayers")
 Other = TypeVar("Other", bound="TwoLayers")
@@ -35,12 +35,12 @@ class TwoLayers(Model):
     hidden_bias: FloatArray
     visible_precision: FloatArray | None  # of Gaussian visible units
     hidden_kind: ClassVar[type[TruGHidden] | type[BernoulliHidden]]
-    shown = ("n_visible", "n_hidden", "visible")
+    shown: ClassVar[tuple[str, ...]] = ("n_visible", "n_hidden", "visible")
     counted = "n_visible"
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
-        self.hidden_units.check(self.weights, self.visible_precision)
+        self.hidden_units.check(self.column_weights, self.gaussian_precision)
 
     def with_scaling(self: Self, scaling: Scaling | None) -> Self:
         """Return the same model, which remembers how its data were standardised.
@@ -78,8 +78,8 @@ class TwoLayers(Model):
             checks.kind("scaling", scaling, Scaling)
             if self.visible != "gaussian":
                 raise ValueError(
-                    "scaling is for Gaussian visible units, which take real numbers; these are 0 "
-                    "or 1"
+                    "scaling is for Gaussian visible units, which take real numbers; these are "
+                    + ("0 or 1" if self.visible == "bernoulli" else self.visible)
                 )
             if scaling.mean.size != self.n_visible:
                 raise ValueError(
@@ -107,17 +107,37 @@ class TwoLayers(Model):
     @property
     def n_hidden(self) -> int:
         """Number of hidden units."""
-        return int(self.weights.shape[1])
+        return int(self.weights.shape[-1])
+
+    @property
+    def gaussian_precision(self) -> FloatArray | None:
+        """Precisions of the columns, 0 where they are not Gaussian; None if none is."""
+        return self.visible_precision
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that kernels see: of categorical units one for each state."""
+        return len(self.column_weights)
+
+    @property
+    def column_weights(self) -> FloatArray:
+        """The weights, shape (n_columns, n_hidden), sharing memory."""
+        return self.weights.reshape(-1, self.weights.shape[-1])
+
+    @property
+    def column_bias(self) -> FloatArray:
+        """The visible biases, shape (n_columns,), sharing memory."""
+        return self.visible_bias.reshape(-1)
 
     @property
     def visible(self) -> str:
-        """Kind of the visible units, "bernoulli" or "gaussian"."""
+        """Kind of the visible units: "bernoulli", "gaussian", or others of an RBM."""
         return self.visible_units.name
 
     @property
     def visible_units(self) -> VisibleUnits:
         """What depends on the kind of the visible units."""
-        return units_of(self.visible_precision)
+        return units_of(usual_runs(self.n_visible, self.visible_precision), self.visible_precision)
 
     @property
     def hidden_units(self) -> HiddenLayer:
@@ -128,8 +148,8 @@ class TwoLayers(Model):
         """Return both layers as the kernels take them, in the model's or another float type."""
         dtype = dtype or self.dtype
         return gibbs.Layers(
-            read_only(self.weights.astype(dtype, copy=False)),
-            self.visible_bias.astype(dtype)[None],
+            read_only(self.column_weights.astype(dtype, copy=False)),
+            self.column_bias.astype(dtype)[None],
             self.hidden_bias.astype(dtype)[None],
             *self.hidden_units.for_kernels(dtype),
             self.visible_units.for_kernels(dtype),
@@ -137,4 +157,4 @@ class TwoLayers(Model):
 
     def _work(self, rows: int) -> float:
         """Return what a half step of so many rows costs."""
-        return work(rows, self.n_visible, self.n_hidden)
+        return work(rows, self.n_columns, self.n_hidden)

@@ -11,19 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.models.rbm import TruGRBM
+from trug_fast.models.rbm import RBM, TruGRBM
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
 from trug_fast.models.two_layers import TwoLayers
+from trug_fast.models.visible_kinds import CATEGORICAL, CategoricalUnits, Runs
 
 from .unit_parameters import Shape
 from .units import (
-    BernoulliUnits,
+    WORDS,
     GaussianUnits,
     HiddenLike,
+    MixedUnits,
+    SimpleUnits,
     TruGUnits,
     VisibleLike,
+    VisibleUnits,
     as_hidden,
     as_visible,
 )
@@ -34,7 +38,7 @@ class UnitKinds(NamedTuple):
 
     n_hidden: int
     hidden: TruGUnits | None  # None: Bernoulli units
-    visible: BernoulliUnits | GaussianUnits
+    visible: VisibleUnits
 
 
 def units_from(
@@ -59,8 +63,19 @@ def units_from(
     if hidden is None:
         hidden = "trug" if given is None or hasattr(given, "lower") else "bernoulli"
     if visible is None:
-        visible = "gaussian" if given is not None and given.visible == "gaussian" else "bernoulli"
+        visible = "bernoulli" if given is None else kinds_of(given)
     return UnitKinds(checks.count("n_hidden", n_hidden), as_hidden(hidden), as_visible(visible))
+
+
+def kinds_of(model: TwoLayers) -> VisibleLike:
+    """Return the kinds of a model's visible units, as a training takes them."""
+    if not isinstance(model, RBM) or model.visible in ("bernoulli", "gaussian", "spin"):
+        return model.visible  # type: ignore[return-value]
+    parts: list[SimpleUnits] = []
+    for run in model.runs:
+        unit = CategoricalUnits(run.states) if run.kind == CATEGORICAL else WORDS[run.kind]
+        parts += [unit] * run.sites
+    return parts[0] if model.visible == CATEGORICAL else parts
 
 
 def checked_truncation(
@@ -126,16 +141,37 @@ def require_agreement(start: TwoLayers, n_visible: int, units: UnitKinds) -> Non
         Naming what differs.
     """
     bernoulli = units.hidden is None
+    if isinstance(start, RBM) and start.visible == units.visible.kind:
+        _require_kinds(start.runs, units.visible)
     for what, wanted, found in (
-        ("visible units", n_visible, start.n_visible),
+        ("kind of visible units", units.visible.kind, start.visible),
+        ("visible units", n_visible, start.n_columns),
         ("hidden units", units.n_hidden, start.n_hidden),
         ("kind of hidden units", _kind(bernoulli), _kind(not hasattr(start, "lower"))),
-        ("kind of visible units", units.visible.kind, start.visible),
     ):
         if wanted != found:
             raise ValueError(f"start must agree in the {what}: {wanted} asked for, {found} in it")
     if isinstance(units.visible, GaussianUnits) and units.visible.precision is not None:
         _require_precision("visible", units.visible.precision, np.asarray(start.visible_precision))
+
+
+def _require_kinds(runs: Runs, visible: VisibleUnits) -> None:
+    """Refuse to go on from units of other numbers of states, or in another order."""
+    states = runs[0].states
+    if isinstance(visible, CategoricalUnits) and visible.n_states != states:
+        raise ValueError(
+            f"start must agree in the number of states: {visible.n_states} asked for, {states} in "
+            "it"
+        )
+    if not isinstance(visible, MixedUnits):
+        return
+    if visible.runs != runs:
+        raise ValueError(
+            f"start must agree in the kinds of visible units: {visible.runs} asked for, {runs} in "
+            "it"
+        )
+    if any(isinstance(part, GaussianUnits) and part.precision for part in visible.parts):
+        raise ValueError("visible: precision has no effect beside a model as start, which has it")
 
 
 def _kind(bernoulli: bool) -> str:

@@ -13,13 +13,14 @@ import numpy as np
 
 from trug_fast.models.truncation import Truncation
 from trug_fast.models.two_layers import TwoLayers
+from trug_fast.models.visible_kinds import GAUSSIAN
 
 from .checkpoints import data_identity
 from .going_on import shape_of
 from .options import Monitor, Optimizer, as_monitor, for_epochs
 from .rates import Rate, Schedule, as_schedule, sweeps
 from .unit_parameters import Shape
-from .units import BernoulliUnits, GaussianUnits, TruGUnits
+from .units import GaussianUnits, MixedUnits, TruGUnits, VisibleUnits
 
 Given = TypeVar("Given", bound="Settings")
 Model = TypeVar("Model", bound=TwoLayers)
@@ -68,11 +69,11 @@ class Rates:
 class Settings:
     """How to train, checked by the caller."""
 
-    n_visible: int
+    n_visible: int  # columns, of which categorical units have one for each state
     n_hidden: int
     truncation: Truncation
     hidden: TruGUnits | None  # None: Bernoulli units
-    visible: BernoulliUnits | GaussianUnits
+    visible: VisibleUnits
     sampler: Any
     optimizer: Optimizer
     average: float
@@ -82,8 +83,10 @@ class Settings:
 
     @property
     def real(self) -> bool:
-        """Whether visible units are Gaussian."""
-        return isinstance(self.visible, GaussianUnits)
+        """Whether visible units, or some of them, are Gaussian."""
+        own = self.visible
+        mixed = isinstance(own, MixedUnits) and any(run.kind == GAUSSIAN for run in own.runs)
+        return mixed or isinstance(own, GaussianUnits)
 
     @property
     def from_model(self) -> bool:
@@ -131,6 +134,7 @@ class Settings:
         usual_truncation: tuple[float, float],
         usual_precision: tuple[float, float],
         epochs: int,
+        usual_visible: tuple[float, float] | None = None,
     ) -> Rates:
         """Return the rates of a run; those of precisions belong to the units."""
         if truncation is not None and not self.shape().learns_ends:
@@ -143,7 +147,9 @@ class Settings:
             schedule("truncation_rate", truncation, usual_truncation),
             schedule("precision_rate", hidden, usual_precision),
             sweeps(self.sampler.n_gibbs),
-            schedule("precision_rate", visible, usual_precision) if self.real else None,
+            None
+            if not isinstance(self.visible, GaussianUnits)
+            else schedule("precision_rate", visible, usual_visible or usual_precision),
         )
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast.models.visible_kinds import (
+    MIXED,
+    CategoricalUnits,
+    Runs,
+    SpinUnits,
+    of_each,
+    states_each,
+)
 
 from .options import chosen, settle
 from .rates import Rate, checked_rate
@@ -117,9 +128,10 @@ class GaussianUnits:
         By default 1 in the RBM; in the temporal one, 1 over the mean square residual of a linear
         forecast.
     learn_precision : bool
-        Learn a of each unit (in the temporal RBM alone).
+        Learn a of each unit.  Not with :class:`TrajectoryTempering`.
     precision_rate : float, (start, end), callable or array, optional
-        Rate at which log a moves; the default is the training's.
+        Rate at which log a moves; the default is the training's, in the RBM 0.05 at the start and
+        a 20th of it at the end (RMSprop and Adam: 0.002).
     missing : "draw" or int, optional
         Take NaN for missing values, as of :class:`BernoulliUnits`.
     corruption : float
@@ -150,8 +162,51 @@ class GaussianUnits:
         _settle_precision(self)
 
 
+SimpleUnits = BernoulliUnits | GaussianUnits | SpinUnits | CategoricalUnits
+WORDS: dict[str, SimpleUnits] = {
+    "bernoulli": BernoulliUnits(),
+    "gaussian": GaussianUnits(),
+    "spin": SpinUnits(),
+    "categorical": CategoricalUnits(),
+}
+
+
+@dataclass(frozen=True)
+class MixedUnits:
+    """Visible units of which each has a kind of its own, all with their numbers of states.
+
+    Attributes
+    ----------
+    parts : tuple
+        What was said of each.
+    """
+
+    kind: ClassVar[str] = MIXED
+    missing: ClassVar[None] = None
+    corruption: ClassVar[float] = 0.0
+    parts: tuple[SimpleUnits, ...]
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The kinds of units."""
+        return of_each("visible", self.parts)
+
+    @property
+    def zero_sum(self) -> bool:
+        """Whether the gauge of categorical units is kept."""
+        return all(each.zero_sum for each in self.parts if isinstance(each, CategoricalUnits))
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """The precisions of Gaussian columns, 0 of others."""
+        each = [getattr(part, "precision", 0.0) for part in self.parts]
+        return np.repeat([1.0 if a is None else a for a in each], states_each(self.runs))
+
+
 HiddenLike = TruGUnits | Literal["trug", "bernoulli"]
-VisibleLike = BernoulliUnits | GaussianUnits | Literal["bernoulli", "gaussian"]
+VisibleUnits = SimpleUnits | MixedUnits
+Words = Literal["bernoulli", "gaussian", "spin", "categorical"]
+VisibleLike = SimpleUnits | Words | Sequence[SimpleUnits | Words]
 
 
 def as_hidden(value: HiddenLike) -> TruGUnits | None:
@@ -160,10 +215,31 @@ def as_hidden(value: HiddenLike) -> TruGUnits | None:
     return chosen("hidden", value, words)
 
 
-def as_visible(value: VisibleLike) -> BernoulliUnits | GaussianUnits:
-    """Return the choices for visible units."""
-    words: dict[str, BernoulliUnits | GaussianUnits] = {
-        "bernoulli": BernoulliUnits(),
-        "gaussian": GaussianUnits(),
-    }
-    return chosen("visible", value, words)
+def plain(call: str, visible: VisibleUnits) -> BernoulliUnits | GaussianUnits:
+    """Return units of the kinds that every training knows; refuse others."""
+    if not isinstance(visible, BernoulliUnits | GaussianUnits):
+        raise ValueError(
+            f"visible: {call} takes 'bernoulli' or 'gaussian', got {visible!r}; other kinds are "
+            "for train_rbm"
+        )
+    return visible
+
+
+def as_visible(value: Any) -> VisibleUnits:
+    """Return the choices for visible units, or for each of them."""
+    if isinstance(value, MixedUnits):
+        return value
+    if not isinstance(value, list | tuple):
+        return chosen("visible", value, WORDS)
+    parts = tuple(chosen(f"visible of column {i}", each, WORDS) for i, each in enumerate(value))
+    for column, part in enumerate(parts):
+        usual = {"zero_sum", "n_states", "precision"}
+        for name, given in vars(part).items():
+            if name not in usual and given != getattr(WORDS[part.kind], name):
+                raise ValueError(
+                    f"visible: {name} has no effect where each column has a kind of its own, got "
+                    f"{part} for column {column}"
+                )
+    if not parts:
+        raise ValueError("visible must have a kind for each column, got none")
+    return MixedUnits(parts)

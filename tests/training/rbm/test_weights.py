@@ -15,8 +15,9 @@ from trug_fast.training import chunks, gathering
 from trug_fast.training.going_on import UnitKinds
 from trug_fast.training.rbm import learner as learners
 from trug_fast.training.rbm import scores
+from trug_fast.training.rbm.data import checked_data
 from trug_fast.training.rbm.defaults import ByData
-from trug_fast.training.rbm.train import _checked_data, _settings
+from trug_fast.training.rbm.train import _settings
 
 want(WEIGHTED)
 RNG = np.random.default_rng(5)
@@ -129,7 +130,7 @@ def test_what_data_decide_is_that_of_repeated_rows():
 
 def begun(data, weights):
     """Return a learner before its first update."""
-    given = _checked_data(data, weights, None, tf.BernoulliUnits())
+    given = checked_data(data, weights, None, tf.BernoulliUnits())
     settings, _ = _settings(
         given.data,
         given.weights,

@@ -29,7 +29,8 @@ def log_partition(model: RBM) -> float:
     model : TruGRBM or BernoulliRBM
         With up to 22 visible units, or any number of them and up to 22 Bernoulli hidden units;
         where visible units are Gaussian, any number of them and up to 22 Bernoulli or 3 TruG hidden
-        units (mathematics 4.1).
+        units (mathematics 4.1).  Spins and categorical units may have 4 million states together, or
+        4096 beside Gaussian ones and TruG hidden units.
 
     Returns
     -------

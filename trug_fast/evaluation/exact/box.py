@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from trug_fast._common.numerics import log_sum_exp, read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.models.hidden_units import TruGHidden, log_norms
 
 NODES = 16  # of a panel
@@ -170,7 +171,7 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
         np.zeros((1, weights.shape[0])),
         np.array([[box.linear[inner]]]),
         *TruGHidden(*own).for_kernels(),
-        np.empty(0),
+        one_kind(weights.shape[0], np.empty(0)),
     )
     with computing(work(len(rows), weights.shape[0], 1)):
         found = gibbs.hidden_moments(layers, rows)

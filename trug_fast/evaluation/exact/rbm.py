@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common.numerics import log_sum_exp
-from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
-from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
+from trug_fast.models.rbm import RBM, BernoulliRBM
 
-from . import gaussian
+from . import gaussian, kinds
+from .expected import expectations_of
 from .states import MAX_UNITS, binary_states, require_few
 
 Floats = NDArray[np.float64]
@@ -21,8 +20,10 @@ Floats = NDArray[np.float64]
 
 def log_partition(model: RBM) -> float:
     """Return the log of the sum, or integral, of p*(x) over all visible states."""
-    if model.visible_precision is not None:
+    if model.visible == "gaussian":
         return gaussian.log_partition(model)
+    if model.visible != "bernoulli":
+        return kinds.log_partition(model)
     if isinstance(model, BernoulliRBM) and model.n_hidden <= MAX_UNITS < model.n_visible:
         # The two layers of an ordinary RBM are alike.
         weights = np.float64(1) * model.weights.T
@@ -38,35 +39,21 @@ def log_likelihood(model: RBM, X: ArrayLike) -> Floats:
 
 def gradient(model: RBM, X: ArrayLike) -> dict[str, Floats]:
     """Return the gradient of the mean log-likelihood of the rows."""
-    array = model.visible_units.checked("X", X, model.n_visible)
-    of_data = _expectations(model, array, np.full(array.shape[0], 1 / array.shape[0]))
-    if model.visible_precision is not None:
+    units = model.visible_units
+    array = units.columns(units.checked("X", X, model.n_visible))
+    of_data = expectations_of(model, array, np.full(array.shape[0], 1 / array.shape[0]))
+    if model.visible == "gaussian":
         of_model = gaussian.expectations(model)
+    elif model.visible != "bernoulli":
+        of_model = kinds.expectations(model)
     else:
         states = _visible_states(model)
         weight = np.exp(-model.free_energy(states) - log_partition(model))
-        of_model = _expectations(model, states, weight)
-    return {name: of_data[name] - of_model[name] for name in model.names}
+        of_model = expectations_of(model, states, weight)
+    found = {name: of_data[name] - of_model[name] for name in model.names}
+    return {name: value.reshape(getattr(model, name).shape) for name, value in found.items()}
 
 
 def _visible_states(model: RBM) -> Floats:
     require_few(model.n_visible, MAX_UNITS, "visible")
     return binary_states(model.n_visible)
-
-
-def _expectations(model: RBM, visible: Floats, weight: Floats) -> dict[str, Floats]:
-    """Return the weighted mean of the derivative of log p*(x) by each parameter."""
-    rows = np.ascontiguousarray(visible, dtype=np.float64)
-    with computing(work(len(rows), model.n_visible, model.n_hidden)):
-        found = gibbs.hidden_moments(model.layers(np.float64), rows)
-    result = {
-        "weights": (rows * weight[:, None]).T @ found.mean,
-        "visible_bias": weight @ rows,
-        "hidden_bias": weight @ found.mean,
-        "visible_precision": -0.5 * (weight @ rows**2),
-    }
-    if isinstance(model, TruGRBM):
-        result["precision"] = -0.5 * (weight @ (found.variance + found.mean**2))
-        result["lower"] = -(weight @ np.exp(found.log_low))
-        result["upper"] = weight @ np.exp(found.log_high)
-    return result

@@ -91,7 +91,7 @@ class Climber:
         columns, n_hidden = visible.shape[1], rungs[0].n_hidden
         own = Chains.new(visible[0], n_hidden, statistics=False)  # working arrays of all rungs
         self._chains = [own._replace(phase=own.phase._replace(visible=each)) for each in visible]
-        self._work = work(columns, rungs[0].n_visible, n_hidden)
+        self._work = work(columns, rungs[0].n_columns, n_hidden)
 
     def run(
         self, exchanges: int, n_gibbs: int, lowest: int = 0, top: list[FloatArray] | None = None
@@ -164,4 +164,4 @@ def along(low: RBM, high: RBM, share: float) -> RBM:
         a, b = getattr(low, name), getattr(high, name)
         with np.errstate(invalid="ignore"):  # infinite ends are alike
             found[name] = np.where(a == b, b, a + share * (b - a)).astype(b.dtype)
-    return type(high)(**found)
+    return high.remade(found)

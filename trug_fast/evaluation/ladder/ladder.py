@@ -15,6 +15,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.evaluation.partition.fingerprint import fingerprint
 from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM, require_rbm
+from trug_fast.models.visible_kinds import IN_FILES, from_file, to_file
 
 from .bennett import Step, between, standard_error
 from .climbing import Climber, Gains, acceptance, along, log_density, stream
@@ -68,8 +69,8 @@ class Ladder:
         self._rungs, self._seed, self._sweeps = [base], seed, 0
         self._gains: list[Gains] = []
         self._start = _exact(base)
-        bias = np.float64(1) * base.visible_bias
-        self._visible = np.empty((1, n_chains, base.n_visible), base.dtype)
+        bias = np.float64(1) * base.column_bias
+        self._visible = np.empty((1, n_chains, base.n_columns), base.dtype)
         self._visible[0] = _independent(base, bias, n_chains, stream(seed, "first rung", 0))
         self._steps: list[Step] | None = None
 
@@ -207,7 +208,7 @@ class Ladder:
         found = []
         for rung, rows in zip(self._rungs[first:], self._visible[first:], strict=True):
             energy = units.energy(rows.astype(np.float64))
-            with computing(work(len(rows), rung.n_visible, rung.n_hidden)):
+            with computing(work(len(rows), rung.n_columns, rung.n_hidden)):
                 gain = log_density(layers, energy, rows)
                 gain -= log_density(rung.layers(), energy, rows)
             found.append(gain.std())
@@ -259,7 +260,7 @@ class Ladder:
         """Refuse a model that no rung can stand for."""
         require_rbm("Ladder.log_partition(model)", model)
         first = self._rungs[0]
-        for what in ("visible", "n_visible", "n_hidden"):
+        for what in ("visible", "n_visible", "n_states", "n_hidden"):
             wanted, found = getattr(first, what), getattr(model, what)
             if wanted != found:
                 raise ValueError(f"model must have {what}={wanted!r} as the ladder, got {found!r}")
@@ -279,7 +280,7 @@ class Ladder:
         found = {
             name: np.array([getattr(rung, name) for rung in self._rungs])
             for name in self._rungs[0].names
-        }
+        } | to_file(self._rungs[0].runs)
         sizes = [len(gains.forward) for gains in self._gains]
         none = Gains.none(self.n_chains)
         return found | {
@@ -306,11 +307,14 @@ class Ladder:
         ladder = object.__new__(cls)
         count, draws = len(found["weights"]), found["draws"]
         names = [*kind.names, *(["visible_precision"] if "visible_precision" in found else [])]
-        rungs: list[RBM] = [kind(**{name: found[name][k] for name in names}) for k in range(count)]
+        runs = from_file({name: found[name] for name in IN_FILES if name in found})
+        rungs: list[RBM] = [
+            kind(**{name: found[name][k] for name in names}, visible=runs) for k in range(count)
+        ]
         chains, place = found["chains"], found["place"]
         columns = chains.shape[1] if chains.ndim == 3 else 0
         shape = (int(draws.sum()), columns)
-        sound = chains.shape == (count, columns, rungs[0].n_visible)
+        sound = chains.shape == (count, columns, rungs[0].n_columns)
         sound &= chains.dtype == rungs[0].dtype and draws.shape == (count - 1,) and columns > 1
         sound &= found["forward"].shape == found["reverse"].shape == shape
         sound = sound and place.shape == (2,) and bool((place >= 0).all() and (draws >= 0).all())
@@ -360,7 +364,7 @@ def _exact(base: RBM) -> float:
         raise ValueError("the first rung of a ladder must have no weights")
     layers = base.layers(np.float64)
     with computing(0.0):
-        hidden = float(log_norms(layers, np.zeros((1, base.n_visible)))[0])
+        hidden = float(log_norms(layers, np.zeros((1, base.n_columns)))[0])
     return float(base.visible_units.log_norm(layers.visible_bias[0])) + hidden
 
 
@@ -368,12 +372,8 @@ def _independent(
     base: RBM, bias: Floats, rows: int, generator: np.random.Generator
 ) -> NDArray[Any]:
     """Return draws of the visible units of a model without weights."""
-    mean = base.visible_units.mean(bias)
-    if base.visible_precision is None:
-        return (generator.random((rows, bias.size)) < mean).astype(base.dtype)
-    spread = generator.standard_normal((rows, bias.size)) / np.sqrt(base.visible_precision)
-    return (mean + spread).astype(base.dtype)
+    return base.visible_units.independent(generator, rows, bias).astype(base.dtype)
 
 
 def _cast(model: RBM, dtype: Any) -> RBM:
-    return type(model)(**{name: np.asarray(value, dtype) for name, value in model.arrays().items()})
+    return model.remade({k: np.asarray(v, dtype) for k, v in model.column_arrays().items()})

@@ -23,7 +23,7 @@ class AnnealingPlan:
 
     model: RBM
     path: str
-    base: NDArray[Any] | None
+    base: NDArray[Any] | None  # by columns, as the draws to start at
     start: NDArray[Any] | None
     direction: str
     schedule: str
@@ -62,8 +62,10 @@ def checked_plan(
         if name == "paper":
             raise ValueError("weights_on='hidden' needs path 'quad' or 'quad2', got 'paper'")
     units, columns = model.visible_units, model.n_visible
-    data = None if base is None else units.checked("base", base, columns)
-    draws = None if start is None else units.checked("start", start, columns, soft=False)
+    data = None if base is None else units.columns(units.checked("base", base, columns))
+    draws = None
+    if start is not None:
+        draws = units.columns(units.checked("start", start, columns, soft=False))
     if checks.choice("direction", direction, ("forward", "reverse", "both")) == "forward":
         for argument, value in (("start", draws), ("n_gibbs", n_gibbs)):
             if value is not None:

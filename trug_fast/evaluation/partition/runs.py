@@ -16,6 +16,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, one_blas_thread, work
 from trug_fast.kernels.rbm import annealing, gibbs
+from trug_fast.kernels.rbm.visible import VisibleKinds
 
 # Chains that share a matrix product, and that an executor hands out together.  BLAS rounds by the
 # shape of a product, so a chain's numbers depend on this, and on nothing else that may differ
@@ -145,8 +146,9 @@ def _as_compiled(leg: AnnealingLeg) -> tuple[gibbs.Layers, annealing.AnnealingPa
     To Numba these are types.  Travelling between processes changes them, and a worker would compile
     all kernels again, for a minute.
     """
-    names = ("visible_bias", "hidden_bias", "precision", "lower", "upper", "visible_precision")
+    names = ("visible_bias", "hidden_bias", "precision", "lower", "upper")
     small: dict[str, Any] = {name: _writeable(getattr(leg.layers, name)) for name in names}
+    small["visible_kinds"] = VisibleKinds(*map(_writeable, leg.layers.visible_kinds))
     layers = leg.layers._replace(weights=read_only(leg.layers.weights), **small)
     return layers, annealing.AnnealingPath(*map(_writeable, leg.path))
 

@@ -11,8 +11,8 @@ transition that leaves p_k invariant.  The transition (a half step to the other 
 is reversible, so the same code with all schedules turned round is the exact mirror image: started
 from draws of the model, its path has the forward path's density times Z/Z_0 exp(-gain).
 
-With Gaussian visible units of precision a, log p_k*(x) has the same term -x'diag(a)x/2 at all
-temperatures, and net^2 / (2 a) takes the place of softplus(net), up to a constant.
+Other visible units have their own log-normaliser in place of softplus (gains.py).  Gaussian ones of
+precision a have the same term -x'diag(a)x/2 in log p_k*(x) at all temperatures.
 """
 
 from __future__ import annotations
@@ -23,25 +23,31 @@ import numpy as np
 
 from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, scalar
+from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import ANNEAL_HIDDEN, ANNEAL_VISIBLE, padded, uniform_row
-from trug_fast.kernels.special.elementary import sigmoid, softplus
-from trug_fast.kernels.tiles import HIDDEN, VISIBLE, count_tiles, tile, tile_count
-from trug_fast.kernels.unit.quantile_rows import SPACE
+from trug_fast.kernels.tiles import HIDDEN, count_tiles, tile, tile_count
 
+from .gains import (
+    STRANDS,
+    VisibleStep,
+    hidden_gain,
+    inner,
+    new_scratch,
+    new_visible_scratch,
+    visible_gain,
+)
 from .gibbs import Layers, hidden_net
-from .hidden import HiddenUnits, draw_row, log_norm_row, mean_row, part_of
-from .visible import draw_visible_row
-
-# A small gain is integrated from its derivative by the temperature, in the model's float type:
-# a difference of two log-normalisers of order ten would need float64 and twice the evaluations.
-# One point while the squared moves of a tile sum to ONE_POINT, two up to TWO_POINTS, else the
-# difference.  Measured on whole runs: see tests/kernels/rbm/test_annealing.py.
-ONE_POINT, TWO_POINTS = 0.01, 0.1
-GAUSS = 0.5 / 3.0**0.5
-STRANDS = 16
+from .hidden import HiddenUnits, draw_row, part_of
+from .visible import (
+    count_visible_tiles,
+    draw_visible_row,
+    tile_column,
+    visible_part,
+    visible_tile,
+    visible_tile_count,
+)
 
 
 class AnnealingPath(NamedTuple):
@@ -75,7 +81,7 @@ class AnnealingChains(NamedTuple):
             hidden=np.zeros(hidden, dtype),
             hidden_net=np.zeros(hidden, dtype),
             hidden_part=np.zeros((chains, count_tiles(1, hidden[1], HIDDEN))),
-            visible_part=np.zeros((chains, count_tiles(1, visible[1], VISIBLE))),
+            visible_part=np.zeros((chains, count_visible_tiles(1, layers.visible_kinds))),
             log_weight=np.zeros(chains),
         )
 
@@ -87,130 +93,6 @@ class AnnealingRun(NamedTuple):
     first_chain: int  # row r is chain first_chain + r
     block: int  # rows of one matrix product; BLAS rounds by shape, so this is part of the result
     on_hidden: bool  # weigh h, else x
-
-
-class Scratch(NamedTuple):
-    """Working arrays of one row of units."""
-
-    net: np.ndarray  # (units,)
-    mean: np.ndarray  # (units,)
-    values: np.ndarray  # (units,) float64
-    strands: np.ndarray  # (STRANDS,)
-    space: np.ndarray  # (SPACE,) of quantile_rows.py
-
-
-@linked
-def new_scratch(size, kind):
-    """Return Scratch for so many units, of the float type of the array ``kind``."""
-    space = empty((2, size), kind.dtype)
-    return Scratch(
-        space[0],
-        space[1],
-        empty(size, np.float64),
-        empty(STRANDS, kind.dtype),
-        empty(SPACE, kind.dtype),
-    )
-
-
-class VisibleScratch(NamedTuple):
-    """Working arrays of one row of visible units."""
-
-    move: np.ndarray  # (units,)
-    old: np.ndarray  # (units,)
-    work: np.ndarray  # (units,)
-    strands: np.ndarray  # (STRANDS,)
-
-
-class VisibleStep(NamedTuple):
-    """Part of the visible units at p_k, with net inputs bias + scale Wh, and what has moved."""
-
-    bias: np.ndarray  # (units,)
-    bias_step: np.ndarray  # (units,)
-    scale: float
-    scale_step: float
-    precision: np.ndarray  # (units,) of Gaussian units; empty: zeros and ones
-
-
-@linked
-def scaled_log_norm(net, units, scale, precision_scale, values):
-    """Return the row's sum of L, or 0 where the path omits the factor."""
-    if scale == 0.0 and precision_scale == 0.0:
-        return 0.0
-    return log_norm_row(net, units, scale, precision_scale, values)
-
-
-@linked
-def inner(left, right, strands):
-    """Return the sum of products in a fixed order, without waiting for each addition."""
-    for lane in range(STRANDS):
-        strands[lane] = like(strands[lane], 0.0)
-    whole = left.size - left.size % STRANDS
-    for start in range(0, whole, STRANDS):
-        for lane in range(STRANDS):
-            strands[lane] += left[start + lane] * right[start + lane]
-    total = np.float64(0.0)
-    for lane in range(STRANDS):
-        total += strands[lane]
-    for j in range(whole, left.size):
-        total += left[j] * right[j]
-    return total
-
-
-@scalar
-def points_for(squares):
-    """Return how many points integrate the gain over such moves; 0: take the difference."""
-    return 1 if squares < ONE_POINT else (2 if squares < TWO_POINTS else 0)
-
-
-@linked
-def hidden_gain(net, units, tempered, old, new, scratch):
-    """Return a row's sum of L(t a, q d) at ``new`` minus at ``old``, both pairs (t, q).
-
-    tempered : the units at ``new``, their precision multiplied by its q
-    """
-    step = new[0] - old[0]
-    points = points_for(step * step * inner(net, net, scratch.strands))
-    if points == 0 or old[1] != new[1]:
-        gain = scaled_log_norm(net, units, new[0], new[1], scratch.values)
-        return gain - scaled_log_norm(net, units, old[0], old[1], scratch.values)
-    gain = 0.0
-    for point in range(points):
-        # dL(t a)/dt = a E[h]
-        t = old[0] + step * (0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
-        for j in range(net.size):
-            scratch.net[j] = like(net[j], t) * net[j]
-        mean_row(scratch.net, tempered, scratch.mean)
-        gain += step / points * inner(net, scratch.mean, scratch.strands)
-    return gain
-
-
-@linked
-def visible_gain(net, units, scratch):
-    """Return a row's sum of softplus(bias + scale net) minus that before both last moved.
-
-    Of Gaussian units the square of the same over twice the precision takes softplus's place.
-    """
-    bias, bias_step, precision = units.bias, units.bias_step, units.precision
-    move, old, work = scratch.move, scratch.old, scratch.work
-    for i in range(net.size):
-        move[i] = bias_step[i] + units.scale_step * net[i]
-        old[i] = bias[i] + units.scale * net[i] - move[i]
-    if precision.size > 0:
-        for i in range(net.size):
-            work[i] = (old[i] + like(move[i], 0.5) * move[i]) / precision[i]
-        return inner(move, work, scratch.strands)
-    points = points_for(inner(move, move, scratch.strands))
-    gain = 0.0
-    if points == 0:
-        for i in range(net.size):
-            start = np.float64(old[i])
-            gain += softplus(start + move[i]) - softplus(start)
-    for point in range(points):
-        at = like(old[0], 0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
-        for i in range(net.size):
-            work[i] = sigmoid(old[i] + at * move[i])
-        gain += inner(move, work, scratch.strands) / points
-    return gain
 
 
 @linked
@@ -243,7 +125,8 @@ def visible_step(layers, path, k, unit, unit_stop):
         mixed[i] = (1.0 - s) * base[unit + i] + s * bias[0, unit + i]
         step[i] = (s - s_old) * (bias[0, unit + i] - base[unit + i])
     scale, scale_step = like(mixed[0], t), like(mixed[0], t - t_old)
-    return VisibleStep(mixed, step, scale, scale_step, layers.visible_precision[unit:unit_stop])
+    units = visible_part(layers.visible_kinds, unit, unit_stop)
+    return VisibleStep(mixed, step, scale, scale_step, units)
 
 
 @linked
@@ -292,17 +175,18 @@ def hidden_half_step(layers, chains, path, k, run):
 
 
 @linked
-def _visible_rows(chains, units, change, k, run, here, uniform, scratch):
+def _visible_rows(chains, own, change, k, run, here, column, uniform, scratch):
     visible, net, shares = chains.visible, chains.visible_net, chains.visible_part
-    unit, unit_stop, column = here.unit, here.unit_stop, here.unit // VISIBLE
+    unit, unit_stop, units = here.unit, here.unit_stop, own.units
+    numbers = uniform[units.skipped :]
     for r in range(here.row, here.row_stop):
         target, state = net[r, unit:unit_stop], visible[r, unit:unit_stop]
         if run.on_hidden:
-            shares[r, column] = visible_gain(target, units, scratch)
+            shares[r, column] = visible_gain(target, own, scratch)
         for i in range(target.size):
-            target[i] = units.bias[i] + units.scale * target[i]
-        uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, unit, uniform)
-        draw_visible_row(target, units.precision, uniform, state)
+            target[i] = own.bias[i] + own.scale * target[i]
+        uniform_row(run.seed, ANNEAL_VISIBLE, k, run.first_chain + r, units.address, uniform)
+        draw_visible_row(target, units, numbers, state)
         if not run.on_hidden:
             shares[r, column] = inner(state, change, scratch.strands)
 
@@ -310,24 +194,22 @@ def _visible_rows(chains, units, change, k, run, here, uniform, scratch):
 @linked
 def _visible_tile(index, layers, chains, path, k, run):
     net, hidden, weights = chains.visible_net, chains.hidden, layers.weights
-    rows, units = net.shape
-    here = tile(index, rows, units, VISIBLE, run.block)
+    kinds = layers.visible_kinds
+    here = visible_tile(index, net.shape[0], kinds, run.block)
     row, row_stop, unit, unit_stop = here
     part = net[row:row_stop, unit:unit_stop]
     gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
     own = visible_step(layers, path, k, unit, unit_stop)
     change = bias_change(layers, path, unit, unit_stop)
-    uniform = empty(padded(unit_stop - unit), net.dtype)
-    space = empty((3, unit_stop - unit), net.dtype)
-    scratch = VisibleScratch(space[0], space[1], space[2], empty(STRANDS, net.dtype))
-    _visible_rows(chains, own, change, k, run, here, uniform, scratch)
+    uniform, scratch = empty(own.units.uniforms, net.dtype), new_visible_scratch(change.size, net)
+    column = tile_column(index, kinds)
+    _visible_rows(chains, own, change, k, run, here, column, uniform, scratch)
 
 
 @linked
 def visible_half_step(layers, chains, path, k, run):
     """Draw the visible units at p_k; before, write each tile's share of the weight if h has it."""
-    rows, units = chains.visible.shape
-    tiles = tile_count(rows, units, VISIBLE, run.block)
+    tiles = visible_tile_count(chains.visible.shape[0], layers.visible_kinds, run.block)
     each(_visible_tile, tiles, (layers, chains, path, k, run))
 
 
@@ -387,10 +269,10 @@ def linear_parts(layers, chains, path, run):
                 gain = inner(chains.hidden[r, unit:stop], bias, strands)
                 chains.hidden_part[r, unit // HIDDEN] = gain
     else:
-        units = chains.visible.shape[1]
-        for unit in range(0, units, VISIBLE):
-            stop = min(unit + VISIBLE, units)
+        cuts = layers.visible_kinds.cuts
+        for column in range(cuts.size - 1):
+            unit, stop = cuts[column], cuts[column + 1]
             change = bias_change(layers, path, unit, stop)
             for r in range(rows):
                 gain = inner(chains.visible[r, unit:stop], change, strands)
-                chains.visible_part[r, unit // VISIBLE] = gain
+                chains.visible_part[r, column] = gain

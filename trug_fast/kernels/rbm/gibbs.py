@@ -20,7 +20,6 @@ from trug_fast.kernels.random.philox import padded, uniform_row
 from trug_fast.kernels.tiles import (
     HIDDEN,
     ROWS,
-    VISIBLE,
     add_rows,
     copy_rows,
     count_tiles,
@@ -31,14 +30,17 @@ from trug_fast.kernels.unit.quantile_rows import SPACE
 
 from .binary import multiply
 from .hidden import Statistics, draw_row, mean_row, moments_row, part_of, statistics_row
-from .visible import draw_visible_row, mean_visible_row
+from .visible import (
+    VisibleKinds,
+    visible_part,
+    visible_rows,
+    visible_tile,
+    visible_tile_count,
+)
 
 
 class Layers(NamedTuple):
-    """A model as the kernels see it: arrays of one float type.
-
-    Flat, because Numba's parallel loops do not take a tuple within a tuple.
-    """
+    """A model as the kernels see it: arrays of one float type."""
 
     weights: np.ndarray  # (visible, hidden), C order
     visible_bias: np.ndarray  # (1 or chains, visible)
@@ -48,7 +50,7 @@ class Layers(NamedTuple):
     lower: np.ndarray  # (hidden,)
     upper: np.ndarray  # (hidden,)
     n_nonpositive: int  # how many units have precision <= 0
-    visible_precision: np.ndarray  # (visible,) of Gaussian units; empty: zeros and ones
+    visible_kinds: VisibleKinds
 
 
 class Address(NamedTuple):
@@ -252,28 +254,15 @@ def step_hidden(layers, visible, address, net, sample):
 
 
 @linked
-def visible_rows(mean, precision, address, uniform, sample, part):
-    """Write means and draws of one tile of visible units from their net inputs."""
-    unit, unit_stop = part.unit, part.unit_stop
-    for r in range(part.row, part.row_stop):
-        if sample.size == 0:
-            mean_visible_row(mean[r, unit:unit_stop], precision)
-            continue
-        chain = address.first_chain + r
-        uniform_row(address.seed, address.purpose, address.step, chain, unit, uniform)
-        draw_visible_row(mean[r, unit:unit_stop], precision, uniform, sample[r, unit:unit_stop])
-
-
-@linked
 def _step_visible_tile(index, layers, hidden, address, mean, sample):
-    rows, units = mean.shape
-    part = tile(index, rows, units, VISIBLE)
+    kinds = layers.visible_kinds
+    part = visible_tile(index, mean.shape[0], kinds)
     row, row_stop, unit, unit_stop = part
     out = mean[row:row_stop, unit:unit_stop]
     gemm(False, True, 1.0, hidden[row:row_stop], layers.weights[unit:unit_stop], 0.0, out)
     add_bias(mean, layers.visible_bias, part)
-    uniform = empty(padded(unit_stop - unit), mean.dtype)
-    visible_rows(mean, layers.visible_precision[unit:unit_stop], address, uniform, sample, part)
+    units = visible_part(kinds, unit, unit_stop)
+    visible_rows(mean, units, address, empty(units.uniforms, mean.dtype), sample, part)
 
 
 @linked
@@ -282,9 +271,9 @@ def step_visible(layers, hidden, address, mean, sample):
 
     sample : (rows, visible), or nothing: then means are all that is written
     """
-    rows, units = mean.shape
     arguments = (layers, hidden, address, mean, sample)
-    each(_step_visible_tile, tile_count(rows, units, VISIBLE), arguments)
+    count = visible_tile_count(mean.shape[0], layers.visible_kinds)
+    each(_step_visible_tile, count, arguments)
 
 
 @linked

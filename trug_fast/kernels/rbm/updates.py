@@ -34,6 +34,7 @@ from trug_fast.kernels.tiles import STRIPS
 from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
 from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
+from .visible import VisibleKinds
 from .weighing import weighted_statistics
 
 # What becomes of the model's chains: they go on, begin anew at the data, or are run by others.
@@ -219,7 +220,7 @@ class Given(NamedTuple):
     """What the layers have beside what moves."""
 
     weights: np.ndarray  # (visible, hidden), those of Stacked, read-only
-    visible_precision: np.ndarray  # (visible,) or none
+    visible_kinds: VisibleKinds
     kind: int  # of hidden units
     n_nonpositive: int
 
@@ -261,7 +262,7 @@ def run_updates(given, trained, units, averaged, batches, chains, course):
         units.own[LOWER],
         units.own[UPPER],
         given.n_nonpositive,
-        given.visible_precision,
+        given.visible_kinds,
     )
     if course.chains == START:
         hidden_statistics(layers, batches)

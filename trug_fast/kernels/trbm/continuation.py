@@ -19,7 +19,6 @@ from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
-from trug_fast.kernels.random.philox import padded
 from trug_fast.kernels.rbm.gibbs import (
     Address,
     Layers,
@@ -27,9 +26,9 @@ from trug_fast.kernels.rbm.gibbs import (
     draw_hidden_tile,
     hidden_net,
     mean_rows,
-    visible_rows,
 )
 from trug_fast.kernels.rbm.hidden import part_of
+from trug_fast.kernels.rbm.visible import visible_part, visible_rows
 from trug_fast.kernels.tiles import Tile, add_rows, copy_rows
 
 BLOCK = 64  # chains that go through time together, at most
@@ -89,7 +88,7 @@ def _next_biases(visible, hidden, links, visible_bias, hidden_bias):
 @linked
 def _sweep(layers, links, visible, scratch, seed, step, row):
     """Draw the hidden layer of some chains, the first of them number ``row``, and the visible."""
-    net, hidden, mean, uniform = scratch
+    net, hidden, mean, uniform, units = scratch
     rows, n_visible = visible.shape
     part = Tile(0, rows, 0, n_visible)
     hidden_net(layers, visible, net, Tile(0, rows, 0, net.shape[1]))
@@ -98,7 +97,7 @@ def _sweep(layers, links, visible, scratch, seed, step, row):
     gemm(False, False, 1.0, hidden, links.hidden_to_visible, 0.0, mean)
     add_bias(mean, layers.visible_bias, part)
     address = Address(seed, VISIBLE_STREAM, step, row)
-    visible_rows(mean, layers.visible_precision, address, uniform, visible, part)
+    visible_rows(mean, units, address, uniform, visible, part)
 
 
 @linked
@@ -116,12 +115,13 @@ def _continue_block(index, height, layers, links, present, sweeps, result):
         layers.lower,
         layers.upper,
         layers.n_nonpositive,
-        layers.visible_precision,
+        layers.visible_kinds,
     )
     rows, n_visible, n_hidden = stop - row, visible.shape[1], hidden_bias.shape[1]
     net, hidden = empty((rows, n_hidden), visible.dtype), empty((rows, n_hidden), visible.dtype)
     mean, total = empty((rows, n_visible), visible.dtype), zeros((rows, n_visible), visible.dtype)
-    scratch = (net, hidden, mean, empty(padded(n_visible), visible.dtype))
+    visible_units = visible_part(layers.visible_kinds, 0, n_visible)
+    scratch = (net, hidden, mean, empty(visible_units.uniforms, visible.dtype), visible_units)
     units, part = part_of(layers, 0, n_hidden), Tile(0, rows, 0, n_hidden)
     n_gibbs, skip = sweeps.n_gibbs, sweeps.n_gibbs - sweeps.n_averaged
     for t in range(result.shape[1]):

@@ -30,8 +30,10 @@ from trug_fast.kernels.rbm.updates import (
 )
 from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.kernels.tiles import gather
+from trug_fast.models.gauge import to_zero_sum
+from trug_fast.models.layout import shaped
+from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_units import units_of
 from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
 from trug_fast.training.checkpoints import State, counted, restore_counted
@@ -45,6 +47,7 @@ from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.weighing import Weighted, Weights, mean_of
 
 from .missing import Filling
+from .precisions import VisiblePrecisions
 from .settings import RBMSettings
 from .tempering import Replicas
 from .trajectory import Trajectory
@@ -67,6 +70,9 @@ class RBMLearner:
         self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
         self.visible_precision = settings.visible_precision()
+        self.visible_units = units_of(settings.runs, self.visible_precision)
+        self.visible_kinds = self.visible_units.for_kernels(dtype)
+        self.precisions: VisiblePrecisions | None = None
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
@@ -84,11 +90,15 @@ class RBMLearner:
         means = _means(data, sample_weight)
         self.filling = Filling(settings.missing, means) if settings.missing else None
         self.visible_offset[:] = means
+        if settings.learns_visible_precision:
+            self.visible_kinds = self.visible_kinds._replace(precision=self.visible_precision)
+            self.precisions = VisiblePrecisions(self.visible_precision, means, self.steps)
         self._rescales = self.units.loose(self.visible_precision)
         self.units.keep_normalizable(self.weights, self.visible_precision)
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         self._rows = self._batch.visible  # of all batches of a call
-        base = units_of(self.visible_precision).bias(self.visible_offset)
+        self._gauges = settings.gauge and not settings.keeps_gauge
+        base = self.visible_units.bias(self.visible_offset)
         self.replicas: Replicas | None = None
         self.trajectory: Trajectory | None = None
         if settings.betas:
@@ -106,6 +116,8 @@ class RBMLearner:
         if self.trajectory is not None and settings.from_model:
             self.trajectory.freeze(self.model(self._current()))
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
+        if self.precisions is not None:
+            own["visible_precision"] = self.visible_precision
         self.learned = own | self.units.learned()
         names = ("precision", "lower", "upper", "hidden_bias")
         places = dict(zip(names, self._averaged.hidden, strict=True))
@@ -152,6 +164,8 @@ class RBMLearner:
             arrays["chains"] = self.chains.hidden
         if self.trajectory is not None:
             arrays["acceptance"] = self.trajectory.recent
+        if self.precisions is not None:
+            arrays |= self.precisions.arrays()
         return arrays | self.steps.arrays() | self.averages.arrays()
 
     def state(self) -> State:
@@ -172,7 +186,7 @@ class RBMLearner:
             self.visible_bias[None],
             self.hidden_bias[None],
             *self.units.layer(),
-            self.visible_precision,
+            self.visible_kinds,
         )
 
     def _current(self) -> State:
@@ -180,7 +194,7 @@ class RBMLearner:
         names = ("weights", "visible_bias", "hidden_bias")
         found = {name: getattr(self, name) for name in names} | self.units.parameters()
         if self.visible_precision.size:
-            found["visible_precision"] = self.visible_precision
+            found["visible_precision"] = self.visible_kinds.precision
         return found
 
     def parameters(self) -> State:
@@ -190,7 +204,12 @@ class RBMLearner:
     def model(self, parameters: State | None = None) -> TruGRBM | BernoulliRBM:
         """Return the model of these parameters, by default the current ones."""
         kind = BernoulliRBM if self.units.bernoulli else TruGRBM
-        return self.settings.remembering(kind(**(parameters or self.parameters())))
+        runs, found = self.settings.runs, dict(parameters or self.parameters())
+        if self.settings.gauge:  # which rounding may have left a little
+            names = ("weights", "visible_bias", "hidden_bias")
+            found |= {name: found[name].copy() for name in names}
+            to_zero_sum(runs, *(found[name] for name in names))
+        return self.settings.remembering(kind(**shaped(runs, found), visible=runs))
 
     def fault(self, columns: Columns) -> str | None:
         """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
@@ -234,7 +253,12 @@ class RBMLearner:
     def _alone(self) -> bool:
         """Whether there is something to do in Python before or after each update."""
         tempered = self.replicas is not None or self.trajectory is not None
-        return tempered or self._rescales or self.filling is not None
+        return tempered or self._adjusts or self.filling is not None
+
+    @property
+    def _adjusts(self) -> bool:
+        """Whether parameters are changed after each update, which averages follow in Python."""
+        return self._rescales or self._gauges or self.precisions is not None
 
     def _take(
         self, data: Weighted, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
@@ -253,10 +277,29 @@ class RBMLearner:
         self.updates += done
         self.steps.taken += done
         self.sweeps += sum(pace.n_gibbs for pace in paces[:done])
+        if self.precisions is not None:
+            weights = data.weights[order] if data.weights.size else NONE
+            self._move_precisions(self._rows[:rows], weights, paces[0].visible_precision_rate)
         if self._rescales:
             self.units.keep_normalizable(self.weights, self.visible_precision)
+        if self._gauges:
+            to_zero_sum(self.settings.runs, self.weights, self.visible_bias, self.hidden_bias)
+        if self._adjusts:
             self.averages.follow(self.updates)
         return done
+
+    def _move_precisions(self, rows: FloatArray, weights: Weights, rate: float) -> None:
+        """Move visible precisions by the phases of the update that was just taken."""
+        own, chains = self.precisions, self.chains
+        assert own is not None
+        if self.replicas is not None:  # states have been exchanged, their means have not
+            model = own.squares(chains.phase.visible)
+        else:
+            count = len(chains.hidden) if self.settings.persistent else len(rows)
+            model = own.squares(chains.visible_mean[:count], means=True)
+        if weights.size:
+            model = model * weights.mean()
+        self.visible_bias += own.move(own.squares(rows, weights), model, rate)
 
     def _step(self, rows: int, weights: Weights, paces: Sequence[Pace]) -> int:
         """Take the updates, each from so many rows; return how many were taken."""
@@ -276,7 +319,7 @@ class RBMLearner:
     def _run(self, batches: Phase, chains: Chains, course: Course) -> int:
         """Run the kernel with this object's arrays."""
         layers = self.layers()
-        given = Given(layers.weights, layers.visible_precision, layers.kind, layers.n_nonpositive)
+        given = Given(layers.weights, layers.visible_kinds, layers.kind, layers.n_nonpositive)
         done: int = updates.run_updates(
             given, self._stacked, self.units.moved, self._averaged, batches, chains, course
         )
@@ -284,7 +327,7 @@ class RBMLearner:
 
     def _course(self, kind: int, paces: Sequence[Pace], weights: Weights = NONE) -> Course:
         """Return rates as the kernel takes them."""
-        alone = self._rescales  # averages follow in Python then
+        alone = self._adjusts
         rows = [  # in the order of updates.py
             (*pace[:4], *self.steps.corrections(i), 0.0 if alone else self.averages.share(i))
             for i, pace in enumerate(paces, self.updates + 1)
@@ -313,6 +356,8 @@ class RBMLearner:
         if self.trajectory is not None:
             rungs = float(len(self.trajectory.ladder))
             result |= {"swap_mean": self.trajectory.acceptance, "rungs": rungs}
+        if self.precisions is not None:
+            result |= self.precisions.brief(pace.visible_precision_rate)
         return result | self.units.brief(pace.truncation_rate, pace.precision_rate)
 
 

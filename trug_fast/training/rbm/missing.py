@@ -19,8 +19,8 @@ from trug_fast._common.randomness import seed_from
 from trug_fast.evaluation.likelihood import pseudo_at
 from trug_fast.kernels.rbm.gibbs import Chains, Layers
 from trug_fast.models import gibbs_sampling
+from trug_fast.models.mixed_units import VisibleUnits
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_units import VisibleUnits
 from trug_fast.training.chunks import Check, RowSource
 from trug_fast.training.gathering import column_means
 
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 def check_of(units: VisibleUnits, *, soft: bool, missing: bool) -> Check:
-    """Return what checks rows of such units: each needs a value."""
+    """Return what checks rows of such units, each of which needs a value, and gives columns."""
 
     def check(name: str, value: Any, columns: int | None = None) -> NDArray[Any]:
         rows = units.checked(name, value, columns, soft=soft, missing=missing)
@@ -40,7 +40,7 @@ def check_of(units: VisibleUnits, *, soft: bool, missing: bool) -> Check:
             if empty.any():
                 row = start + int(np.argmax(empty))
                 raise ValueError(f"{name} must have a value in each row, got none in row {row}")
-        return rows
+        return units.columns(rows)
 
     return check
 

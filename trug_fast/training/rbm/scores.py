@@ -15,7 +15,7 @@ from trug_fast.training.diagnosis import spread
 from trug_fast.training.options import Monitor
 from trug_fast.training.samplers import Sampler, TrajectoryTempering
 from trug_fast.training.settings import checked_monitor
-from trug_fast.training.units import BernoulliUnits, GaussianUnits
+from trug_fast.training.units import GaussianUnits, MixedUnits, VisibleUnits
 from trug_fast.training.weighing import Weights, mean_of
 
 from .missing import Filling
@@ -23,29 +23,30 @@ from .trajectory import Trajectory
 
 CHAINS, TEMPERATURES = 100, 1000
 WHOLE = ("ais", "log_likelihood")  # scores that need log Z, and whole rows
-SCORES = {
-    "bernoulli": ("pseudo", "reconstruction", *WHOLE),
-    "gaussian": ("reconstruction", *WHOLE),
-}
+OF_GAUSSIAN = ("reconstruction", *WHOLE)
 
 
 def scored(
     monitor: Monitor | str | None,
-    visible: BernoulliUnits | GaussianUnits,
+    visible: VisibleUnits,
     held_out: object,
     sampler: Sampler,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
-    kind, climbs = visible.kind, isinstance(sampler, TrajectoryTempering)
+    climbs, real = isinstance(sampler, TrajectoryTempering), isinstance(visible, GaussianUnits)
+    if isinstance(visible, MixedUnits):
+        real = any(isinstance(part, GaussianUnits) for part in visible.parts)
+    known = OF_GAUSSIAN if real else ("pseudo", *OF_GAUSSIAN)
     score = monitor.score if isinstance(monitor, Monitor) else monitor
-    if kind == "gaussian" and isinstance(score, str) and score == "pseudo":
+    if real and isinstance(score, str) and score == "pseudo":
         raise ValueError(
-            "monitor='pseudo' is for visible='bernoulli': Gaussian visible units have no "
-            "pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
+            "monitor='pseudo' is for visible='bernoulli', 'spin' and 'categorical': Gaussian "
+            "visible units have no pseudo-likelihood in closed form; use 'reconstruction', 'ais' "
+            "or None"
         )
     whole, missing = isinstance(score, str) and score in WHOLE, visible.missing is not None
     if missing and whole:
-        others = [repr(each) for each in SCORES[kind] if each not in WHOLE]
+        others = [repr(each) for each in known if each not in WHOLE]
         raise ValueError(
             f"monitor={score!r} needs whole rows: with missing values take {' or '.join(others)}"
         )
@@ -55,7 +56,7 @@ def scored(
             "log Z; with others take 'ais'"
         )
     usual = ("log_likelihood",) if climbs and not missing else ()
-    return checked_monitor(monitor, (*usual, *SCORES[kind]), held_out)
+    return checked_monitor(monitor, (*usual, *known), held_out)
 
 
 def scores(
@@ -73,7 +74,8 @@ def scores(
     weights : of those rows of the first set
     trajectory : what knows log Z, for "log_likelihood"
     """
-    rows = {name: spread(array) for name, array in sets.items()}
+    units = model.visible_units
+    rows = {name: units.states(spread(array)) for name, array in sets.items()}
     if callable(kind):
         if filling is not None:
             rows = {name: filling.drawn(model, v, seed) for name, v in rows.items()}
@@ -116,8 +118,8 @@ def reconstruction(
     Where values are missing, the mean error of those that are there stands for theirs.
     """
     drawn = X if filling is None else filling.drawn(model, X, seed)
-    rows = np.asarray(drawn, np.float64)
-    net = model.visible_bias + model.hidden_moments(rows).mean @ model.weights.T
+    rows = model.visible_units.columns(np.asarray(drawn, np.float64))
+    net = model.column_bias + model.column_moments(rows).mean @ model.column_weights.T
     error = rows - model.visible_units.mean(net)
     if filling is None:
         return np.asarray(-(error * error).sum(axis=1))

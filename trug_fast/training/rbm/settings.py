@@ -9,12 +9,14 @@ import numpy as np
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
+from trug_fast.models.gauge import to_zero_sum
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.visible_kinds import CATEGORICAL, CategoricalUnits, Run, Runs
 from trug_fast.training.checkpoints import State
-from trug_fast.training.options import RandomWeights
+from trug_fast.training.options import SGD, RandomWeights
 from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
-from trug_fast.training.units import BernoulliUnits
+from trug_fast.training.units import GaussianUnits, MixedUnits
 
 StaticModel = TruGRBM | BernoulliRBM
 
@@ -46,28 +48,58 @@ class RBMSettings(Settings):
         """Whether the run leaves a ladder of its models behind."""
         return isinstance(self.sampler, TrajectoryTempering)
 
+    @property
+    def runs(self) -> Runs:
+        """The kinds of the visible units."""
+        if isinstance(self.visible, MixedUnits):
+            return self.visible.runs
+        states = self.visible.n_states or 2 if isinstance(self.visible, CategoricalUnits) else 1
+        return (Run(self.visible.kind, self.n_visible // states, states),)
+
+    @property
+    def gauge(self) -> bool:
+        """Whether parameters of categorical units are kept at a sum of zero over their states."""
+        some = any(run.kind == CATEGORICAL for run in self.runs)
+        return some and getattr(self.visible, "zero_sum", False)
+
+    @property
+    def keeps_gauge(self) -> bool:
+        """Whether updates keep it by themselves (mathematics 2.12)."""
+        return isinstance(self.optimizer, SGD) and bool(self.sampler.centred)
+
+    @property
+    def learns_visible_precision(self) -> bool:
+        """Whether the precisions of the visible units move."""
+        return isinstance(self.visible, GaussianUnits) and self.visible.learn_precision
+
     def visible_precision(self) -> FloatArray:
-        """Return the precisions of Gaussian visible units, none of Bernoulli ones."""
-        if isinstance(self.visible, BernoulliUnits):
+        """Return the precisions of columns, 0 of those that are not Gaussian; or none at all."""
+        if not self.real:
             return np.empty(0, self.dtype)
-        if isinstance(self.start, RandomWeights):
-            return np.full(self.n_visible, self.visible.precision or 1.0, self.dtype)
-        return np.array(self.start.visible_precision, self.dtype)
+        if not isinstance(self.start, RandomWeights):
+            return np.array(self.start.gaussian_precision, self.dtype)
+        if isinstance(self.visible, MixedUnits):
+            return self.visible.precision.astype(self.dtype)
+        given = self.visible.precision if isinstance(self.visible, GaussianUnits) else None
+        return np.full(self.n_visible, given or 1.0, self.dtype)
 
     def weights(self, seed: int) -> FloatArray:
         """Return the weights at the start."""
         if not isinstance(self.start, RandomWeights):
-            return np.array(self.start.weights, self.dtype)
+            return np.array(self.start.column_weights, self.dtype)
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
         shape = self.n_visible, self.n_hidden
-        return generator.normal(0.0, self.start.scale or 0.0, shape).astype(self.dtype)
+        weights = generator.normal(0.0, self.start.scale or 0.0, shape).astype(self.dtype)
+        if self.gauge:
+            to_zero_sum(self.runs, weights, *map(np.zeros, shape))
+        return weights
 
     def biases(self) -> State:
         """Return the biases of the model to go on from, if there is one."""
         if isinstance(self.start, RandomWeights):
             return {}
-        names = ("visible_bias", "hidden_bias")
-        return {name: np.array(getattr(self.start, name), self.dtype) for name in names}
+        found = {"visible_bias": self.start.column_bias, "hidden_bias": self.start.hidden_bias}
+        return {name: np.array(bias, self.dtype) for name, bias in found.items()}
 
 
 def checked_start(start: StaticModel | RandomWeights | None) -> StaticModel | RandomWeights:

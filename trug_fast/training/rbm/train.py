@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
-from trug_fast._common.mapping import mapped
 from trug_fast._common.randomness import RngLike
 from trug_fast.datasets import Resampler
 from trug_fast.evaluation.ladder import Ladder
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
-from trug_fast.models.visible_units import units_of
+from trug_fast.models.visible_kinds import SPIN
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.chunks import Check, Chunks, as_rows
+from trug_fast.training.chunks import Chunks
 from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import (
@@ -40,9 +39,10 @@ from trug_fast.training.options import (
 from trug_fast.training.rates import Rate
 from trug_fast.training.samplers import CD, Sampler, as_sampler
 from trug_fast.training.settings import Rates
-from trug_fast.training.units import BernoulliUnits, GaussianUnits, HiddenLike, VisibleLike
-from trug_fast.training.weighing import Weights, as_weights, normalised, weights_identity
+from trug_fast.training.units import HiddenLike, VisibleLike
+from trug_fast.training.weighing import Weights, weights_identity
 
+from .data import checked_data
 from .defaults import (
     AVERAGE,
     BEST_TRUNCATION,
@@ -54,7 +54,8 @@ from .defaults import (
     usual_batch_size,
 )
 from .learner import RBMLearner
-from .missing import Data, check_of, require_missing
+from .missing import Data
+from .precisions import VISIBLE_RATES
 from .scores import scored
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
@@ -107,6 +108,8 @@ def train_rbm(
     X : array_like or sparse matrix, shape (rows, n_visible), Chunks or datasets.Resampler
         Training data, 0 or 1 (in [0, 1] with ``visible=BernoulliUnits(soft=True)``), or any finite
         numbers with ``visible="gaussian"``; a Resampler binarizes grey images anew for each epoch.
+        States of categorical units, whole numbers from 0, are kept as zeros and ones: a byte for
+        each state of each unit.
         An array in a file need not fit into memory: one that is mapped to memory is shuffled as a
         whole, others that give slices of rows, as those of HDF5, are taken as :class:`Chunks`.
     n_hidden : int, optional
@@ -116,13 +119,14 @@ def train_rbm(
     hidden : TruGUnits, "trug" or "bernoulli", optional
         "bernoulli" trains the ordinary RBM by the same code.  Left out, it is as in ``start``, or
         "trug".
-    visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
+    visible : BernoulliUnits, GaussianUnits, SpinUnits, CategoricalUnits, word or list, optional
         "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
         standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
         whenever they would leave no density (mathematics 4.1).  The units' precision is not
         learned.  Either kind may have ``missing="draw"``: then NaN in X and in ``validation`` is a
-        missing value; each row, and each column of X, needs a value.  Left out, it is as in
-        ``start``, or "bernoulli".
+        missing value; each row, and each column of X, needs a value.  "spin" is for -1 and 1,
+        "categorical" for states 0, 1, 2, ... (:class:`CategoricalUnits` says how many); a list has
+        the kind of each column.  Left out, it is as in ``start``, or "bernoulli".
     sampler : PCD, CD, ParallelTempering, TrajectoryTempering, "pcd", "cd", "pt" or "ptt"
         The chains of the model's side: persistent, begun at the batch for every update, or
         persistent with replicas at higher temperatures or on earlier models of the run; with the
@@ -220,7 +224,9 @@ def train_rbm(
     """
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible)
-    X, weights, data, held_out = _checked_data(X, sample_weight, validation, units.visible)
+    given = checked_data(X, sample_weight, validation, units.visible, origin)
+    X, weights, data, held_out = given[:4]
+    units = units._replace(visible=given.visible)
     chains = as_sampler(sampler)
     watched = scored(monitor, units.visible, held_out, chains)
     settings, by_data = _settings(
@@ -264,63 +270,6 @@ def train_rbm(
     return RBMFit(loop.model(), loop.history(), interrupted, ladder)
 
 
-class _Given(NamedTuple):
-    """Data as they are given, checked, without rows of weight 0 where they can be left out."""
-
-    X: Any
-    weights: Weights | None
-    data: Data  # the training data as a matrix, of the first epoch
-    held_out: Data | None
-
-
-def _checked_data(
-    X: ArrayLike | Chunks | Resampler,
-    sample_weight: ArrayLike | None,
-    validation: ArrayLike | Chunks | None,
-    visible: BernoulliUnits | GaussianUnits,
-) -> _Given:
-    """Return all data, checked."""
-    real, missing = isinstance(visible, GaussianUnits), visible.missing is not None
-    if isinstance(visible, GaussianUnits) and visible.learn_precision:
-        raise ValueError("visible: learn_precision has no effect in train_rbm, only in train_trbm")
-    if visible.corruption:
-        raise ValueError("visible: corruption has no effect in train_rbm, only in train_trbm")
-    soft = isinstance(visible, BernoulliUnits) and visible.soft
-    check = check_of(units_of(np.ones(1) if real else None), soft=soft, missing=missing)
-    data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
-    weights = as_weights(sample_weight, data.shape[0])
-    if weights is not None:
-        X, weights, data = _without_zeros(X, weights, data, check)
-    held_out = None
-    if validation is not None:
-        held_out = as_rows("validation", validation, check, data.shape[1])
-    if missing:
-        require_missing(data, held_out)
-    return _Given(X, weights, data, held_out)
-
-
-def _without_zeros(
-    X: Any, weights: Weights, data: Data, check: Check
-) -> tuple[Any, Weights | None, Data]:
-    """Leave out rows of weight 0, where the data are in memory; make the weights 1 on average."""
-    kept = weights > 0
-    if not kept.all() and hasattr(X, "tocsr"):
-        data, weights = as_rows("X", X.tocsr()[kept], check), weights[kept]
-    elif not kept.all() and isinstance(data, np.ndarray) and mapped(data) is None:
-        data, weights = data[kept], weights[kept]
-        if isinstance(X, Resampler):
-            X = Resampler(X.intensities[kept], X.seed)
-            data = X.epoch(0)
-    if (weights == weights[0]).all():
-        return X, None, data
-    if not diagnosis.spread(weights).any():
-        raise ValueError(
-            "sample_weight is 0 for all of the rows that are scored, up to 1,000 of the data: "
-            "leave rows of weight 0 out"
-        )
-    return X, normalised(weights), data
-
-
 def _settings(
     data: Data,
     weights: Weights | None,
@@ -337,6 +286,8 @@ def _settings(
     ends = checked_truncation(truncation, units.hidden, origin, BEST_TRUNCATION)
     if not isinstance(origin, RandomWeights):
         require_agreement(origin, data.shape[1], units)
+        if getattr(units.visible, "zero_sum", False):
+            origin = origin.zero_sum()
     size = usual_batch_size(data.shape[0]) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
     if isinstance(sampler, CD):
@@ -357,6 +308,11 @@ def _settings(
         dtype=dtype,
         start=origin,
     )
+    if settings.climbs and settings.learns_visible_precision:
+        raise ValueError(
+            "visible: learn_precision does not go with TrajectoryTempering, whose rungs have the "
+            "same visible precisions"
+        )
     by_data = ByData.of(data, settings.shape(), weights)
     if isinstance(origin, RandomWeights) and origin.scale is None:
         settings = replace(settings, start=RandomWeights(by_data.scale))
@@ -373,9 +329,15 @@ def _rates(
     """Return the rates of a run, those that are not given by the optimizer and the data."""
     name = settings.optimizer.name
     if learning_rate is None:
-        learning_rate = by_data.learning_rate(name, real=settings.real)
+        spins = any(run.kind == SPIN for run in settings.runs)
+        learning_rate = by_data.learning_rate(name, real=settings.real, spins=spins)
         if settings.climbs:  # rungs cost time, and chains must follow the model
             learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(
-        learning_rate, truncation_rate, TRUNCATION_RATES[name], PRECISION_RATES[name], epochs
+        learning_rate,
+        truncation_rate,
+        TRUNCATION_RATES[name],
+        PRECISION_RATES[name],
+        epochs,
+        VISIBLE_RATES[name],
     )

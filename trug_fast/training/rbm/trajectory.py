@@ -51,12 +51,12 @@ class Trajectory:
     def __init__(self, sampler: TrajectoryTempering, base: RBM, chains: int, seed: int) -> None:
         self._sampler, self._seed = sampler, seed_from(seed, "trajectory")
         self.ladder = Ladder(base, 2 * -(-chains // 2), self._seed)
-        visible = np.zeros((chains, base.n_visible), base.dtype)
+        visible = np.zeros((chains, base.n_columns), base.dtype)
         self.chains = gibbs.Chains.new(visible, base.n_hidden)
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
         self.recent = np.ones(1)  # running mean of the acceptance
-        self._work = work(chains, base.n_visible, base.n_hidden)
+        self._work = work(chains, base.n_columns, base.n_hidden)
         self._look(self.ladder.run(self._draws))
 
     @property

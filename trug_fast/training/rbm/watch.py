@@ -40,13 +40,16 @@ class RBMWatch(ContrastiveWatch):
     def each(self, model: Any) -> NDArray[np.float64]:
         """Return the score of each row."""
         score = scores.reconstruction if self.real else scores.pseudo
-        return score(model, self.rows, self.learner.seed, self.learner.filling)
+        rows = self.learner.visible_units.states(self.rows)
+        return score(model, rows, self.learner.seed, self.learner.filling)
 
     def blind(self) -> float:
         """Return minus the score of a model that knows nothing, about."""
         if not self.real:
-            return self.columns.mean.size * math.log(2)
-        return float((self.columns.deviation**2 + 1 / self.learner.visible_precision).sum())
+            return float(self.learner.visible_units.log_norm(np.zeros(self.columns.mean.size)))
+        precision = self.learner.visible_precision
+        own = np.divide(1, precision, out=np.zeros_like(precision), where=precision > 0)
+        return float((self.columns.deviation**2 + own).sum())
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
         """Return the score of each set of data that the run records."""
@@ -60,6 +63,10 @@ class RBMWatch(ContrastiveWatch):
             self.weights,
             learner.trajectory,
         )
+
+    def _standardise(self) -> str | None:
+        real = self.learner.visible_precision > 0
+        return diagnosis.off_scale(self.name, self.frames()[:, real]) if self.real else None
 
     def beside(self) -> tuple[str, ...]:
         """Return what ``measure`` says beside the scores."""
@@ -90,8 +97,10 @@ def optimistic(
     A ladder knows the modes that some chain has seen.  Annealing back from the data knows no more,
     but what it misses makes log-likelihoods too low.
     """
+    units = model.visible_units
+    rows = units.states(rows)
     some = np.asarray(rows[:: max(1, len(rows) // ROWS)], np.float64)
-    if model.visible_precision is None:
+    if model.visible == "bernoulli":
         some = binarize(some, "sample", rng=seed).astype(
             np.float64
         )  # of soft pixels a draw; others stay

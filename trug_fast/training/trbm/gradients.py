@@ -101,11 +101,11 @@ def estimate(
     result["hidden_offset"] = mean_of(seen.state, weights)
     if units:
         result |= _units(layers, seen.net, delta, phase, weights)
-    if layers.visible_precision.size:
+    if layers.visible_kinds.precision.size:
         squares, each = chains.visible_mean**2 - seen.visible**2, 1.0
         if weights is not None:
             squares, each = squares * weights[:, None], weights.mean()
-        own_noise = each / layers.visible_precision
+        own_noise = each / layers.visible_kinds.precision
         result["visible_precision"] = 0.5 * (squares.mean(axis=0) + own_noise)
     return result
 

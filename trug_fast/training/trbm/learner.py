@@ -15,6 +15,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
@@ -25,7 +26,7 @@ from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.settings import Pace
-from trug_fast.training.unit_parameters import UnitParameters
+from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 
 from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
@@ -34,7 +35,6 @@ from .start import initial_parameters, mean_frame
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
-LOG_PRECISION = 9.2  # of visible units stays between 1e-4 and 1e4
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
@@ -51,6 +51,7 @@ class TRBMLearner:
             data = self._corrupted(first, -1)
         self.own = initial_parameters(settings, data, self.units, seed)
         self.visible_precision = self.own.pop("visible_precision")
+        self.visible_kinds = one_kind(settings.n_visible, self.visible_precision)
         self.units.keep_normalizable(self.own["weights"], self.visible_precision)
         self.log_visible_precision = np.log(self.visible_precision)
         self.offsets = self._offsets(data)
@@ -101,7 +102,7 @@ class TRBMLearner:
                 own["visible_bias"][None],
                 own["hidden_bias"][None],
                 *self.units.layer(),
-                self.visible_precision,
+                self.visible_kinds,
             ),
             own["initial_visible_bias"],
             own["initial_hidden_bias"],

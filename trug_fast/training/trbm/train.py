@@ -24,7 +24,7 @@ from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import checked_monitor
-from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike
+from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain
 from trug_fast.training.weighing import as_weights, normalised, weights_identity
 
 from .learner import TRBMLearner
@@ -154,7 +154,7 @@ def train_trbm(
     """
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible, UNITS)
-    kind = units.visible
+    kind = plain("train_trbm", units.visible)
     real = isinstance(kind, GaussianUnits)
     data, held_out = _checked_data(sequences, sample_weight, validation, real)
     watched = checked_monitor(monitor, ("prediction",), held_out)

@@ -1,0 +1,201 @@
+"""Kinds of visible units as they are named: words, values, and one for each column of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common import checks
+
+BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN = "bernoulli", "spin", "categorical", "gaussian"
+MIXED = "mixed"  # more than one kind, or categorical units of different numbers of states
+KINDS = (BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN)
+MOST_STATES = 2**15
+
+
+@dataclass(frozen=True)
+class SpinUnits:
+    """Visible units of -1 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> model = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0, visible="spin")
+    >>> model.free_energy([[1, -1]]).round(4)
+    array([-2.1269])
+    """
+
+    kind: ClassVar[Literal["spin"]] = "spin"
+    missing: ClassVar[None] = None
+    corruption: ClassVar[float] = 0.0
+
+
+@dataclass(frozen=True)
+class CategoricalUnits:
+    """Visible units of several states, 0 to ``n_states - 1``: Potts units.
+
+    Parameters
+    ----------
+    n_states : int, optional
+        Of each unit, 2 or more.  By default, in training, the largest in X plus one.
+    zero_sum : bool
+        Keep weights and biases of each unit at a sum of zero over its states while training: adding
+        a constant would change nothing (mathematics 2.12), but penalties and pictures would see it.
+        Of models no choice: :meth:`TruGRBM.zero_sum`.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> X = np.random.default_rng(0).integers(0, 3, (200, 4))
+    >>> fit = tf.train_rbm(X, 2, visible=tf.CategoricalUnits(n_states=3), epochs=1, rng=0)
+    >>> fit.model.weights.shape
+    (4, 3, 2)
+    """
+
+    kind: ClassVar[Literal["categorical"]] = "categorical"
+    missing: ClassVar[None] = None
+    corruption: ClassVar[float] = 0.0
+    n_states: int | None = None
+    zero_sum: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if self.n_states is not None:
+            object.__setattr__(self, "n_states", checked_states_number(self.n_states))
+        object.__setattr__(self, "zero_sum", checks.flag("zero_sum", self.zero_sum))
+
+
+class Run(NamedTuple):
+    """Neighbouring sites of one kind.  A site is what data have a column for."""
+
+    kind: str
+    sites: int
+    states: int  # of a categorical site, each of which is a column to the kernels; else 1
+
+    @property
+    def columns(self) -> int:
+        """How many columns of the kernels these sites take."""
+        return self.sites * self.states
+
+
+Runs = tuple[Run, ...]
+
+
+def checked_states_number(value: object) -> int:
+    """Return a number of states."""
+    found = checks.count("n_states", value, least=2)
+    if found > MOST_STATES:
+        raise ValueError(f"n_states must be at most {MOST_STATES}, got {found}")
+    return found
+
+
+def kind_of(runs: Runs) -> str:
+    """Return the word for visible units of these runs."""
+    return runs[0].kind if len(runs) == 1 else MIXED
+
+
+def n_sites(runs: Runs) -> int:
+    """Return the number of sites."""
+    return sum(run.sites for run in runs)
+
+
+def n_columns(runs: Runs) -> int:
+    """Return the number of columns of the kernels."""
+    return sum(run.columns for run in runs)
+
+
+def of_each(name: str, values: Sequence[Any]) -> Runs:
+    """Return the runs of a sequence of one kind a site, each a word or a value with a kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the site of what is no kind, or has no number of states.
+    """
+    found: list[tuple[str, int]] = []
+    for site, value in enumerate(values):
+        kind = getattr(value, "kind", value)
+        if not isinstance(kind, str) or kind not in KINDS:
+            words = ", ".join(map(repr, (BERNOULLI, SPIN, GAUSSIAN)))
+            raise ValueError(
+                f"{name} must have one of {words} or CategoricalUnits(n_states) for each column, "
+                f"got {value!r} for column {site}"
+            )
+        states = 1
+        if kind == CATEGORICAL:
+            if getattr(value, "n_states", None) is None:
+                raise ValueError(
+                    f"{name} must say how many states column {site} has, by "
+                    f"CategoricalUnits(n_states), got {value!r}"
+                )
+            states = int(value.n_states)
+        found.append((kind, states))
+    if not found:
+        raise ValueError(f"{name} must have a kind for each column, got none")
+    return tuple(Run(kind, len(list(group)), states) for (kind, states), group in groupby(found))
+
+
+def chosen(runs: Runs, mask: NDArray[np.bool_]) -> Runs:
+    """Return the runs of the sites that a mask chooses."""
+    if len(runs) == 1:
+        return (runs[0]._replace(sites=int(mask.sum())),)
+    each = [(run.kind, run.states) for run in runs for _ in range(run.sites)]
+    kept = [key for key, stays in zip(each, mask, strict=True) if stays]
+    return tuple(Run(kind, len(list(group)), states) for (kind, states), group in groupby(kept))
+
+
+def columns_mask(runs: Runs, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which columns belong to the sites that a mask chooses."""
+    return np.repeat(mask, states_each(runs))
+
+
+def states_each(runs: Runs) -> NDArray[np.int64]:
+    """Return how many columns each site takes."""
+    return np.repeat([run.states for run in runs], [run.sites for run in runs])
+
+
+def gaussian_columns(runs: Runs) -> NDArray[np.bool_]:
+    """Return which columns are Gaussian units."""
+    return np.repeat([run.kind == GAUSSIAN for run in runs], [run.columns for run in runs])
+
+
+def to_file(runs: Runs) -> dict[str, NDArray[Any]]:
+    """Return runs as arrays of a file; none where the parameters tell."""
+    if kind_of(runs) in (BERNOULLI, GAUSSIAN):
+        return {}
+    sizes = np.array([run[1:] for run in runs], np.int64)
+    return {"visible": np.array([run.kind for run in runs]), "visible_sizes": sizes}
+
+
+IN_FILES = ("visible", "visible_sizes")
+
+
+def from_file(found: dict[str, NDArray[Any]]) -> Runs | None:
+    """Return the runs that such arrays, taken out of what was found, stand for.
+
+    Raises
+    ------
+    ValueError
+        If they stand for none.
+    """
+    kinds, sizes = (found.pop(name, None) for name in IN_FILES)
+    if kinds is None and sizes is None:
+        return None
+    if kinds is None or sizes is None or kinds.ndim != 1 or sizes.shape != (kinds.size, 2):
+        raise ValueError("visible and visible_sizes must fit together")
+    runs = tuple(
+        Run(str(kind), int(sites), int(states))
+        for kind, (sites, states) in zip(kinds, sizes, strict=True)
+    )
+    sound = all(
+        run.kind in KINDS and run.sites > 0 and (run.states > 1) == (run.kind == CATEGORICAL)
+        for run in runs
+    )
+    if not runs or not sound:
+        raise ValueError(f"visible must have kinds of units, and visible_sizes theirs, got {runs}")
+    return runs

@@ -1,0 +1,161 @@
+"""What an RBM is trained on, checked, as columns that kernels see.
+
+Tested in tests/training/rbm/test_train.py, test_weights.py and test_kinds.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trug_fast._common import checks
+from trug_fast._common.mapping import blocks, mapped
+from trug_fast.datasets import Resampler
+from trug_fast.models.mixed_units import VisibleUnits, units_of
+from trug_fast.models.rbm import RBM
+from trug_fast.models.visible_kinds import (
+    BERNOULLI,
+    GAUSSIAN,
+    CategoricalUnits,
+    Run,
+    checked_states_number,
+    n_sites,
+)
+from trug_fast.training import diagnosis
+from trug_fast.training.chunks import Check, Chunks, as_rows
+from trug_fast.training.units import BernoulliUnits, GaussianUnits, MixedUnits
+from trug_fast.training.units import VisibleUnits as Choice
+from trug_fast.training.weighing import Weights, as_weights, normalised
+
+from .missing import Data, check_of, require_missing
+
+
+class GivenData(NamedTuple):
+    """Data as they are given, checked, without rows of weight 0 where they can be left out."""
+
+    X: Any
+    weights: Weights | None
+    data: Data  # the training data as a matrix of columns, of the first epoch
+    held_out: Data | None
+    visible: Choice  # with the numbers of states
+
+
+def checked_data(
+    X: ArrayLike | Chunks | Resampler,
+    sample_weight: ArrayLike | None,
+    validation: ArrayLike | Chunks | None,
+    visible: Choice,
+    start: object = None,
+) -> GivenData:
+    """Return all data, checked."""
+    missing = visible.missing is not None
+    if visible.corruption:
+        raise ValueError("visible: corruption has no effect in train_rbm, only in train_trbm")
+    soft = isinstance(visible, BernoulliUnits) and visible.soft
+    visible, units = _known(X, visible, start)
+    check = check_of(units, soft=soft, missing=missing)
+    data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
+    weights = as_weights(sample_weight, data.shape[0])
+    if weights is not None:
+        X, weights, data = _without_zeros(X, weights, data, check)
+    held_out = None
+    if validation is not None:
+        held_out = as_rows("validation", validation, check, _width(data, units))
+    if missing:
+        require_missing(data, held_out)
+    return GivenData(X, weights, data, held_out, visible)
+
+
+def _width(data: Data, units: VisibleUnits) -> int:
+    """Return how many columns data have, which need not be those of kernels."""
+    return data.shape[1] if units.name in (BERNOULLI, GAUSSIAN) else n_sites(units.runs)
+
+
+def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits]:
+    """Return the kinds of units with numbers of states, and what checks data for them."""
+    if isinstance(visible, BernoulliUnits | GaussianUnits):
+        return visible, units_of((Run(visible.kind, 1, 1),))
+    if isinstance(X, Resampler):
+        raise ValueError(f"X: a Resampler is for visible='bernoulli', got {visible}")
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(f"X must be a matrix (rows, columns), got shape {tuple(shape)}")
+    sites = int(shape[1])
+    if isinstance(visible, MixedUnits):
+        if len(visible.parts) != sites:
+            raise ValueError(
+                f"visible must have a kind for each of the {sites} columns of X, got "
+                f"{len(visible.parts)}"
+            )
+        visible = _alike(_counted(X, visible))
+    if isinstance(visible, MixedUnits):
+        return visible, units_of(visible.runs)
+    if isinstance(visible, BernoulliUnits | GaussianUnits):
+        return visible, units_of((Run(visible.kind, sites, 1),))
+    states = 1
+    if isinstance(visible, CategoricalUnits):
+        if visible.n_states is None and isinstance(start, RBM) and start.n_states:
+            visible = replace(visible, n_states=start.n_states)
+        if visible.n_states is None:
+            visible = replace(visible, n_states=int(_most(X).max()) + 1)
+        states = checked_states_number(visible.n_states)
+    return visible, units_of((Run(visible.kind, sites, states),))
+
+
+def _alike(visible: MixedUnits) -> Choice:
+    """Return one choice where all units have the same."""
+    return visible.parts[0] if len(set(visible.parts)) == 1 else visible
+
+
+def _counted(X: Any, visible: MixedUnits) -> MixedUnits:
+    """Return kinds of units of which all categorical ones know their number of states."""
+    open_ = [
+        column
+        for column, part in enumerate(visible.parts)
+        if isinstance(part, CategoricalUnits) and part.n_states is None
+    ]
+    if not open_:
+        return visible
+    most, parts = _most(X, open_), list(visible.parts)
+    for column, last in zip(open_, most, strict=True):
+        states = checked_states_number(max(2, int(last) + 1))
+        parts[column] = replace(cast(CategoricalUnits, parts[column]), n_states=states)
+    return MixedUnits(tuple(parts))
+
+
+def _most(X: Any, columns: list[int] | None = None) -> Any:
+    """Return the largest number in each column of data, or in some."""
+    if isinstance(X, Chunks) or hasattr(X, "tocsr"):
+        raise ValueError(
+            "visible must say n_states for data that are sparse or come in chunks: "
+            "CategoricalUnits(n_states=...)"
+        )
+    array = checks.matrix("X", X)
+    rows = array if columns is None else array[:, columns]
+    most = np.max([part.max(axis=0) for _, part in blocks(rows)], axis=0)
+    return np.maximum(most, 1)
+
+
+def _without_zeros(
+    X: Any, weights: Weights, data: Data, check: Check
+) -> tuple[Any, Weights | None, Data]:
+    """Leave out rows of weight 0, where the data are in memory; make the weights 1 on average."""
+    kept = weights > 0
+    if not kept.all() and hasattr(X, "tocsr"):
+        data, weights = as_rows("X", X.tocsr()[kept], check), weights[kept]
+    elif not kept.all() and isinstance(data, np.ndarray) and mapped(data) is None:
+        data, weights = data[kept], weights[kept]
+        if isinstance(X, Resampler):
+            X = Resampler(X.intensities[kept], X.seed)
+            data = X.epoch(0)
+    if (weights == weights[0]).all():
+        return X, None, data
+    if not diagnosis.spread(weights).any():
+        raise ValueError(
+            "sample_weight is 0 for all of the rows that are scored, up to 1,000 of the data: "
+            "leave rows of weight 0 out"
+        )
+    return X, normalised(weights), data
