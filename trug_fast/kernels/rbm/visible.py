@@ -59,10 +59,15 @@ def visible_kinds(spans: Sequence[Sequence[int]], precision: Any) -> VisibleKind
     precision : (columns,) if some are Gaussian, else (0,); its memory is shared
     """
     found = np.array(spans, np.int64).reshape(-1, 4)
-    for kind, subject in ((SPIN, SPINS), (CATEGORICAL, CATEGORIES)):
-        if (found[:, KIND] == kind).any():
-            want(subject)
+    want_kinds(found)
     return VisibleKinds(found, precision, _cuts(found))
+
+
+def want_kinds(spans: np.ndarray) -> None:
+    """Have the kernels of these kinds compiled: also where a process was sent them ready-made."""
+    for kind, subject in ((SPIN, SPINS), (CATEGORICAL, CATEGORIES)):
+        if (spans[:, KIND] == kind).any():
+            want(subject)
 
 
 def one_kind(columns: int, precision: Any) -> VisibleKinds:
