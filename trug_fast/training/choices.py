@@ -17,7 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from trug_fast.models.truncation import Truncation
 
-from .options import SGD, Adam, Monitor, RandomWeights, RMSprop
+from .options import PENALTIES, SGD, Adam, Monitor, RandomWeights, RMSprop
 from .rbm.train import train_rbm
 from .samplers import CD, PCD, ParallelTempering, TrajectoryTempering
 from .tggm.options import HoldOut, MeanField, Noise, RateSearch
@@ -139,7 +139,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
             {"learn": "learn_noise", "variance": "noise_variance"},
             word="kind",
         ),
-        replace(OPTIMIZER, without=("average",)),
+        replace(OPTIMIZER, without=("average", *PENALTIES[1:])),
         MONITOR,
         Group("validation", {"": HoldOut}, {"fraction": "validation"}),
         Group("learning_rate", {"": RateSearch}, {"rates": "search"}, itself=True),
