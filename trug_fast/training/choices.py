@@ -218,7 +218,7 @@ def _of_group(group: Group, name: str, words: list[str]) -> Choice:
 def arguments_of(train: Train, flat: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of a training that flat choices stand for.
 
-    Lists, which files have, become tuples; a mapping under ``truncation`` becomes a Truncation.
+    Lists, which files have, become tuples, also as rates of matrices; a mapping under ``truncation`` becomes a Truncation.
 
     Raises
     ------
@@ -259,6 +259,8 @@ def default_word(train: Train, group: Group) -> str:
 def _plain(name: str, value: Any) -> Any:
     if name == "truncation" and isinstance(value, dict):
         return Truncation(**value)
+    if isinstance(value, dict) and name in PENALTIES:
+        return {matrix: _plain("", rate) for matrix, rate in value.items()}
     if isinstance(value, list):
         return tuple(_plain("", each) for each in value)
     return value
