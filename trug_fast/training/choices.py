@@ -218,7 +218,8 @@ def _of_group(group: Group, name: str, words: list[str]) -> Choice:
 def arguments_of(train: Train, flat: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of a training that flat choices stand for.
 
-    Lists, which files have, become tuples, also as rates of matrices; a mapping under ``truncation`` becomes a Truncation.
+    Lists, which files have, become tuples; a mapping under ``truncation`` becomes a Truncation,
+    one under a penalty has rates of matrices.
 
     Raises
     ------

@@ -146,8 +146,7 @@ class RegressionLearner:
 
     def _train_epoch(self, data: Examples, rows: NDArray[np.int64], pace: RegressionPace) -> None:
         """Take one step for each batch of these rows."""
-        decay: Any = self.settings.optimizer.weight_decay  # a number, as settings.py checks
-        rule = self._optimizer.rule(pace.learning_rate, decay)
+        rule = self._optimizer.rule(pace.learning_rate, self.settings.weight_decay)
         speed = epoch.EpochPace(rule, pace.truncation_rate, self.steps)
         size = min(self.settings.batch_size, rows.size)
         given = regression.WeightedRows(*data)

@@ -89,6 +89,11 @@ class RegressionSettings:
                 )
 
     @property
+    def weight_decay(self) -> float:
+        """Factor of the L2 penalty: a number, as was checked."""
+        return float(self.optimizer.weight_decay)  # type: ignore[arg-type]
+
+    @property
     def hidden_variance(self) -> float:
         """Variance of the hidden units where they do not have that of the targets."""
         return self.noise.hidden_variance or HIDDEN_VARIANCE
