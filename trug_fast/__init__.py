@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
     from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
     from .training.tggm.train import TGGMFit, train_tggm
+    from .training.trbm.cross_validation import CrossValidation, cross_validate
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm
     from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
@@ -49,6 +50,7 @@ __all__ = [
     "CD",
     "Checkpoint",
     "Chunks",
+    "CrossValidation",
     "EpochEnd",
     "EpochLog",
     "Forecast",
@@ -83,6 +85,7 @@ __all__ = [
     "TruGUnits",
     "Truncation",
     "computing",
+    "cross_validate",
     "datasets",
     "estimators",
     "exact",
@@ -112,6 +115,7 @@ _HOMES = {
     "CD": "training.samplers",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
+    "CrossValidation": "training.trbm.cross_validation",
     "EpochEnd": "training.epochs",
     "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
@@ -146,6 +150,7 @@ _HOMES = {
     "TruGUnits": "training.units",
     "Truncation": "models.truncation",
     "computing": "_common.threads",
+    "cross_validate": "training.trbm.cross_validation",
     "datasets": "datasets",
     "estimators": "estimators",
     "exact": "evaluation.exact",
