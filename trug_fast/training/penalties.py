@@ -135,7 +135,8 @@ class Shrinking:
 
     def parameters(self, found: State) -> State:
         """Return parameters whose weights are zero where they were."""
-        return found | {name: found[name] * kept for name, kept in self.kept.items()}
+        kept = {name: np.where(one > 0, found[name], 0 * one) for name, one in self.kept.items()}
+        return found | kept
 
     def for_kernels(self, name: str, dtype: Any) -> tuple[FloatArray, NDArray[np.int64]]:
         """Return what is kept of a matrix, and its sites; nothing if it is not shrunk."""
