@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
     from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
     from .training.tggm.train import TGGMFit, train_tggm
+    from .training.trbm.cross_validation import CrossValidation, cross_validate
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm
     from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
@@ -60,6 +61,7 @@ __all__ = [
     "Checkpoint",
     "Chunks",
     "CorrelationAgreement",
+    "CrossValidation",
     "EpochEnd",
     "EpochLog",
     "Forecast",
@@ -96,6 +98,7 @@ __all__ = [
     "Truncation",
     "compare_correlations",
     "computing",
+    "cross_validate",
     "datasets",
     "estimators",
     "exact",
@@ -133,6 +136,7 @@ _HOMES = {
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
     "CorrelationAgreement": "evaluation.correlations",
+    "CrossValidation": "training.trbm.cross_validation",
     "EpochEnd": "training.epochs",
     "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
@@ -169,6 +173,7 @@ _HOMES = {
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
     "computing": "_common.threads",
+    "cross_validate": "training.trbm.cross_validation",
     "datasets": "datasets",
     "estimators": "estimators",
     "exact": "evaluation.exact",

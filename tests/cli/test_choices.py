@@ -59,6 +59,14 @@ def test_help_prints_defaults(words, default, capsys):
     assert re.search(default, help_of(capsys, *words))
 
 
+def test_penalties_are_typed_for_all_matrices_or_some():
+    assert choices.penalty("0.1") == 0.1 and choices.penalty("0.001:0.1") == (0.001, 0.1)
+    named = choices.penalty("hidden-to-hidden=0.001:0.1,weights=0.2")
+    assert named == {"hidden_to_hidden": (0.001, 0.1), "weights": 0.2}
+    with pytest.raises(ValueError):
+        choices.penalty("weights=0.1,0.2")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -73,6 +81,11 @@ def test_help_prints_defaults(words, default, capsys):
         ("rbm --learn shared", "--learn needs --truncation"),
         ("rbm --truncation relu --learn shared", "learning needs finite ends"),
         ("rbm --checkpoint-every 5", "--checkpoint-every needs --checkpoint"),
+        (
+            "rbm --l1 hidden_to_hidden=0.1",
+            "l1 is for weights; this model has no 'hidden_to_hidden'",
+        ),
+        ("rbm --l1 -1", "l1 must be at least 0"),
         ("rbm --patience 3", "--patience needs --validation"),
         ("rbm --data caltech --soft", "--soft is for grey images"),
         ("rbm --score none --every 2", "every has no effect without scores"),

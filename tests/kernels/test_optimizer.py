@@ -45,7 +45,7 @@ def test_matrix_update_equals_vector_update_and_decays_weights():
     rng = np.random.default_rng(1)
     for shape in ((3, 5), (100, 7)):  # fewer rows than tiles, and more
         weights, gradient = rng.normal(size=shape), rng.normal(size=shape)
-        rule = Steps(SGD(momentum=0.5, weight_decay=0.01)).rule(0.1, decays=True)
+        rule = Steps(SGD(momentum=0.5)).rule(0.1, 0.01)
         first, second = np.ones(shape), np.zeros(shape)
         expected = weights + 0.5 + 0.1 * (gradient - 0.01 * weights)
         kernels.update_weights(rule, weights, gradient, first, second)

@@ -35,6 +35,10 @@ def test_flat_choices_become_values():
         "start": tf.RandomWeights(0.01),
         "learning_rate": (0.1, 0.01),
     }
+    named = {"weight_decay": {"weights": [0.1, 0.01]}, "l1": [0.1, 0.2]}
+    assert arguments_of(tf.train_rbm, named) == {
+        "optimizer": tf.SGD(weight_decay={"weights": (0.1, 0.01)}, l1=(0.1, 0.2))
+    }
     assert arguments_of(tf.train_rbm, {"score": "none"}) == {"monitor": None}
     assert arguments_of(tf.train_trbm, {"begin": "data", "start_order": 1}) == {
         "sampler": tf.SequenceCD(begin="data"),

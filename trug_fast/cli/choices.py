@@ -152,6 +152,8 @@ def _reader(hint: Any) -> dict[str, Any]:
     origins = [typing.get_origin(kind) for kind in kinds]
     if bool in kinds:
         return {"action": argparse.BooleanOptionalAction}
+    if collections.abc.Mapping in origins:  # a rate, or rates by the names of matrices
+        return {"type": penalty, "metavar": "START[:END]|MATRIX=START[:END],..."}
     if collections.abc.Sequence in origins:  # of rates
         return {"type": pair_of(float), "nargs": "+", "metavar": "RATE"}
     if collections.abc.Callable in origins and float in kinds:  # a rate
@@ -180,6 +182,15 @@ def pair_of(kind: Callable[[str], Any]) -> Callable[[str], Any]:
         return parts[0] if len(parts) == 1 else parts
 
     return read
+
+
+def penalty(text: str) -> Any:
+    """Read START[:END], or several with the names of their matrices."""
+    read = pair_of(float)
+    if "=" not in text:
+        return read(text)
+    parts = [part.partition("=") for part in text.split(",")]
+    return {name.strip().replace("-", "_"): read(rate) for name, _, rate in parts}
 
 
 def numbers(text: str) -> Any:

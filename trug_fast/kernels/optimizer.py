@@ -62,7 +62,7 @@ def apply_rule(rule, parameter, gradient, first, second):
 
 
 @scalar
-def _strips(matrix):
+def strips_of(matrix):
     """Return into how many strips a matrix is cut: for a small one, threads cost 2 us of 4."""
     return STRIPS if matrix.size > SMALL else 1
 
@@ -77,7 +77,7 @@ def _update_strip(index, strips, rule, weights, gradient, first, second):
 @linked
 def update_weights(rule, weights, gradient, first, second):
     """Take one optimizer step with all weights."""
-    strips = _strips(weights)
+    strips = strips_of(weights)
     each(_update_strip, strips, (strips, rule, weights, gradient, first, second))
 
 

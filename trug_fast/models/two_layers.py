@@ -22,6 +22,7 @@ from .fields import Model
 from .hidden_units import BernoulliHidden, HiddenLayer, TruGHidden
 from .mixed_units import VisibleUnits, units_of, usual_runs
 from .scaling import Scaling
+from .sparsity import Sparsity, sparsity_of
 
 Self = TypeVar("Self", bound="TwoLayers")
 Other = TypeVar("Other", bound="TwoLayers")
@@ -98,6 +99,39 @@ class TwoLayers(Model):
         if chosen is not None and columns is not None:
             columns = tuple(compress(columns, chosen))
         return model.with_scaling(scaling).with_columns(columns)
+
+    def sparsity(self, matrix: str = "weights") -> Sparsity:
+        """Return how sparse the connections of each hidden unit are.
+
+        Parameters
+        ----------
+        matrix : str
+            Name of a matrix of weights; of those of a temporal model other than ``weights`` the
+            units are those that it acts on, such as the visible ones of ``visible_to_visible``.
+
+        Returns
+        -------
+        Sparsity
+            Named tuple of arrays of shape (units,): ``norm`` of the unit's weights,
+            ``participation``, the number of weights that matter, which is that of all that are not
+            zero if they are alike (mathematics 2.14; 0 of a unit without any), and ``zeros``,
+            the share of weights that are exactly zero.
+
+        Raises
+        ------
+        ValueError
+            If the model has no such matrix.
+
+        Examples
+        --------
+        >>> import trug_fast as tf
+        >>> model = tf.BernoulliRBM([[2.0, 1.0], [0.0, 1.0], [0.0, 1.0]], 0.0, 0.0)
+        >>> model.sparsity().participation
+        array([1., 3.])
+        """
+        matrices = tuple(name for name in self.names if np.ndim(getattr(self, name)) > 1)
+        values = getattr(self, checks.choice("matrix", matrix, matrices))
+        return sparsity_of(values if matrix == "weights" else values.T)
 
     @property
     def n_visible(self) -> int:

@@ -46,6 +46,7 @@ class CategoricalUnits:
     zero_sum : bool
         Keep weights and biases of each unit at a sum of zero over its states while training: adding
         a constant would change nothing (mathematics 2.12), but penalties and pictures would see it.
+        Not beside ``l1`` and ``l1_squared``, which choose the constants that give most zeros.
         Of models no choice: :meth:`TruGRBM.zero_sum`.
 
     Examples

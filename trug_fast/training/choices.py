@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from trug_fast.models.truncation import Truncation
 from trug_fast.models.visible_kinds import CategoricalUnits, SpinUnits
 
-from .options import SGD, Adam, Monitor, RandomWeights, RMSprop
+from .options import PENALTIES, SGD, Adam, Monitor, RandomWeights, RMSprop
 from .rbm.train import train_rbm
 from .samplers import CD, PCD, ParallelTempering, TrajectoryTempering
 from .tggm.options import HoldOut, MeanField, Noise, RateSearch
@@ -144,7 +144,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
             {"learn": "learn_noise", "variance": "noise_variance"},
             word="kind",
         ),
-        replace(OPTIMIZER, without=("average",)),
+        replace(OPTIMIZER, without=("average", *PENALTIES[1:])),
         MONITOR,
         Group("validation", {"": HoldOut}, {"fraction": "validation"}),
         Group("learning_rate", {"": RateSearch}, {"rates": "search"}, itself=True),
@@ -223,7 +223,8 @@ def _of_group(group: Group, name: str, words: list[str]) -> Choice:
 def arguments_of(train: Train, flat: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of a training that flat choices stand for.
 
-    Lists, which files have, become tuples; a mapping under ``truncation`` becomes a Truncation.
+    Lists, which files have, become tuples; a mapping under ``truncation`` becomes a Truncation,
+    one under a penalty has rates of matrices.
 
     Raises
     ------
@@ -264,6 +265,8 @@ def default_word(train: Train, group: Group) -> str:
 def _plain(name: str, value: Any) -> Any:
     if name == "truncation" and isinstance(value, dict):
         return Truncation(**value)
+    if isinstance(value, dict) and name in PENALTIES:
+        return {matrix: _plain("", rate) for matrix, rate in value.items()}
     if isinstance(value, list):
         return tuple(_plain("", each) for each in value)
     return value

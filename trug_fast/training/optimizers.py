@@ -52,9 +52,9 @@ class Steps:
             arrays[f"first.{name}"], arrays[f"second.{name}"] = first, second
         return arrays
 
-    def rule(self, rate: float, *, decays: bool = False) -> kernels.Rule:
-        """Return the present step as the kernels take it, with weight decay if so said."""
-        kind, weight_decay = self.optimizer.name, self.optimizer.weight_decay if decays else 0.0
+    def rule(self, rate: float, weight_decay: float = 0.0) -> kernels.Rule:
+        """Return the present step as the kernels take it."""
+        kind = self.optimizer.name
         return kernels.Rule(
             KINDS[kind],
             rate,
@@ -81,7 +81,9 @@ class Steps:
         ascent = np.ascontiguousarray(gradient, dtype=parameter.dtype)
         kernels.apply_rule(self.rule(rate), parameter, ascent, first, second)
 
-    def move_weights(self, name: str, matrix: FloatArray, gradient: Any, rate: float) -> None:
+    def move_weights(
+        self, name: str, matrix: FloatArray, gradient: Any, rate: float, weight_decay: float
+    ) -> None:
         """Move a matrix of weights along its gradient, in place, and decay it."""
         first, second = self.remember(name, matrix)
-        kernels.update_weights(self.rule(rate, decays=True), matrix, gradient, first, second)
+        kernels.update_weights(self.rule(rate, weight_decay), matrix, gradient, first, second)

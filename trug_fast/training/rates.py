@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -147,6 +147,33 @@ def _at_points(name: str, function: Callable[[float], Any], check: Check) -> lis
     """Return checked values of a function over a run."""
     shares = (i / (POINTS - 1) for i in range(POINTS))
     return [check(f"{name}({share:g})", function(share)) for share in shares]
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """Stands for a function in words that know a run again: its values are told apart."""
+
+    def __call__(self, share: float) -> float:
+        """Return nothing of use."""
+        return 0.0
+
+    def __repr__(self) -> str:
+        """Return what it stands for."""
+        return "a function"
+
+
+def without_functions(value: Any) -> Any:
+    """Return a frozen value whose functions are all alike: where one lies differs by process."""
+    if callable(value):
+        return Unnamed()
+    if isinstance(value, tuple):
+        return type(value)(without_functions(one) for one in value)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    rates = {one.name: getattr(value, one.name) for one in fields(value)}
+    found = {name: without_functions(one) for name, one in rates.items()}
+    changed = {name: one for name, one in found.items() if one is not rates[name]}
+    return replace(value, **{k: v for k, v in changed.items() if repr(v) != repr(rates[k])})
 
 
 def sweeps(n_gibbs: Any) -> Schedule:

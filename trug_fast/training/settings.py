@@ -5,9 +5,11 @@ Tested in tests/training/rbm/test_settings.py and tests/training/trbm/test_train
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,7 +20,8 @@ from trug_fast.models.visible_kinds import GAUSSIAN
 from .checkpoints import data_identity
 from .going_on import shape_of
 from .options import Monitor, Optimizer, as_monitor, for_epochs
-from .rates import Rate, Schedule, as_schedule, sweeps
+from .penalties import Amounts, Penalties, as_penalties
+from .rates import Rate, Schedule, as_schedule, sweeps, without_functions
 from .unit_parameters import Shape
 from .units import GaussianUnits, MixedUnits, TruGUnits, VisibleUnits
 
@@ -34,6 +37,7 @@ class Pace(NamedTuple):
     precision_rate: float
     n_gibbs: int
     visible_precision_rate: float = 0.0
+    penalties: Mapping[str, Amounts] = MappingProxyType({})  # by matrix
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Rates:
     truncation: Schedule
     precision: Schedule
     n_gibbs: Schedule
+    penalties: Penalties
     visible_precision: Schedule | None = None
 
     def at(self, share: float, epoch: int) -> Pace:
@@ -55,6 +60,7 @@ class Rates:
             self.precision.at(share, epoch),
             round(self.n_gibbs.at(share, epoch)),
             0.0 if visible is None else visible.at(share, epoch),
+            self.penalties.at(share, epoch),
         )
 
     def identity(self) -> dict[str, Any]:
@@ -62,7 +68,8 @@ class Rates:
         rates = {rate.name: rate for rate in (self.learning, self.truncation, self.precision)}
         if self.visible_precision is not None:
             rates["precision_rate of visible units"] = self.visible_precision
-        return {name: rate.identity() for name, rate in rates.items()}
+        found = {name: rate.identity() for name, rate in rates.items()}
+        return found | self.penalties.identity()
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,7 @@ class Settings:
     batch_size: int
     dtype: np.dtype[Any]
     start: Any  # a model, or how to begin without one
+    matrices: ClassVar[tuple[str, ...]] = ("weights",)  # that the model has
 
     @property
     def real(self) -> bool:
@@ -118,7 +126,7 @@ class Settings:
     def identity(self) -> dict[str, Any]:
         """Return what makes a run the same run, as numbers and words."""
         words: dict[str, Any] = {
-            name: value if isinstance(value, int | float) else repr(value)
+            name: value if isinstance(value, int | float) else repr(without_functions(value))
             for name, value in vars(self).items()
         }
         words |= {"dtype": str(self.dtype)} | ({} if self.hidden else {"hidden": "Bernoulli"})
@@ -147,6 +155,7 @@ class Settings:
             schedule("truncation_rate", truncation, usual_truncation),
             schedule("precision_rate", hidden, usual_precision),
             sweeps(self.sampler.n_gibbs),
+            as_penalties(self.optimizer, self.matrices, epochs),
             None
             if not isinstance(self.visible, GaussianUnits)
             else schedule("precision_rate", visible, usual_visible or usual_precision),

@@ -77,8 +77,10 @@ def test_contrastive_divergence_starts_at_the_data():
     layers = model.layers()
     phase, chains = gibbs.Phase.new(data, 4), gibbs.Chains.new(np.zeros_like(data), 4)
     rule = Steps(tf.SGD()).rule(0.0)
-    paces = np.zeros((1, updates.PACES))
-    course = updates.Course(paces, rule, updates.FROM_DATA, True, 1, 0, 0, np.empty(0))
+    paces, none = np.zeros((1, updates.PACES)), np.empty(0)
+    course = updates.Course(
+        paces, rule, updates.FROM_DATA, True, 1, 0, 0, none, none[None], none.astype(int)
+    )
     with one_blas_thread():
         gibbs.hidden_statistics(layers, phase)
         updates.run_chains_from(layers, phase, chains, course, 0, 0, 0)

@@ -20,7 +20,7 @@ SETTINGS = [
     {},
     {
         "hidden": "bernoulli",
-        "optimizer": tf.SGD(momentum=0.9),
+        "optimizer": tf.SGD(momentum=0.9, l1={"weights": 0.1}, l1_squared=(0.01, 0.1)),
         "sampler": tf.SequenceCD(n_gibbs=(1, 3), begin="past"),
         "visible": tf.BernoulliUnits(corruption=0.1),
     },

@@ -19,6 +19,7 @@ from trug_fast.kernels.compiling import kernel, linked, rare
 from trug_fast.kernels.linking import rarely
 from trug_fast.kernels.optimizer import (
     GRADIENT,
+    SECOND,
     VALUES,
     Rule,
     add,
@@ -28,6 +29,7 @@ from trug_fast.kernels.optimizer import (
     step,
     step_weights,
 )
+from trug_fast.kernels.penalties import Pull, shrink
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.tiles import STRIPS
 
@@ -68,20 +70,23 @@ class Averaged(NamedTuple):
 
 # What is told to each update: columns of Course.paces.
 RATE, END_RATE, PRECISION_RATE, N_GIBBS, FIRST_CORRECTION, SECOND_CORRECTION, SHARE = range(7)
-PACES = 7  # so many
+WEIGHT_DECAY, L1, L1_SQUARED, GROUP_LASSO, SHRINKS = range(7, 12)
+PACES = 12  # so many
 
 
 class Course(NamedTuple):
     """A run of updates: how far each goes, and its random numbers."""
 
     paces: np.ndarray  # (updates, PACES) float64; SHARE is that of the parameters in their averages
-    rule: Rule  # with the weights' decay; rates and corrections are each update's own
+    rule: Rule  # rates, corrections and weight decay are each update's own
     chains: int  # PERSISTENT, FROM_DATA, GIVEN or START
     centred: bool
     seed: int
     update: int  # number of the first, from 0
     step: int  # of its first sweep
     weights: np.ndarray  # (rows of all batches,) float64, 1 on average over the data; or none
+    kept: np.ndarray  # (visible, hidden) 1 where weights are not zero; or none
+    sites: np.ndarray  # of penalties.Pull; or none
 
 
 @linked
@@ -164,19 +169,24 @@ def write_gradient(trained, data, model, weights):
 
 
 @linked
-def _take_steps(rule, trained, units, pace):
+def _take_steps(course, trained, units, pace):
     """Move all parameters along their gradients."""
+    rule = course.rule
     rule = Rule(
         rule.kind,
         pace[RATE],
         rule.momentum,
         rule.decay,
         rule.epsilon,
-        rule.weight_decay,
+        pace[WEIGHT_DECAY],
         pace[FIRST_CORRECTION],
         pace[SECOND_CORRECTION],
     )
     step_weights(rule, trained.weights)
+    if pace[SHRINKS] > 0.0:
+        pull = Pull(pace[L1], pace[L1_SQUARED], pace[GROUP_LASSO], pace[SHRINKS], course.sites)
+        weights = trained.weights
+        rarely(shrink, (rule, weights[VALUES], weights[SECOND], course.kept, pull))
     plain = rule_at(rule, pace[RATE], 0.0)
     step(plain, trained.visible)
     step(plain, trained.hidden)
@@ -236,7 +246,7 @@ def _update(layers, trained, units, averaged, data, chains, course, i, step):
         hidden_statistics(layers, data)
     run_chains_from(layers, data, chains, course, course.update + i, int(pace[N_GIBBS]), step)
     write_gradient(trained, data, chains.phase, weights)
-    _take_steps(course.rule, trained, units, pace)
+    _take_steps(course, trained, units, pace)
     if course.centred:
         approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)
     if pace[SHARE] > 0.0:

@@ -42,6 +42,7 @@ from trug_fast.training.diagnosis import Columns
 from trug_fast.training.gathering import column_means, weighted_means
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
+from trug_fast.training.penalties import NOTHING, Penalties, Shrinking
 from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.weighing import Weighted, Weights, mean_of
@@ -64,6 +65,7 @@ class RBMLearner:
         settings: RBMSettings,
         seed: int,
         sample_weight: Weights | None = None,
+        penalties: Penalties | None = None,
     ) -> None:
         n_visible, n_hidden, dtype = settings.n_visible, settings.n_hidden, settings.dtype
         self.settings, self.seed = settings, seed
@@ -77,6 +79,8 @@ class RBMLearner:
         if self.units.start.learn_precision:
             want(BENDING)
         weights = self.steps.stack(settings.weights(seed), "weights")
+        matrices, sites = {"weights": weights[VALUES]}, {"weights": settings.sites}
+        self.shrinking = Shrinking(penalties, matrices, sites)
         visible, hidden = np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype)
         visible = self.steps.stack(visible, "visible_bias", updates.VISIBLE_ROWS)
         hidden = self.steps.stack(hidden, "hidden_bias", updates.HIDDEN_ROWS)
@@ -166,7 +170,7 @@ class RBMLearner:
             arrays["acceptance"] = self.trajectory.recent
         if self.precisions is not None:
             arrays |= self.precisions.arrays()
-        return arrays | self.steps.arrays() | self.averages.arrays()
+        return arrays | self.steps.arrays() | self.averages.arrays() | self.shrinking.arrays()
 
     def state(self) -> State:
         """Return everything that later updates depend on, sharing memory."""
@@ -199,7 +203,8 @@ class RBMLearner:
 
     def parameters(self) -> State:
         """Return the current parameters, averaged if so set; they may share memory."""
-        return self._current() | self.averages.parameters(self.updates)
+        found = self._current() | self.averages.parameters(self.updates)
+        return self.shrinking.parameters(found)
 
     def model(self, parameters: State | None = None) -> TruGRBM | BernoulliRBM:
         """Return the model of these parameters, by default the current ones."""
@@ -329,18 +334,23 @@ class RBMLearner:
         """Return rates as the kernel takes them."""
         alone = self._adjusts
         rows = [  # in the order of updates.py
-            (*pace[:4], *self.steps.corrections(i), 0.0 if alone else self.averages.share(i))
+            (
+                *(*pace[:4], *self.steps.corrections(i)),
+                0.0 if alone else self.averages.share(i),
+                *(*pace.penalties.get("weights", NOTHING), self.shrinking.steps("weights", i)),
+            )
             for i, pace in enumerate(paces, self.updates + 1)
         ]
         return Course(
             np.array(rows).reshape(-1, updates.PACES),
-            self.steps.rule(0.0, decays=True),
+            self.steps.rule(0.0),
             kind,
             self.settings.sampler.centred,
             self.seed,
             self.updates,
             1 + self.sweeps,  # step 0 started the chains
             weights,
+            *self.shrinking.for_kernels("weights", self.weights.dtype),
         )
 
     def _work(self, rows: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
@@ -60,7 +61,15 @@ class RBMSettings(Settings):
     def gauge(self) -> bool:
         """Whether parameters of categorical units are kept at a sum of zero over their states."""
         some = any(run.kind == CATEGORICAL for run in self.runs)
-        return some and getattr(self.visible, "zero_sum", False)
+        own = self.optimizer.l1, self.optimizer.l1_squared  # which choose a gauge, with more zeros
+        chosen = any(not isinstance(each, int | float) or each > 0 for each in own)
+        return some and not chosen and getattr(self.visible, "zero_sum", False)
+
+    @property
+    def sites(self) -> NDArray[np.int64]:
+        """Columns where the sites of visible units begin, and their number."""
+        states = [np.full(run.sites, run.states) for run in self.runs]
+        return np.concatenate([[0], np.cumsum(np.concatenate(states))])
 
     @property
     def keeps_gauge(self) -> bool:

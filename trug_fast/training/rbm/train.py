@@ -253,7 +253,7 @@ def train_rbm(
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress):
-        learner = RBMLearner(data, settings, begun.seed, weights)
+        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties)
         watch = RBMWatch(
             learner,
             judged(source),

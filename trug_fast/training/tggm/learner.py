@@ -146,7 +146,7 @@ class RegressionLearner:
 
     def _train_epoch(self, data: Examples, rows: NDArray[np.int64], pace: RegressionPace) -> None:
         """Take one step for each batch of these rows."""
-        rule = self._optimizer.rule(pace.learning_rate, decays=True)
+        rule = self._optimizer.rule(pace.learning_rate, self.settings.weight_decay)
         speed = epoch.EpochPace(rule, pace.truncation_rate, self.steps)
         size = min(self.settings.batch_size, rows.size)
         given = regression.WeightedRows(*data)

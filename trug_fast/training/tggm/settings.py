@@ -15,7 +15,7 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.going_on import require_ends
-from trug_fast.training.options import Optimizer
+from trug_fast.training.options import PENALTIES, Optimizer
 from trug_fast.training.rates import Schedule
 
 from .options import Noise, Objective
@@ -61,6 +61,7 @@ class RegressionSettings:
                 f"optimizer has average={self.optimizer.average}, which has no effect: the "
                 "regression averages no parameters"
             )
+        self._check_penalties()
         if self.start is None:
             return
         checks.kind("start", self.start, TruGTGGM)
@@ -74,6 +75,23 @@ class RegressionSettings:
                 f"noise has variance={self.noise.variance}, which has no effect: training goes on "
                 "with the noise of start"
             )
+
+    def _check_penalties(self) -> None:
+        """Refuse penalties that a regression has not."""
+        for name in PENALTIES:
+            value = getattr(self.optimizer, name)
+            if name == "weight_decay" and not isinstance(value, float):
+                raise TypeError(f"weight_decay of a regression must be a number, got {value!r}")
+            if name != "weight_decay" and value != 0.0:
+                raise ValueError(
+                    f"optimizer has {name}={value!r}, which has no effect: a regression has "
+                    "weight_decay alone"
+                )
+
+    @property
+    def weight_decay(self) -> float:
+        """Factor of the L2 penalty: a number, as was checked."""
+        return float(self.optimizer.weight_decay)  # type: ignore[arg-type]
 
     @property
     def hidden_variance(self) -> float:

@@ -25,6 +25,7 @@ from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
+from trug_fast.training.penalties import NOTHING, Penalties, Shrinking
 from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 
@@ -41,7 +42,13 @@ CLIP = 2.0  # times its usual norm is the most that a gradient may have
 class TRBMLearner:
     """The state of a training run.  Matrices but W1 are transposed: from past to present."""
 
-    def __init__(self, data: Sequences, settings: SequenceSettings, seed: int) -> None:
+    def __init__(
+        self,
+        data: Sequences,
+        settings: SequenceSettings,
+        seed: int,
+        penalties: Penalties | None = None,
+    ) -> None:
         self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0
         self.steps = Steps(settings.optimizer)
@@ -64,6 +71,7 @@ class TRBMLearner:
         for name, parameter in coordinates.items():
             self.steps.remember(name, parameter)
         self.averages = Averages(self.learned, settings.average)
+        self.shrinking = Shrinking(penalties, {name: self.own[name] for name in WEIGHTS})
 
     def _offsets(self, data: Sequences) -> Offsets:
         settings, sizes = self.settings, self.own["weights"].shape
@@ -83,7 +91,7 @@ class TRBMLearner:
             "usual_norm": self.usual_norm,
         }
         arrays = self.own | self.units.arrays() | others
-        return arrays | self.steps.arrays() | self.averages.arrays()
+        return arrays | self.steps.arrays() | self.averages.arrays() | self.shrinking.arrays()
 
     def state(self) -> State:
         """Return everything that later updates depend on, sharing memory."""
@@ -116,7 +124,7 @@ class TRBMLearner:
         found = self.own | self.units.parameters()
         if self.settings.real:
             found["visible_precision"] = self.visible_precision
-        found |= self.averages.parameters(self.updates)
+        found = self.shrinking.parameters(found | self.averages.parameters(self.updates))
         return found | {name: found[name].T for name in WEIGHTS[1:]}
 
     def model(self, parameters: State | None = None) -> TemporalModel:
@@ -208,7 +216,10 @@ class TRBMLearner:
         learns = self.settings.learns_visible_precision
         by_log = self._by_log_visible_precision(slope) if learns else None
         for name in WEIGHTS:
-            steps.move_weights(name, own[name], slope[name], rate)
+            amounts = pace.penalties.get(name, NOTHING)
+            steps.move_weights(name, own[name], slope[name], rate, amounts.weight_decay)
+            second = steps.memory[name][1]
+            self.shrinking.shrink(name, own[name], second, steps.rule(rate), amounts, steps.taken)
         for name in BIASES:
             steps.move(name, own[name], slope[name], rate)
         if by_log is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from trug_fast._common import checks
-from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
+from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
 from trug_fast.training.rates import Rate
@@ -42,6 +42,7 @@ class SequenceSettings(Settings):
     """How to train a temporal RBM, checked by the caller."""
 
     start: LinearStart | TemporalModel
+    matrices = WEIGHTS
 
     @property
     def corruption(self) -> float:

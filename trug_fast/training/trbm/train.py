@@ -188,7 +188,7 @@ def train_trbm(
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     with announced("train_trbm", progress):
-        learner = TRBMLearner(data, settings, begun.seed)
+        learner = TRBMLearner(data, settings, begun.seed, rates.penalties)
         some = judged(data)
         watch = TRBMWatch(
             learner,

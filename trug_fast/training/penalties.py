@@ -1,0 +1,149 @@
+"""Penalties on weights in the course of a run: which, on which matrices, and what they leave.
+
+Tested in tests/training/test_penalties.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+from trug_fast.kernels import penalties as kernels
+from trug_fast.kernels.linking import want
+from trug_fast.kernels.optimizer import Rule
+
+from .averages import STRIDE
+from .checkpoints import State
+from .options import PENALTIES, ByField, Optimizer
+from .rates import Schedule, as_schedule
+
+KEPT = "kept."  # begins the names of its arrays in a checkpoint
+
+
+class Amounts(NamedTuple):
+    """The factors of all penalties on one matrix, at some time."""
+
+    weight_decay: float = 0.0
+    l1: float = 0.0
+    l1_squared: float = 0.0
+    group_lasso: float = 0.0
+
+
+NOTHING = Amounts()
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """All penalties of a run: for each matrix their schedules by name."""
+
+    schedules: Mapping[str, Mapping[str, Schedule]]
+
+    def at(self, share: float, epoch: int) -> dict[str, Amounts]:
+        """Return the factors for each matrix when this share of the run is done."""
+        return {
+            matrix: Amounts(**{name: one.at(share, epoch) for name, one in of.items()})
+            for matrix, of in self.schedules.items()
+        }
+
+    def shrunk(self) -> tuple[str, ...]:
+        """Return the names of the matrices whose weights something takes to zero."""
+        return tuple(name for name, of in self.schedules.items() if of.keys() - {"weight_decay"})
+
+    def identity(self) -> dict[str, Any]:
+        """Return what makes them the same penalties."""
+        return {
+            f"{name} of {matrix}": one.identity()
+            for matrix, of in self.schedules.items()
+            for name, one in of.items()
+        }
+
+
+def as_penalties(optimizer: Optimizer, matrices: tuple[str, ...], epochs: int) -> Penalties:
+    """Return the penalties of an optimizer on these matrices, over so many epochs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is no rate, as :func:`as_schedule` has it, or is for a matrix that is not there.
+    """
+    found: dict[str, dict[str, Schedule]] = {matrix: {} for matrix in matrices}
+    for name in PENALTIES:
+        value = getattr(optimizer, name)
+        each = dict(value) if isinstance(value, ByField) else dict.fromkeys(matrices, value)
+        for matrix, rate in each.items():
+            if matrix not in matrices:
+                known = ", ".join(matrices)
+                raise ValueError(f"{name} is for {known}; this model has no {matrix!r}")
+            schedule = as_schedule(name, rate, epochs=epochs)
+            if schedule != Schedule(name, 0.0, 0.0):
+                found[matrix][name] = schedule
+    return Penalties(found)
+
+
+class Shrinking:
+    """Takes weights to zero after every tenth step, and knows which are zero since the last time.
+
+    Ten steps at once, since the noise of one moves weights further than a penalty takes them: after
+    single ones few would be found at zero (mathematics 2.14).
+
+    Parameters
+    ----------
+    penalties : Penalties or None
+    matrices : mapping of arrays
+        The weights, by name, which change in place.
+    sites : mapping of arrays
+        Rows of a matrix where sites begin, and their number; by default each row is one.
+    """
+
+    def __init__(
+        self,
+        penalties: Penalties | None,
+        matrices: Mapping[str, FloatArray],
+        sites: Mapping[str, NDArray[np.int64]] | None = None,
+    ) -> None:
+        names = penalties.shrunk() if penalties is not None else ()
+        shrunk = {name: matrices[name] for name in names}
+        self.kept = {name: np.ones_like(one) for name, one in shrunk.items()}
+        each = {name: np.arange(len(one) + 1) for name, one in shrunk.items()}
+        self.sites = each | {k: v for k, v in (sites or {}).items() if k in each}
+        if self.kept:
+            want(kernels.PENALTIES)
+
+    def steps(self, name: str, updates: int) -> int:
+        """Return how many steps are made good for after so many updates, 0 out of turn."""
+        return STRIDE if name in self.kept and updates % STRIDE == 0 else 0
+
+    def shrink(
+        self,
+        name: str,
+        weights: FloatArray,
+        second: FloatArray,
+        rule: Rule,
+        amounts: Amounts,
+        updates: int,
+    ) -> None:
+        """Shrink a matrix after so many updates, if it is its turn."""
+        steps = self.steps(name, updates)
+        if steps:
+            pull = kernels.Pull(*amounts[1:], float(steps), self.sites[name])
+            kernels.shrink_weights(rule, weights, second, self.kept[name], pull)
+
+    def parameters(self, found: State) -> State:
+        """Return parameters whose weights are zero where they were."""
+        kept = {name: np.where(one > 0, found[name], 0 * one) for name, one in self.kept.items()}
+        return found | kept
+
+    def for_kernels(self, name: str, dtype: Any) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Return what is kept of a matrix, and its sites; nothing if it is not shrunk."""
+        if name not in self.kept:
+            return np.empty((0, 0), dtype), np.empty(0, np.int64)
+        return self.kept[name], self.sites[name]
+
+    def arrays(self) -> State:
+        """Return all arrays that this depends on, by names of their own."""
+        return {KEPT + name: kept for name, kept in self.kept.items()}
