@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .evaluation.prediction import prediction_error
     from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast, ForecastWarning
+    from .models.ensemble import TGGMEnsemble
     from .models.rbm import BernoulliRBM, TruGRBM
     from .models.scaling import Scaling
     from .models.tggm import TruGTGGM
@@ -73,6 +74,7 @@ __all__ = [
     "SGD",
     "Scaling",
     "SequenceCD",
+    "TGGMEnsemble",
     "TGGMFit",
     "TRBMFit",
     "TrainingWarning",
@@ -136,6 +138,7 @@ _HOMES = {
     "SGD": "training.options",
     "Scaling": "models.scaling",
     "SequenceCD": "training.trbm.options",
+    "TGGMEnsemble": "models.ensemble",
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",
     "TrainingWarning": "training.diagnosis",

@@ -18,6 +18,8 @@ from trug_fast.kernels.tggm import mean_field
 
 from .fields import Field, Model
 from .hidden_units import TruGHidden, log_norms
+from .mixtures import Mixture
+from .predictive import Predictive
 
 
 class Posterior(NamedTuple):
@@ -34,7 +36,7 @@ class LogLikelihood(NamedTuple):
     std_error: NDArray[np.float64]
 
 
-class TruGTGGM(Model):
+class TruGTGGM(Model, Predictive):
     """Regression whose hidden units are doubly truncated Gaussians.
 
     Formulas: paper section 5, mathematics 5.
@@ -172,6 +174,15 @@ class TruGTGGM(Model):
         result: FloatArray = covariance
         return result
 
+    def mixture(self, X: ArrayLike) -> Mixture:
+        """Return means and deviations of the normals that predictions are, (1, rows, outputs)."""
+        found = self.predict(X, return_std=True)
+        shape = (1, -1, self.n_outputs)
+        return Mixture(*(np.asarray(part, np.float64).reshape(shape) for part in found))
+
+    def _covariances(self, X: ArrayLike) -> list[FloatArray]:
+        return [self.predictive_covariance(X)]
+
     def posterior(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> Posterior:
         """Mean-field posterior of the hidden units given x and y (mathematics 5).
 
@@ -291,9 +302,6 @@ class TruGTGGM(Model):
     def _targets(self, y: ArrayLike, rows: int) -> FloatArray:
         array = checks.targets("y", y, rows, self.n_outputs)
         return rows_for_kernels(checks.cast("y", array, self.dtype))
-
-    def _flat(self, values: NDArray[Any]) -> FloatArray:
-        return values[:, 0] if self.n_outputs == 1 else values
 
     def _work(self, net: FloatArray, each: int) -> float:
         """Return what net inputs from so many numbers each, and the units, cost."""
