@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .training.options import SGD, Adam, Monitor, RandomWeights, RMSprop
     from .training.rbm.train import RBMFit, train_rbm
     from .training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
+    from .training.tggm.ensemble import EnsembleFit, train_ensemble
     from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
     from .training.tggm.train import TGGMFit, train_tggm
     from .training.trbm.options import LinearStart, SequenceCD
@@ -50,6 +51,7 @@ __all__ = [
     "CD",
     "Checkpoint",
     "Chunks",
+    "EnsembleFit",
     "EpochEnd",
     "EpochLog",
     "Forecast",
@@ -99,6 +101,7 @@ __all__ = [
     "plots",
     "prediction_error",
     "pseudo_log_likelihood",
+    "train_ensemble",
     "train_rbm",
     "train_tggm",
     "train_trbm",
@@ -114,6 +117,7 @@ _HOMES = {
     "CD": "training.samplers",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
+    "EnsembleFit": "training.tggm.ensemble",
     "EpochEnd": "training.epochs",
     "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
@@ -163,6 +167,7 @@ _HOMES = {
     "plots": "plots",
     "prediction_error": "evaluation.prediction",
     "pseudo_log_likelihood": "evaluation.likelihood",
+    "train_ensemble": "training.tggm.ensemble",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",

@@ -24,7 +24,8 @@ def log_sum_exp(values: NDArray[np.float64]) -> float:
 def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log of the mean of exp(values) over the first axis, without overflow."""
     if len(values) == 1:
-        return values[0]
+        only: NDArray[np.float64] = values[0]
+        return only
     largest = values.max(axis=0)
     shift = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(divide="ignore"):  # all -inf

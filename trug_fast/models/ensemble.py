@@ -140,8 +140,9 @@ class TGGMEnsemble(Predictive):
         means = self.mixture(X).mean
         rest = means - means.mean(axis=0)
         between = np.einsum("kri,krj->rij", rest, rest) / len(self)
-        within: NDArray[np.float64] = np.mean(self._covariances(X), axis=0, dtype=np.float64)
-        return within + between
+        within = np.mean(self._covariances(X), axis=0, dtype=np.float64)
+        total: NDArray[np.float64] = within + between
+        return total
 
     def sample(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw y once for each row, from p(y | x) of a model drawn anew for each."""

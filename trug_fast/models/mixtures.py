@@ -68,9 +68,10 @@ class Mixture(NamedTuple):
             moved = np.where(newton, y - step, 0.5 * (low + high))
             moved = np.where(there, y, moved)
             if (moved == y).all():
-                return y
+                break
             last, y = abs(moved - y), moved
-        return y
+        root: Floats = y
+        return root
 
     def _excess(self, y: Floats, q: float) -> tuple[Floats, Floats]:
         """Return cdf(y) - q and the density.
