@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
+    from .evaluation.regression import RegressionScores, regression_scores
     from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast, ForecastWarning
     from .models.ensemble import TGGMEnsemble
@@ -73,6 +74,7 @@ __all__ = [
     "RBMFit",
     "RandomWeights",
     "RateSearch",
+    "RegressionScores",
     "SGD",
     "Scaling",
     "SequenceCD",
@@ -101,6 +103,7 @@ __all__ = [
     "plots",
     "prediction_error",
     "pseudo_log_likelihood",
+    "regression_scores",
     "train_ensemble",
     "train_rbm",
     "train_tggm",
@@ -139,6 +142,7 @@ _HOMES = {
     "RMSprop": "training.options",
     "RandomWeights": "training.options",
     "RateSearch": "training.tggm.options",
+    "RegressionScores": "evaluation.regression",
     "SGD": "training.options",
     "Scaling": "models.scaling",
     "SequenceCD": "training.trbm.options",
@@ -167,6 +171,7 @@ _HOMES = {
     "plots": "plots",
     "prediction_error": "evaluation.prediction",
     "pseudo_log_likelihood": "evaluation.likelihood",
+    "regression_scores": "evaluation.regression",
     "train_ensemble": "training.tggm.ensemble",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",

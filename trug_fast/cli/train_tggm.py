@@ -124,8 +124,7 @@ class TrainTGGM(TrainCommand):
     ) -> None:
         """Write predictions of the test rows, and draw them beside what was learned."""
         fit = fits[self.title]
-        mean, std = fit.model.predict(data.X_test, return_std=True)
-        write_predictions(folder / "predictions.csv", mean, std, data.y_test)
+        write_predictions(folder / "predictions.csv", fit.model, data.X_test, data.y_test)
         from trug_fast import plots
 
         figure = plots.regression(fit.model, fit.history, data.X_test, data.y_test)
