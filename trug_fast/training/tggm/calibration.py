@@ -1,27 +1,47 @@
-"""The noise of a regression by rows that it was not trained on."""
+"""The noise of a regression by rows that it was not trained on (mathematics 5.5)."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast.kernels.random.philox import USER
 from trug_fast.models.tggm import TruGTGGM
+from trug_fast.training.checkpoints import State, copy_into
 
 from .scaling import Examples
 
+Floats = NDArray[np.float64]
 
-def calibrated(model: TruGTGGM, rows: Examples) -> NDArray[np.float64]:
+FOLDS = 5  # of cross-validation
+LEAST, MOST = -18.0, 5.0  # of log variances
+
+
+class Residuals(NamedTuple):
+    """What a model of standardised rows leaves unexplained, each (rows, outputs)."""
+
+    square: Floats  # squared errors
+    variance: Floats  # of y by the hidden units
+
+    @classmethod
+    def of(cls, model: TruGTGGM, rows: Examples) -> Residuals:
+        """Take them from rows that the model was not trained on."""
+        mean, deviation = model.predict(rows.inputs, return_std=True)
+        shape = (len(rows.inputs), -1)
+        variance = deviation.reshape(shape) ** 2 - model.noise_variance
+        return cls((rows.targets - mean.reshape(shape)) ** 2, variance)
+
+
+def calibrated(found: Residuals, rows: Examples) -> Floats:
     """Return each output's log noise variance of the highest likelihood of the rows.
 
-    The likelihood is moment-matched, that of weighted rows weighted; ``model`` is one of
-    standardised rows.
+    The likelihood is moment-matched, that of weighted rows weighted.
     """
     from scipy.optimize import minimize_scalar  # here, since its import takes a while
 
-    mean, deviation = model.predict(rows.inputs, return_std=True)
-    shape = (len(rows.inputs), -1)
-    variance = deviation.reshape(shape) ** 2 - model.noise_variance
-    square = (rows.targets - mean.reshape(shape)) ** 2
+    square, variance = found
     result = np.empty(square.shape[1])
     for o in range(result.size):
 
@@ -29,6 +49,54 @@ def calibrated(model: TruGTGGM, rows: Examples) -> NDArray[np.float64]:
             spread = variance[:, o] + np.exp(log_noise)
             return rows.mean(np.log(spread) + square[:, o] / spread)
 
-        found = minimize_scalar(loss, bounds=(-18.0, 5.0), method="bounded")
-        result[o] = found.x
+        result[o] = minimize_scalar(loss, bounds=(LEAST, MOST), method="bounded").x
     return result
+
+
+class CrossValidation:
+    """Residuals of all rows, each by a model that was trained without it.
+
+    Parameters
+    ----------
+    rows : Examples
+        All that are trained on.
+    seed : int
+        Which fixes the parts.
+    """
+
+    def __init__(self, rows: Examples, seed: int) -> None:
+        counter = 1 << 192  # far from the draws of rows that are held back
+        generator = np.random.Generator(np.random.Philox(key=[seed, USER], counter=counter))
+        self._rows = rows
+        self._fold = generator.permutation(len(rows.inputs)) % FOLDS
+        self.found = Residuals(*np.full((2, *rows.targets.shape), np.nan))
+
+    def trained(self, fold: int) -> Examples:
+        """Return the rows that are trained on without a part."""
+        return self._rows.at(np.flatnonzero(self._fold != fold))
+
+    def note(self, fold: int, model: TruGTGGM) -> None:
+        """Take the residuals of a part, by a model that was trained without it."""
+        own = np.flatnonzero(self._fold == fold)
+        for target, values in zip(self.found, Residuals.of(model, self._rows.at(own)), strict=True):
+            target[own] = values
+
+    @property
+    def complete(self) -> bool:
+        """Whether the residuals of all rows are known."""
+        return bool(np.isfinite(self.found.square).all())
+
+    def calibrated(self) -> Floats | None:
+        """Return the log noise by all rows whose residuals are known; None without any."""
+        known = np.flatnonzero(np.isfinite(self.found.square).all(axis=1))
+        if not known.size:
+            return None
+        return calibrated(Residuals(*(each[known] for each in self.found)), self._rows.at(known))
+
+    def state(self) -> State:
+        """Return the residuals so far, sharing memory."""
+        return dict(self.found._asdict())
+
+    def restore(self, state: State) -> None:
+        """Go back to a state; raises ValueError if it is none."""
+        copy_into(self.state(), state)

@@ -56,8 +56,7 @@ class Place(NamedTuple):
     def of(cls, job: RegressionJob) -> Place:
         """Return where a training is, its state copied."""
         state = {name: np.array(values) for name, values in job.state().items()}
-        done = job.present.number * job.search.epochs + job.present.loop.epoch
-        return cls(state, job.total if job.finished else done, job.finished)
+        return cls(state, job.done, job.finished)
 
 
 def advance(plan: RegressionPlan, seed: int, state: State | None, seconds: float) -> Place:

@@ -22,6 +22,7 @@ from trug_fast.training.options import Monitor, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
 from trug_fast.training.units import TruGUnits
 
+from .calibration import FOLDS
 from .data import RegressionRows
 from .options import (
     HoldOut,
@@ -68,7 +69,8 @@ class RegressionPlan:
     @property
     def extends(self) -> bool:
         """Whether a run may be given more epochs than it had."""
-        return len(self.rates) == 1 and not self.search.refit
+        search = self.search
+        return len(self.rates) == 1 and not (search.refit or search.crosses)
 
     def identity(self) -> dict[str, Any]:
         """Return what makes a training the same training, as numbers and words."""
@@ -142,8 +144,12 @@ def planned(
         epochs=int(epochs),
         monitor=_monitor(monitor, validated=split is not None, needed=several),
         refit=how is not None and how.refit,
-        calibrate=how.calibrate if how is not None else split is not None,
+        calibrate=how.calibrate if how is not None else "held_back" if split else None,
     )
+    if search.crosses and len(data.X) < 2 * FOLDS:
+        raise ValueError(
+            f"X has n_samples={len(data.X)} rows, too few to calibrate by cross-validation"
+        )
     return RegressionPlan(data, settings, search, tuple(rate for _, rate in rates))
 
 
