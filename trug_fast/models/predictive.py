@@ -6,7 +6,7 @@ Tested in tests/models/test_ensemble.py.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,20 @@ from trug_fast._common.numerics import log_mean_exp
 from .mixtures import LOG_TWO_PI, Mixture
 
 Floats = NDArray[np.float64]
+
+
+class Posterior(NamedTuple):
+    """Mean field of the hidden units given x and y, each of shape (rows, hidden)."""
+
+    mean: FloatArray
+    variance: FloatArray
+
+
+class LogLikelihood(NamedTuple):
+    """Importance-sampled log p(y | x) and its standard error, each of shape (rows,)."""
+
+    value: NDArray[np.float64]
+    std_error: NDArray[np.float64]
 
 
 class Predictive(ABC):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,21 +20,7 @@ from trug_fast.kernels.tggm import mean_field
 from .fields import Field, Model
 from .hidden_units import TruGHidden, log_norms
 from .mixtures import Mixture
-from .predictive import Predictive
-
-
-class Posterior(NamedTuple):
-    """Mean field of the hidden units given x and y, each of shape (rows, hidden)."""
-
-    mean: FloatArray
-    variance: FloatArray
-
-
-class LogLikelihood(NamedTuple):
-    """Importance-sampled log p(y | x) and its standard error, each of shape (rows,)."""
-
-    value: NDArray[np.float64]
-    std_error: NDArray[np.float64]
+from .predictive import LogLikelihood, Posterior, Predictive
 
 
 class TruGTGGM(Model, Predictive):
@@ -62,6 +49,9 @@ class TruGTGGM(Model, Predictive):
     hidden_variance : number, optional
         Variance of h before truncation; by default ``noise_variance``, as in the paper, which then
         must be one number.
+    noise_weights : array_like, shape (outputs, hidden), optional
+        With them the noise depends on x: its variance is ``noise_variance`` times exp of these
+        weights times the means of h given x (mathematics 5.8).
 
     Raises
     ------
@@ -85,6 +75,7 @@ class TruGTGGM(Model, Predictive):
         Field("lower", ("n_hidden",), infinite=True),
         Field("upper", ("n_hidden",), infinite=True),
         Field("hidden_variance", (), positive=True, optional=True),
+        Field("noise_weights", ("n_outputs", "n_hidden"), optional=True),
     )
     shown = ("n_inputs", "n_hidden", "n_outputs")
     counted = "n_inputs"
@@ -96,6 +87,7 @@ class TruGTGGM(Model, Predictive):
     lower: FloatArray
     upper: FloatArray
     hidden_variance: float
+    noise_weights: FloatArray | None
 
     def __init__(
         self,
@@ -108,6 +100,7 @@ class TruGTGGM(Model, Predictive):
         upper: ArrayLike,
         *,
         hidden_variance: ArrayLike | None = None,
+        noise_weights: ArrayLike | None = None,
     ) -> None:
         super().__init__(
             input_weights,
@@ -118,10 +111,13 @@ class TruGTGGM(Model, Predictive):
             lower,
             upper,
             hidden_variance,
+            noise_weights,
         )
         checks.intervals(np.ones(self.n_hidden), self.lower, self.upper)
 
     def _default(self, name: str) -> Any:
+        if name == "noise_weights":
+            return None
         if (self.noise_variance != self.noise_variance[0]).any():
             raise ValueError(f"{name} must be given where noise_variance differs between outputs")
         return self.noise_variance[0]
@@ -161,16 +157,33 @@ class TruGTGGM(Model, Predictive):
         y = mean @ self.output_weights.T + self.output_bias
         if not return_std:
             return self._flat(y)
-        spread = self.noise_variance + variance @ (self.output_weights**2).T
+        spread = self._noise(mean) + variance @ (self.output_weights**2).T
         return self._flat(y), self._flat(np.sqrt(spread))
+
+    def predict_noise(self, X: ArrayLike) -> FloatArray:
+        """Noise variance of y given x, the same for all x without ``noise_weights``.
+
+        Shape (rows,) with one output, else (rows, n_outputs); without the hidden units' share.
+        """
+        inputs = self._inputs(X)
+        if self.noise_weights is None:
+            return self._flat(np.repeat(self.noise_variance[None], len(inputs), axis=0))
+        return self._flat(self._noise(self._prior(inputs)[0]))
+
+    def _noise(self, mean: FloatArray) -> FloatArray:
+        """Return the noise variance at means of h given x: of each row, or the same for all."""
+        if self.noise_weights is None:
+            return self.noise_variance
+        noise: FloatArray = self.noise_variance * np.exp(mean @ self.noise_weights.T)
+        return noise
 
     def predictive_covariance(self, X: ArrayLike) -> FloatArray:
         """Exact covariance of p(y | x) of each row; shape (rows, n_outputs, n_outputs)."""
-        _, variance = self._prior(self._inputs(X))
+        mean, variance = self._prior(self._inputs(X))
         weights = self.output_weights
         covariance = np.einsum("ij,rj,kj->rik", weights, variance, weights, optimize=True)
         diagonal = np.arange(self.n_outputs)
-        covariance[:, diagonal, diagonal] += self.noise_variance
+        covariance[:, diagonal, diagonal] += self._noise(mean)
         result: FloatArray = covariance
         return result
 
@@ -242,6 +255,11 @@ class TruGTGGM(Model, Predictive):
         """
         n_samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "log_likelihood")
+        if self.noise_weights is not None:
+            options = {"n_samples": n_samples, "n_cycles": n_cycles}
+            each = self._row_by_row(X, y)
+            found = [m.log_likelihood(*row, rng=seed + k, **options) for k, (m, *row) in each]
+            return LogLikelihood(*(np.concatenate(part) for part in zip(*found, strict=True)))
         net = self._mean_field(X, y, n_cycles, np.dtype(np.float64)).net
         inputs, targets = self._inputs(X), self._targets(y, len(net))
         network, z = self.network(np.float64), self._z(inputs)
@@ -275,7 +293,10 @@ class TruGTGGM(Model, Predictive):
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
         noise = generator.standard_normal((len(inputs), self.n_outputs), self.dtype)
         mean = hidden @ self.output_weights.T + self.output_bias
-        return self._flat(mean + noise * np.sqrt(self.noise_variance))
+        spread = self.noise_variance
+        if self.noise_weights is not None:
+            spread = self._noise(self._prior(inputs)[0])
+        return self._flat(mean + noise * np.sqrt(spread))
 
     def network(self, dtype: Any = None) -> mean_field.Network:
         """Return the model as the kernels take it, in its own or another float type."""
@@ -289,6 +310,7 @@ class TruGTGGM(Model, Predictive):
             dtype.type(1 / self.hidden_variance),
             self.lower.astype(dtype),
             self.upper.astype(dtype),
+            np.empty((0, self.n_hidden), dtype),
             np.empty(self.output_weights.shape, dtype),
             np.empty(self.n_hidden, dtype),
         )
@@ -306,6 +328,19 @@ class TruGTGGM(Model, Predictive):
     def _work(self, net: FloatArray, each: int) -> float:
         """Return what net inputs from so many numbers each, and the units, cost."""
         return work(len(net), each, self.n_hidden)
+
+    def _row_by_row(self, X: ArrayLike, y: ArrayLike) -> Iterator[tuple[int, Any]]:
+        """Yield number, model, input and target of each row: a model with the noise that is there.
+
+        The mean field is compiled for a noise that all rows have; this is slow, and right.
+        """
+        inputs = self._inputs(X)
+        targets = self._targets(y, len(inputs))
+        noise = self._noise(self._prior(inputs)[0])
+        own = self.arrays() | {"noise_weights": None}
+        for k in range(len(inputs)):
+            model = TruGTGGM(**own | {"noise_variance": noise[k]})
+            yield k, (model, inputs[k : k + 1], targets[k : k + 1])
 
     def _z(self, inputs: FloatArray) -> FloatArray:
         z: FloatArray = inputs @ self.input_weights.T + self.input_bias
@@ -343,6 +378,10 @@ class TruGTGGM(Model, Predictive):
         self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]
     ) -> mean_field.Inferred:
         """Return net inputs, means, variances and bound of the mean field."""
+        if self.noise_weights is not None:
+            found_rows = (found for _, found in self._row_by_row(X, y))
+            single = [model._mean_field(*row, n_cycles, dtype) for model, *row in found_rows]
+            return mean_field.Inferred(*map(np.concatenate, zip(*single, strict=True)))
         inputs = self._inputs(X).astype(dtype, copy=False)
         rows = len(inputs)
         targets = self._targets(y, rows).astype(dtype, copy=False)

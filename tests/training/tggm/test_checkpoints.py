@@ -26,6 +26,7 @@ OPTIONS = {
         "truncation_rate": 0.01,
     },
     "sgd": {"optimizer": tf.SGD(momentum=0.9), "objective": "moments", "noise": "separate"},
+    "by input": {"noise": "by_input", "objective": "moments"},
     "rmsprop": {"optimizer": "rmsprop", "objective": "bp", "dtype": "float64"},
     "all rows": {"validation": None, "truncation": "relu"},
     "own rows": {"validation": FRESH, "learning_rate": tf.RateSearch([0.003, 0.01])},

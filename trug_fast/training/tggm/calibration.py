@@ -24,29 +24,33 @@ class Residuals(NamedTuple):
 
     square: Floats  # squared errors
     variance: Floats  # of y by the hidden units
+    noise: Floats  # what the variance that is sought is multiplied by: 1, or the noise by input
 
     @classmethod
     def of(cls, model: TruGTGGM, rows: Examples) -> Residuals:
         """Take them from rows that the model was not trained on."""
         mean, deviation = model.predict(rows.inputs, return_std=True)
         shape = (len(rows.inputs), -1)
-        variance = deviation.reshape(shape) ** 2 - model.noise_variance
-        return cls((rows.targets - mean.reshape(shape)) ** 2, variance)
+        noise = model.predict_noise(rows.inputs).reshape(shape)
+        variance = deviation.reshape(shape) ** 2 - noise
+        factor = np.ones_like(noise) if model.noise_weights is None else noise
+        return cls((rows.targets - mean.reshape(shape)) ** 2, variance, np.asarray(factor, float))
 
 
 def calibrated(found: Residuals, rows: Examples) -> Floats:
     """Return each output's log noise variance of the highest likelihood of the rows.
 
-    The likelihood is moment-matched, that of weighted rows weighted.
+    Where the noise depends on the inputs, the log of what it is to be multiplied by.  The
+    likelihood is moment-matched, that of weighted rows weighted.
     """
     from scipy.optimize import minimize_scalar  # here, since its import takes a while
 
-    square, variance = found
+    square, variance, noise = found
     result = np.empty(square.shape[1])
     for o in range(result.size):
 
         def loss(log_noise: float, o: int = o) -> float:
-            spread = variance[:, o] + np.exp(log_noise)
+            spread = variance[:, o] + np.exp(log_noise) * noise[:, o]
             return rows.mean(np.log(spread) + square[:, o] / spread)
 
         result[o] = minimize_scalar(loss, bounds=(LEAST, MOST), method="bounded").x
@@ -69,7 +73,7 @@ class CrossValidation:
         generator = np.random.Generator(np.random.Philox(key=[seed, USER], counter=counter))
         self._rows = rows
         self._fold = generator.permutation(len(rows.inputs)) % FOLDS
-        self.found = Residuals(*np.full((2, *rows.targets.shape), np.nan))
+        self.found = Residuals(*np.full((3, *rows.targets.shape), np.nan))
 
     def trained(self, fold: int) -> Examples:
         """Return the rows that are trained on without a part."""

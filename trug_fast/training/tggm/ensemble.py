@@ -19,7 +19,7 @@ from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
 
 from .members import EnsembleJob
-from .options import MeanField, Noise, RateSearch, Validation
+from .options import MeanField, NoiseLike, RateSearch, Validation
 from .plans import TGGMFit, planned
 
 
@@ -39,7 +39,7 @@ def train_ensemble(
     *,
     truncation: TruncationLike | None = None,
     objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
-    noise: Noise | Literal["shared", "separate"] = "shared",
+    noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
     truncation_rate: Rate | None = None,

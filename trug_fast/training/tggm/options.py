@@ -50,16 +50,18 @@ class Noise:
 
     Parameters
     ----------
-    kind : {"shared", "separate"}
+    kind : {"shared", "separate", "by_input"}
         Whether the hidden units have the noise variance of the targets, as in the paper, or
-        ``hidden_variance``, with a noise variance for each output.
+        ``hidden_variance``, with a noise variance for each output.  "by_input" is as "separate",
+        but the log of the noise variance has weights for the mean of each hidden unit, too, which
+        start at 0.
     learn : bool
         Learn the noise variance, or keep it.
     variance : float
         Where the noise variance starts.
     hidden_variance : float, optional
-        Of the hidden units with "separate" noise, 0.1 by default.  It is not learned: its scale is
-        that of the truncation points.
+        Of the hidden units unless the noise is "shared", 0.1 by default.  It is not learned: its
+        scale is that of the truncation points.
 
     Examples
     --------
@@ -68,14 +70,14 @@ class Noise:
     True
     """
 
-    kind: Literal["shared", "separate"] = "shared"
+    kind: Literal["shared", "separate", "by_input"] = "shared"
     learn: bool = True
     variance: float = 0.1
     hidden_variance: float | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        checks.choice("kind", self.kind, ("shared", "separate"))
+        checks.choice("kind", self.kind, ("shared", "separate", "by_input"))
         settle(self, learn=checks.flag("learn", self.learn))
         settle(self, variance=checks.above_zero("variance", self.variance))
         if self.hidden_variance is not None:
@@ -163,9 +165,13 @@ def as_objective(value: MeanField | Literal["ml", "moments", "bp"]) -> Objective
     return chosen("objective", value, words)
 
 
-def as_noise(value: Noise | Literal["shared", "separate"]) -> Noise:
+NoiseLike = Noise | Literal["shared", "separate", "by_input"]
+
+
+def as_noise(value: NoiseLike) -> Noise:
     """Return a Noise from one or from its kind."""
-    return chosen("noise", value, {"shared": Noise(), "separate": Noise("separate")})
+    words = {"shared": Noise(), "separate": Noise("separate"), "by_input": Noise("by_input")}
+    return chosen("noise", value, words)
 
 
 Validation = float | HoldOut | tuple[ArrayLike, ArrayLike] | None

@@ -17,7 +17,7 @@ from trug_fast.training.loop import Callback, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
 
-from .options import MeanField, Noise, RateSearch, Validation
+from .options import MeanField, NoiseLike, RateSearch, Validation
 from .plans import TGGMFit, planned
 
 __all__ = ["TGGMFit", "train_tggm"]
@@ -30,7 +30,7 @@ def train_tggm(
     *,
     truncation: TruncationLike | None = None,
     objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
-    noise: Noise | Literal["shared", "separate"] = "shared",
+    noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
     truncation_rate: Rate | None = None,
@@ -65,9 +65,11 @@ def train_tggm(
         paper ("ml" stands for ``MeanField()``); the likelihood of y as a normal of the exact mean
         and variance of p(y | x), each output alone; or minus the squared error of the mean
         (back-propagation), while the noise follows that likelihood.
-    noise : Noise, "shared" or "separate"
+    noise : Noise, "shared", "separate" or "by_input"
         Whether the hidden units have the noise variance of the (standardised) y, as in the paper,
-        or one of their own, with a noise variance for each output.
+        or one of their own, with a noise variance for each output; "by_input" lets that depend on
+        x: its log is a constant and a weighted sum of the hidden units' means (mathematics 5.8).
+        That is for the objectives "moments" and "bp".
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum and weight decay; parameters are not averaged.
     learning_rate : float, (start, end), callable, array or RateSearch, optional
