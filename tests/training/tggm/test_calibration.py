@@ -4,7 +4,13 @@ import numpy as np
 
 import trug_fast as tf
 from tests.support.regressions import regression, rows
-from trug_fast.training.tggm.calibration import FOLDS, CrossValidation, Residuals, calibrated
+from trug_fast.training.tggm.calibration import (
+    FOLDS,
+    CrossValidation,
+    Residuals,
+    calibrated,
+    calibrated_together,
+)
 from trug_fast.training.tggm.scaling import Examples
 
 
@@ -12,7 +18,7 @@ def test_it_is_the_noise_of_the_highest_likelihood():
     model = regression("separate")
     X, y = rows(model, 200)
     given = Examples(X, y, np.ones(len(X)))
-    found = np.exp(calibrated(Residuals.of(model, given), given))
+    found = np.exp(calibrated([Residuals.of(model, given)], given))
 
     def likelihood(noise):
         mean, std = model.predict(X, return_std=True)
@@ -21,6 +27,20 @@ def test_it_is_the_noise_of_the_highest_likelihood():
 
     for factor in (0.99, 1.01):
         assert (likelihood(found) > likelihood(factor * found)).all()
+
+
+def test_that_of_several_models_is_of_the_highest_likelihood_of_their_mixture():
+    models = [regression("separate", outputs=1, seed=k) for k in range(3)]
+    X, y = rows(models[0], 200)
+    given = Examples(X, y, np.ones(len(X)))
+    found = np.exp(calibrated([Residuals.of(model, given) for model in models], given))
+
+    def likelihood(noise):
+        own = [tf.TruGTGGM(**model.arrays() | {"noise_variance": noise}) for model in models]
+        return tf.TGGMEnsemble(own).log_density(X, y).mean()
+
+    for factor in (0.99, 1.01):
+        assert likelihood(found) > likelihood(factor * found)
 
 
 def test_it_covers_what_it_says():
@@ -67,7 +87,7 @@ def test_parts_hold_each_row_once():
     model = regression("separate")
     given = Examples(*rows(model, 23), np.ones(23))
     crossed = CrossValidation(given, seed=3)
-    assert crossed.calibrated() is None
+    assert calibrated_together([crossed]) is None
     for fold in range(FOLDS):
         left = crossed.trained(fold)
         assert len(left.inputs) in (18, 19)
@@ -76,7 +96,7 @@ def test_parts_hold_each_row_once():
     once = Residuals.of(model, given)
     for found, expected in zip(crossed.found, once, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
-    np.testing.assert_allclose(crossed.calibrated(), calibrated(once, given), rtol=1e-9)
+    np.testing.assert_allclose(calibrated_together([crossed]), calibrated([once], given), rtol=1e-9)
     again = CrossValidation(given, seed=3)
     again.restore(crossed.state())
-    np.testing.assert_array_equal(again.found.square, crossed.found.square)
+    np.testing.assert_array_equal(again.found.error, crossed.found.error)

@@ -103,6 +103,18 @@ def test_a_run_continues_from_every_file_it_writes(workers, tmp_path, monkeypatc
         assert_all_same(whole, again)
 
 
+def test_cross_validated_noise_is_that_of_the_mixture(tmp_path, short):
+    more = {"validation": tf.HoldOut(calibrate="cross_validation"), "epochs": 2, "n_models": 2}
+    fit = train(**more)
+    noise = {float(own.model.noise_variance[0]) for own in fit.fits}
+    assert len(noise) == 1  # of all alike
+    path = tmp_path / "run.npz"
+    assert_all_same(fit, train(**more, checkpoint=tf.Checkpoint(path, every=0)))
+    assert_all_same(fit, train(**more, checkpoint=tf.Checkpoint(path, resume=True)))
+    with ThreadPoolExecutor(2) as executor:
+        assert_all_same(fit, train(**more, executor=executor))
+
+
 def test_ctrl_c_leaves_the_models_that_were_begun(tmp_path, monkeypatch, short):
     update, calls, path = RegressionLearner.update, [], tmp_path / "run.npz"
 

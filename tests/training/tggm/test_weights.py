@@ -72,7 +72,7 @@ def test_scales_scores_and_the_noise_are_those_of_repeated_rows():
     twice = Examples(X[AGAIN], Y[AGAIN], np.ones(AGAIN.size))
     assert own.weights.mean() == pytest.approx(1)
     np.testing.assert_allclose(run.score(own), run.score(twice), rtol=1e-12)
-    once, again = (calibrated(Residuals.of(run.model(), each), each) for each in (own, twice))
+    once, again = (calibrated([Residuals.of(run.model(), each)], each) for each in (own, twice))
     np.testing.assert_allclose(once, again, 1e-4)
     half = own.at(np.arange(12))
     assert half.weights.mean() == pytest.approx(1)

@@ -70,7 +70,10 @@ def train_ensemble(
     batch_size, epochs, dtype, sample_weight, monitor
         As there.
     validation : float, HoldOut, pair (X, y) or None
-        As there; each model draws the rows that it holds back.
+        As there; each model draws the rows that it holds back.  The noise of each is calibrated by
+        itself, and intervals of the mixture come out on the wide side, unless it is
+        ``HoldOut(calibrate="cross_validation")``: that finds one noise for all, by the mixture's
+        density of rows that were not trained on.
     executor : concurrent.futures.Executor, optional
         Who trains: a pool of threads or processes, Dask's ``client.get_executor()``, or any other.
         By default the models are trained one after the other.  The numbers are the same on
@@ -146,5 +149,5 @@ def train_ensemble(
     with announced("train_tggm", progress):
         job = EnsembleJob(plan, n_models, begun.seed, executor)
         interrupted = run_training(job, begun.file, progress)
-        fits = tuple(plan.fit(each, not each.finished) for each in job.jobs())
+        fits = job.fits()
     return EnsembleFit(TGGMEnsemble(fit.model for fit in fits), fits, interrupted)

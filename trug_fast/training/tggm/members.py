@@ -19,7 +19,8 @@ from trug_fast._common.randomness import seed_from
 from trug_fast.training.checkpoints import State, TrainingFile
 from trug_fast.training.loop import part
 
-from .plans import RegressionPlan
+from .calibration import calibrated_together
+from .plans import RegressionPlan, TGGMFit
 from .stages import RegressionJob
 
 STRETCH, TRAVELS = 0.3, 1.0  # seconds of training at a time: here, and in workers
@@ -59,9 +60,21 @@ class Place(NamedTuple):
         return cls(state, job.done, job.finished)
 
 
-def advance(plan: RegressionPlan, seed: int, state: State | None, seconds: float) -> Place:
+class Member(NamedTuple):
+    """The training of one model: all that a worker must know."""
+
+    plan: RegressionPlan
+    seed: int
+    parts: int  # the seed of the parts of the rows by which the noise of all is calibrated
+
+    def job(self) -> RegressionJob:
+        """Return the training at its beginning."""
+        return self.plan.job(self.seed, parts=self.parts)
+
+
+def advance(member: Member, state: State | None, seconds: float) -> Place:
     """Train one model for so many seconds from a state, or from its beginning."""
-    job = plan.job(seed)
+    job = member.job()
     if state is not None:
         job.restore(state)
     with Progress(job.total, "training", False) as bar:
@@ -81,14 +94,16 @@ class EnsembleJob:
         self, plan: RegressionPlan, n_models: int, seed: int, executor: Executor | None
     ) -> None:
         self.plan, self._executor = plan, executor
-        self.seeds = [seed_from(seed, f"model {number}") for number in range(n_models)]
+        self.members = [
+            Member(plan, seed_from(seed, f"model {number}"), seed) for number in range(n_models)
+        ]
         self.places: list[Place | None] = [None] * n_models
-        self._each = plan.job(seed).total
+        self._each = self.members[0].job().total
 
     @property
     def total(self) -> int:
         """Epochs of all models, at most."""
-        return self._each * len(self.seeds)
+        return self._each * len(self.members)
 
     @property
     def finished(self) -> bool:
@@ -109,11 +124,11 @@ class EnsembleJob:
     def restore(self, state: State) -> None:
         """Go on from a state of the same training; raises ValueError if it is none."""
         begun = state.get("begun")
-        if begun is None or begun.dtype != bool or begun.shape != (len(self.seeds),):
-            raise ValueError(f"it does not say which of {len(self.seeds)} models are begun")
-        places: list[Place | None] = [None] * len(self.seeds)
+        if begun is None or begun.dtype != bool or begun.shape != (len(self.members),):
+            raise ValueError(f"it does not say which of {len(self.members)} models are begun")
+        places: list[Place | None] = [None] * len(self.members)
         for k in np.flatnonzero(begun):
-            job = self.plan.job(self.seeds[k])
+            job = self.members[k].job()
             job.restore(part(state, f"{k}."))
             places[k] = Place.of(job)
         self.places = places
@@ -139,7 +154,7 @@ class EnsembleJob:
             seconds = STRETCH if file is None else min(STRETCH, file.wait())
             with interrupts.held():
                 try:
-                    place = advance(self.plan, self.seeds[k], self._state(k), seconds)
+                    place = advance(self.members[k], self._state(k), seconds)
                 except Exception as error:
                     raise self._named(k, error) from error
                 self._take(k, place, bar)
@@ -154,7 +169,7 @@ class EnsembleJob:
 
         def submit(k: int) -> None:
             seconds = TRAVELS if file is None else min(TRAVELS, file.wait())
-            future = executor.submit(advance, self.plan, self.seeds[k], self._state(k), seconds)
+            future = executor.submit(advance, self.members[k], self._state(k), seconds)
             futures[future] = k
 
         try:
@@ -188,7 +203,7 @@ class EnsembleJob:
 
     def _named(self, k: int, error: Exception) -> Exception:
         """Return an error that says which model it is of."""
-        words = f"model {k + 1} of {len(self.seeds)}: {error}"
+        words = f"model {k + 1} of {len(self.members)}: {error}"
         kind = next((each for each in WORDED if isinstance(error, each)), RuntimeError)
         return kind(words)
 
@@ -206,10 +221,17 @@ class EnsembleJob:
         """Yield the trainings that have been begun; the first in any case."""
         for k, place in enumerate(self.places):
             if place is not None or not k:
-                job = self.plan.job(self.seeds[k])
+                job = self.members[k].job()
                 if place is not None:
                     job.restore(place.state)
                 yield job
+
+    def fits(self) -> tuple[TGGMFit, ...]:
+        """Return what the trainings have come to; cross-validated noise is that of the mixture."""
+        noise = None
+        if self.plan.search.crosses and self.finished:
+            noise = calibrated_together([job.crossed for job in self.jobs() if job.crossed])
+        return tuple(self.plan.fit(job, not job.finished, noise) for job in self.jobs())
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""
@@ -218,4 +240,4 @@ class EnsembleJob:
             return None
         first, *others = said
         more = f"; much the same of {', '.join(map(str, others))}" if others else ""
-        return f"model {first} of {len(self.seeds)}: {said[first]}{more}"
+        return f"model {first} of {len(self.members)}: {said[first]}{more}"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
@@ -77,18 +78,22 @@ class RegressionPlan:
         own = self.rows.identity() | self.settings.identity() | self.search.identity()
         return {"training": "regression"} | own
 
-    def job(self, seed: int, callbacks: Sequence[Callback] = ()) -> RegressionJob:
-        """Return the training from a seed at its beginning."""
+    def job(
+        self, seed: int, callbacks: Sequence[Callback] = (), parts: int | None = None
+    ) -> RegressionJob:
+        """Return the training from a seed at its beginning; ``parts`` is as the job takes it."""
         scales = Scales.of(self.rows.X, self.rows.y, self.rows.weights)
         sets = self.rows.sets(scales, self.settings.dtype, seed)
-        return RegressionJob(sets, scales, self.settings, self.search, callbacks, seed)
+        return RegressionJob(sets, scales, self.settings, self.search, callbacks, seed, parts)
 
-    def fit(self, job: RegressionJob, interrupted: bool) -> TGGMFit:
-        """Return what one such training has come to."""
+    def fit(
+        self, job: RegressionJob, interrupted: bool, noise: NDArray[np.float64] | None = None
+    ) -> TGGMFit:
+        """Return what one such training has come to, its log noise calibrated or as it is given."""
         best = job.best()
         loop = best.loop
         rate = self.rates[best.number]
-        return TGGMFit(job.model(), loop.history(), interrupted, rate, loop.best_epoch())
+        return TGGMFit(job.model(noise), loop.history(), interrupted, rate, loop.best_epoch())
 
 
 def planned(

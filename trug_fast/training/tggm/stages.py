@@ -24,7 +24,13 @@ from trug_fast.training.loop import CHOOSES, Callback, Loop, Plan, part
 from trug_fast.training.options import Monitor
 from trug_fast.training.rates import Schedule
 
-from .calibration import FOLDS, CrossValidation, Residuals, calibrated
+from .calibration import (
+    FOLDS,
+    CrossValidation,
+    Residuals,
+    calibrated,
+    calibrated_together,
+)
 from .data import Sets
 from .learner import RegressionLearner
 from .scaling import Examples, Scales
@@ -102,12 +108,15 @@ class RegressionJob:
         search: Search,
         callbacks: Sequence[Callback],
         seed: int,
+        parts: int | None = None,  # the seed of the parts that noise is calibrated by
     ) -> None:
         self.sets, self.scales, self.settings, self.seed = sets, scales, settings, seed
         self.search, self._callbacks = search, callbacks
         self.chosen: Stage | None = None  # the best so far of those that are done
         self.refitted: Stage | None = None  # that over all rows, while others follow it
-        self.crossed = CrossValidation(sets.every, seed) if search.crosses else None
+        self.crossed: CrossValidation | None = None
+        if search.crosses:
+            self.crossed = CrossValidation(sets.every, seed if parts is None else parts)
         self.present = self._stage(0)
         self.finished = False
         self._error: FloatingPointError | None = None  # of the last run that diverged
@@ -265,13 +274,16 @@ class RegressionJob:
         chosen = self.present.number >= len(self.search.rates)
         return self.chosen if chosen and self.chosen is not None else self._better()
 
-    def model(self) -> TruGTGGM:
-        """Return the model of the run over all rows if that is done, else the best one so far."""
-        best, held, noise = self.best(), self.sets.held, None
-        if self.crossed is not None and self.finished:
-            noise = self.crossed.calibrated()
+    def model(self, noise: NDArray[np.float64] | None = None) -> TruGTGGM:
+        """Return the model of the run over all rows if that is done, else the best one so far.
+
+        Its log noise is calibrated, or as it is given.
+        """
+        best, held = self.best(), self.sets.held
+        if noise is None and self.crossed is not None and self.finished:
+            noise = calibrated_together([self.crossed])
         if self.search.calibrate is not None and noise is None and held is not None:
-            noise = calibrated(Residuals.of(best.model(self.scales.none()), held), held)
+            noise = calibrated([Residuals.of(best.model(self.scales.none()), held)], held)
         return self._final().model(noise=noise)
 
     def _over_all(self) -> Stage | None:
