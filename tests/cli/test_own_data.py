@@ -40,6 +40,19 @@ def run(*words):
     assert main([*words, *ALONE[1:]]) == 0
 
 
+def test_an_ensemble_of_own_tables(files, capsys):
+    words = ["--data=people.csv", "--target=weight", "--n-hidden=4", "--epochs=3", "--out=several"]
+    run("train", "tggm", *words, "--n-models=2", "--workers=2", "--no-baseline")
+    assert "TruG-TGGM" in capsys.readouterr().out
+    several = tf.TGGMEnsemble.load("several/model.npz")
+    assert len(several) == 2 and several.columns == ("height", "shoes")
+    assert len(np.load("several/model-history.npz")["epoch"]) == 3
+    run("evaluate", "several/model.npz", "--data=people.csv", "--target=weight")
+    assert "TGGMEnsemble(n_models=2" in capsys.readouterr().out
+    assert main(["train", "tggm", *words, "--workers=2"]) == 2
+    assert "--workers has no effect without --n-models" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
@@ -15,6 +16,7 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.training.driver import begin, run_training
+from trug_fast.training.loop import History
 from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
 
@@ -29,6 +31,16 @@ class EnsembleFit(NamedTuple):
     model: TGGMEnsemble  # in the data's own units
     fits: tuple[TGGMFit, ...]  # of its models, each as train_tggm returns it
     interrupted: bool
+
+    @property
+    def history(self) -> History:
+        """Means over the models of what their histories hold, of the epochs that all have."""
+        first = self.fits[0].history
+        least = min(len(fit.history["epoch"]) for fit in self.fits)
+        return {
+            name: np.mean([fit.history[name][:least] for fit in self.fits], axis=0)
+            for name in first
+        }
 
 
 def train_ensemble(
