@@ -32,7 +32,7 @@ def one_thread():
     numba.set_num_threads(before)
 
 
-OWN = {"warm_start", "verbose", "random_state"}  # scikit-learn's words
+OWN = {"n_models", "n_jobs", "warm_start", "verbose", "random_state"}  # scikit-learn's words
 YACHT = tf.datasets.load_yacht().split(0)
 DIGITS = tf.datasets.load_digits()
 
@@ -82,6 +82,27 @@ class TestRegressor:
         mean, std = regressor.predict(YACHT.X_test, return_std=True)
         assert mean.shape == std.shape == (31,) and (std > 0).all()
         assert regressor.score(YACHT.X_test, YACHT.y_test) > 0.95
+
+    def test_trains_ensembles_in_threads(self):
+        X, y, X_test, _ = YACHT
+        own = {"n_hidden": 8, "epochs": 20, "random_state": 0, "n_models": 3}
+        found = TGGMRegressor(**own).fit(X, y)
+        again = pickle.loads(pickle.dumps(clone(TGGMRegressor(**own, n_jobs=2)).fit(X, y)))
+        seed = np.random.RandomState(0).randint(2**31 - 1)
+        fit = tf.train_ensemble(X, y, 3, 8, epochs=20, rng=seed)
+        expected = fit.model.predict(X_test, return_std=True)
+        for one in (found, again):
+            assert len(one.model_) == len(one.history_) == 3 and one.n_iter_ >= 1
+            np.testing.assert_array_equal(one.predict(X_test, return_std=True), expected)
+        ends = found.predict_interval(X_test, 0.8)
+        np.testing.assert_allclose(ends, found.predict_quantiles(X_test, [0.1, 0.9]), rtol=1e-9)
+        column = TGGMRegressor(**own | {"n_models": 1}).fit(X, y[:, None])
+        assert column.predict_interval(X_test)[0].shape == (len(X_test), 1)
+        assert column.predict_quantiles(X_test, [0.2, 0.3]).shape == (2, len(X_test), 1)
+        with pytest.raises(ValueError, match="n_models=3 are trained anew"):
+            found.partial_fit(X, y)
+        with pytest.raises(ValueError, match="n_jobs=2 has no effect on one model"):
+            TGGMRegressor(n_jobs=2).fit(X, y)
 
     def test_keeps_the_shape_of_the_targets(self):
         y = np.column_stack([YACHT.y_train, YACHT.y_train])

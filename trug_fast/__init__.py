@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
+    from .evaluation.regression import RegressionScores, regression_scores
     from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast, ForecastWarning
+    from .models.ensemble import TGGMEnsemble
     from .models.rbm import BernoulliRBM, TruGRBM
     from .models.rbms_files import load_rbms, rbms_updates, save_rbms
     from .models.scaling import Scaling
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from .training.options import SGD, Adam, Monitor, RandomWeights, RMSprop
     from .training.rbm.train import RBMFit, train_rbm
     from .training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
+    from .training.tggm.ensemble import EnsembleFit, train_ensemble
     from .training.tggm.options import HoldOut, MeanField, Noise, RateSearch
     from .training.tggm.train import TGGMFit, train_tggm
     from .training.trbm.cross_validation import CrossValidation, cross_validate
@@ -62,6 +65,7 @@ __all__ = [
     "Chunks",
     "CorrelationAgreement",
     "CrossValidation",
+    "EnsembleFit",
     "EpochEnd",
     "EpochLog",
     "Forecast",
@@ -83,10 +87,12 @@ __all__ = [
     "RBMFit",
     "RandomWeights",
     "RateSearch",
+    "RegressionScores",
     "SGD",
     "Scaling",
     "SequenceCD",
     "SpinUnits",
+    "TGGMEnsemble",
     "TGGMFit",
     "TRBMFit",
     "TrainingWarning",
@@ -119,6 +125,8 @@ __all__ = [
     "rbms_updates",
     "save_rbms",
     "site_frequencies",
+    "regression_scores",
+    "train_ensemble",
     "train_rbm",
     "train_tggm",
     "train_trbm",
@@ -137,6 +145,7 @@ _HOMES = {
     "Chunks": "training.chunks",
     "CorrelationAgreement": "evaluation.correlations",
     "CrossValidation": "training.trbm.cross_validation",
+    "EnsembleFit": "training.tggm.ensemble",
     "EpochEnd": "training.epochs",
     "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
@@ -158,10 +167,12 @@ _HOMES = {
     "RMSprop": "training.options",
     "RandomWeights": "training.options",
     "RateSearch": "training.tggm.options",
+    "RegressionScores": "evaluation.regression",
     "SGD": "training.options",
     "Scaling": "models.scaling",
     "SequenceCD": "training.trbm.options",
     "SpinUnits": "models.visible_kinds",
+    "TGGMEnsemble": "models.ensemble",
     "TGGMFit": "training.tggm.train",
     "TRBMFit": "training.trbm.train",
     "TrainingWarning": "training.diagnosis",
@@ -194,6 +205,8 @@ _HOMES = {
     "rbms_updates": "models.rbms_files",
     "save_rbms": "models.rbms_files",
     "site_frequencies": "evaluation.correlations",
+    "regression_scores": "evaluation.regression",
+    "train_ensemble": "training.tggm.ensemble",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",

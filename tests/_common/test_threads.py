@@ -45,7 +45,7 @@ def test_after_a_fork_every_parallel_call_says_what_to_do(name, forked):
 
 
 def test_after_a_fork_calls_on_one_thread_go_on(forked):
-    whole = tf.HoldOut(calibrate=False)
+    whole = tf.HoldOut(calibrate=None)
     tf.train_tggm(REAL, REAL[:, 0], n_hidden=3, epochs=1, validation=whole, rng=0)
     tf.truncnorm.rvs(0.0, 1.0, size=100_000, random_state=np.random.default_rng(0))
 

@@ -41,6 +41,19 @@ def run(*words):
     assert main([*words, *ALONE[1:]]) == 0
 
 
+def test_an_ensemble_of_own_tables(files, capsys):
+    words = ["--data=people.csv", "--target=weight", "--n-hidden=4", "--epochs=3", "--out=several"]
+    run("train", "tggm", *words, "--n-models=2", "--workers=2", "--no-baseline")
+    assert "TruG-TGGM" in capsys.readouterr().out
+    several = tf.TGGMEnsemble.load("several/model.npz")
+    assert len(several) == 2 and several.columns == ("height", "shoes")
+    assert len(np.load("several/model-history.npz")["epoch"]) == 3
+    run("evaluate", "several/model.npz", "--data=people.csv", "--target=weight")
+    assert "TGGMEnsemble(n_models=2" in capsys.readouterr().out
+    assert main(["train", "tggm", *words, "--workers=2"]) == 2
+    assert "--workers has no effect without --n-models" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -176,7 +189,22 @@ def test_own_tables(files, capsys):
     np.testing.assert_allclose(found["upper"] - found["lower"], 2 * 1.6448536 * std, rtol=1e-6)
     run("evaluate", "out/model.npz", *words)
     rmse = np.sqrt(np.mean((mean - PEOPLE[:, 1]) ** 2))
-    assert f"RMSE            {rmse:.4g}\n" in capsys.readouterr().out
+    assert f"RMSE            {rmse:.4g} +- " in capsys.readouterr().out
+    two = [model, tf.TruGTGGM(**model.arrays() | {"output_bias": 1.0})]
+    two = tf.TGGMEnsemble([each.with_columns(model.columns) for each in two])
+    two.save("two.npz")
+    asked = ["--level=0.5", "--quantiles=0.25,0.9", "--out=two.csv"]
+    run("predict", "two.npz", "--data=people.csv", "--drop=weight", *asked)
+    found = np.genfromtxt("two.csv", delimiter=",", names=True)
+    assert found.dtype.names == ("mean", "std", "lower", "upper", "q025", "q09")
+    np.testing.assert_array_equal(found["lower"], found["q025"])
+    np.testing.assert_allclose(found["q09"], two.predict_quantiles(inputs, 0.9), rtol=1e-8)
+    capsys.readouterr()
+    run("evaluate", "two.npz", *words, "--level=0.5")
+    scores = tf.regression_scores(two, inputs, PEOPLE[:, 1], levels=0.5)
+    printed = capsys.readouterr().out
+    assert f"CRPS            {scores.crps:.4g} +- {scores.crps_error:.2g}\n" in printed
+    assert f"50 % interval   {100 * scores.coverage[0.5]:.0f} % of the rows inside" in printed
     pytest.importorskip("matplotlib")
     assert (files / "out" / "predictions.png").read_bytes()[:4] == b"\x89PNG"
     run("plot", "units", "out/model.npz", "units.png")
@@ -276,9 +304,15 @@ def test_data_that_do_not_fit_a_model(files, capsys):
             "--data must name a file or folder of your own, got digits",
         ),
         ("sample real.npz --data people.csv", "--data has no effect without --start data"),
+        ("predict tggm.npz --data people.csv --level 2", "--level must be below 1.0, got 2"),
+        ("predict tggm.npz --data people.csv --quantiles a", "--quantiles must be numbers such as"),
+        ("evaluate real.npz --data people.csv --level .5", "--level has no effect on a Bernoulli"),
         ("predict tggm.npz", "--data must name a file or folder of your own, got None"),
         ("predict tggm.npz --data people.csv", "takes 2 inputs, people.csv has 3; name the colu"),
-        ("predict real.npz --data people.csv", "holds a BernoulliRBM, expected a TruGTGGM"),
+        (
+            "predict real.npz --data people.csv",
+            "holds a BernoulliRBM, expected a TruGTGGM or",
+        ),
         ("sample real.npz --out a.png", "3 pixels make no square image; give its size by --size"),
         ("sample real.npz --out a.png --size 2", "--size 2 does not fit a model of 3 pixels"),
         ("sample real.npz --out a.txt", "--out must end in .png or .npz or .npy or .csv"),

@@ -1,6 +1,5 @@
 """Models in files of rbms: the same numbers there and back, in the layout that it reads."""
 
-import inspect
 from itertools import product
 
 import numpy as np
@@ -10,10 +9,6 @@ import trug_fast as tf
 
 h5py = pytest.importorskip("h5py")
 RNG = np.random.default_rng(0)
-CATEGORICAL = pytest.mark.skipif(
-    "visible" not in inspect.signature(tf.BernoulliRBM).parameters,
-    reason="models have no categorical visible units",
-)
 
 
 def numbers(*shape):
@@ -88,7 +83,6 @@ def test_there_and_back(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]
 
 
-@CATEGORICAL
 def test_sites_of_several_states(tmp_path):
     found = trained(tmp_path / "RBM.h5", "PBRBM", (1, 8))
     model = tf.load_rbms(tmp_path / "RBM.h5")

@@ -103,7 +103,7 @@ def test_one_hidden_unit_has_an_exact_bound():
     np.testing.assert_allclose(model.elbo(X, y, n_cycles=1), exact, atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "by_input"])
 def test_draws_have_the_predicted_moments(kind):
     # 40,000 draws: of 4 x 5 statistics one leaves 4.5 standard errors once in 7,000 seeds.
     model = regression(kind)
@@ -133,7 +133,7 @@ def test_draws_and_posterior_do_not_depend_on_threads_or_company():
     np.testing.assert_allclose(model.elbo(X[:1], y[:1]), alone[3][:1], rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "by_input"])
 def test_float32_follows_float64(kind):
     double, single = regression(kind), regression(kind, np.float32)
     X, y = rows(double, 50)
@@ -145,6 +145,33 @@ def test_float32_follows_float64(kind):
     assert single.elbo(X, y).dtype == np.float64
 
 
+def test_a_noise_by_input_is_a_noise_of_its_own_in_each_row():
+    model = regression("by_input")
+    X, y = rows(model, 6)
+    noise = model.predict_noise(X)
+    assert noise.shape == (6, 2) and (noise.std(axis=0) > 0.1 * noise.mean(axis=0)).all()
+    z = X @ model.input_weights.T + model.input_bias
+    ends = (model.lower - z) / 0.5**0.5, (model.upper - z) / 0.5**0.5
+    hidden = tf.truncnorm.mean(*ends, loc=z, scale=0.5**0.5)
+    expected = model.noise_variance * np.exp(hidden @ model.noise_weights.T)
+    np.testing.assert_allclose(noise, expected, rtol=1e-12)
+    found = model.elbo(X, y), *model.posterior(X, y), model.log_density(X, y)
+    sampled = model.log_likelihood(X, y, n_samples=200, rng=0)
+    own = model.arrays() | {"noise_weights": None}
+    for k in range(6):
+        x, aim = X[k : k + 1], y[k : k + 1]
+        alone = tf.TruGTGGM(**own | {"noise_variance": noise[k]})
+        np.testing.assert_allclose(alone.predict(x, True)[1], model.predict(x, True)[1], rtol=1e-12)
+        expected = alone.elbo(x, aim), *alone.posterior(x, aim), alone.log_density(x, aim)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a[k], b[0], rtol=1e-10, atol=1e-12)
+        exact = alone.log_likelihood(x, aim, n_samples=3000, rng=1)
+        both = np.hypot(sampled.std_error[k], exact.std_error[0])
+        assert abs(sampled.value[k] - exact.value[0]) < 5 * both
+    constant = regression("separate")
+    assert (constant.predict_noise(X) == constant.noise_variance).all()
+
+
 def test_one_output_comes_as_a_vector():
     model = regression("[0,1]", outputs=1)
     X, y = rows(model, 4)
@@ -154,7 +181,7 @@ def test_one_output_comes_as_a_vector():
     np.testing.assert_array_equal(model.elbo(X, y), model.elbo(X, y[:, 0]))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "by_input"])
 def test_files_keep_every_bit(kind, tmp_path):
     model = regression(kind, np.float32)
     model.save(tmp_path / "model.npz")

@@ -70,6 +70,8 @@ def model(kind):
         )
     if kind == "tggm":
         return tf.TruGTGGM(weights, 0.5, rng.normal(size=(1, 5)), 0.25, 0.2, -1.0, 1.0)
+    if kind == "ensemble":
+        return tf.TGGMEnsemble([model("tggm"), model("tggm")])
     if kind == "gaussian":
         return tf.BernoulliRBM(weights, 0.5, 0.25, np.arange(1, 6))
     return tf.TruGRBM(weights, 0.5, 0.25, 1.0, np.arange(4), np.arange(4) + 4.0)
@@ -80,6 +82,8 @@ def values(thing):
     if hasattr(thing, "model"):
         history = [v for name, v in thing.history.items() if name != "seconds"]
         return [*values(thing.model), *history]
+    if isinstance(thing, tf.TGGMEnsemble):
+        return [number for each in thing for number in values(each)]
     if hasattr(thing, "names"):
         return [getattr(thing, n) for n in thing.names if getattr(thing, n) is not None]
     if hasattr(thing, "log_weights"):
@@ -126,6 +130,10 @@ def tggm(**more):
     )
 
 
+def ensemble(**more):
+    return tf.train_ensemble(ROWS, np.arange(20), 2, 3, **FEW | more)
+
+
 def patient_rbm(**more):
     return rbm(**{"monitor": tf.Monitor("pseudo", patience=2), "validation": ROWS} | more)
 
@@ -158,6 +166,7 @@ TARGETS = {
     "BernoulliRBM": saved("gaussian"),
     "TruGTRBM": saved("trbm"),
     "TruGTGGM": saved("tggm"),
+    "TGGMEnsemble": saved("ensemble"),
     "history": Target(
         ".npz",
         lambda path: files.write(path, "history", {"epoch": np.arange(3.0), "score": np.ones(3)}),
@@ -168,6 +177,7 @@ TARGETS = {
     "train_rbm, finished": training(rbm, whole=True),
     "train_trbm": training(trbm),
     "train_tggm": training(tggm, whole=True),
+    "train_ensemble": training(ensemble, whole=True),
     "log_partition": Target(".npz", log_partition, log_partition),
     "idx": Target("", images, lambda path: [readers.read_idx(path, (9, 3, 2))], summed=False),
     "idx.gz": Target(".gz", images, lambda path: [readers.read_idx(path, (9, 3, 2))]),

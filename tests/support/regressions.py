@@ -6,6 +6,7 @@ import trug_fast as tf
 from tests.support.data import exact_cases
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
+from trug_fast.kernels.tggm.work import WeightedRows
 from trug_fast.training.options import as_optimizer
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import as_noise, as_objective
@@ -45,7 +46,10 @@ def regression(kind, dtype=np.float64, inputs=3, hidden=5, outputs=2, seed=0):
     if kind == "mixed":
         lower = np.resize([0.0, -0.5, -1.0, -2.0], hidden)
         upper = np.resize([1.0, np.inf, 1.0, 4.0], hidden)
-    if kind == "separate":
+    weights = None
+    if kind == "by_input":
+        weights = np.random.default_rng(seed + 1).normal(0, 0.8, (outputs, hidden))
+    if kind in ("separate", "by_input"):
         lower, upper, own = -1.0, 2.0, 0.5
         noise = np.resize([0.05, 0.4], outputs)
     return tf.TruGTGGM(
@@ -57,6 +61,7 @@ def regression(kind, dtype=np.float64, inputs=3, hidden=5, outputs=2, seed=0):
         lower,
         upper,
         hidden_variance=own,
+        noise_weights=weights,
     )
 
 
@@ -99,6 +104,6 @@ def gradient(run, X, y, weights=None):
     """Return the objective at a learner, and a copy of its gradient's parts."""
     with one_blas_thread():
         given = np.ones(len(X), X.dtype) if weights is None else weights
-        data = objectives.WeightedRows(X, np.ascontiguousarray(y), given)
+        data = WeightedRows(X, np.ascontiguousarray(y), given)
         value = objectives.gradient_of(run.task, run.trained, data)
     return value, objectives.parts(run.task, run.trained.gradient.copy())

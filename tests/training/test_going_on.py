@@ -61,7 +61,7 @@ def test_a_regression_keeps_what_it_forecasts_and_its_ends(truncation, noise):
     first = train("tggm", None, epochs=3, truncation=truncation, noise=noise).model
     still = {"learning_rate": 0.0, "epochs": 1, "noise": tf.Noise(noise, learn=False)}
     chosen = still | {"start": first, "n_hidden": None, "truncation": truncation, "dtype": float}
-    model = train("tggm", None, **chosen, validation=tf.HoldOut(refit=False, calibrate=False)).model
+    model = train("tggm", None, **chosen, validation=tf.HoldOut(refit=False, calibrate=None)).model
     for a, b in zip(model.predict(YACHT.X, True), first.predict(YACHT.X, True), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9)
     if truncation in ("tanh", "relu"):  # ends that are kept stay what they are called

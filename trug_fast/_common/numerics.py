@@ -21,6 +21,18 @@ def log_sum_exp(values: NDArray[np.float64]) -> float:
     return float(largest + np.log(np.exp(values - largest).sum()))
 
 
+def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log of the mean of exp(values) over the first axis, without overflow."""
+    if len(values) == 1:
+        only: NDArray[np.float64] = values[0]
+        return only
+    largest = values.max(axis=0)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):  # all -inf
+        result: NDArray[np.float64] = shift + np.log(np.exp(values - shift).mean(axis=0))
+    return result
+
+
 def read_only(weights: FloatArray) -> FloatArray:
     """Return a view that cannot be written to.
 

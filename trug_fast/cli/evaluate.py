@@ -12,7 +12,8 @@ from trug_fast.evaluation.forecasts import forecast_errors
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import PAPER
 from trug_fast.evaluation.prediction import prediction_error
-from trug_fast.evaluation.regression import prediction_scores
+from trug_fast.evaluation.regression import regression_scores
+from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
 from trug_fast.models.tggm import TruGTGGM
@@ -41,6 +42,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
     parser.add_argument("model", metavar="MODEL", help="a file that training wrote")
     options.add_data(parser, "length", "target")
+    predict.add_level(parser, "of a regression's intervals")
     options.add_annealing(parser, direction="both")
     parser.add_argument(
         "--paper",
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     model = load_model(arguments.model)
     choices = chosen(arguments, CHOICES)
     if isinstance(model, TruGRBM | BernoulliRBM):
-        for name in ("length", "target"):
+        for name in ("length", "target", "level"):
             if getattr(arguments, name) is not None:
                 raise ValueError(f"--{name} has no effect on a {type(model).__name__}")
         _run_annealing(arguments, model, choices)
@@ -64,22 +66,26 @@ def run(arguments: argparse.Namespace) -> None:
     given = [*choices, *(name for name in APART if getattr(arguments, name))]
     if given:
         raise ValueError(f"{option(given[0])} has no effect on a {type(model).__name__}")
-    if isinstance(model, TruGTGGM):
+    if isinstance(model, TruGTGGM | TGGMEnsemble):
         _evaluate_regression(arguments, model)
     else:
+        if arguments.level is not None:
+            raise ValueError(f"--level has no effect on a {type(model).__name__}")
         _evaluate_forecasts(arguments, model)
 
 
-def _evaluate_regression(arguments: argparse.Namespace, model: TruGTGGM) -> None:
+def _evaluate_regression(arguments: argparse.Namespace, model: TruGTGGM | TGGMEnsemble) -> None:
     if arguments.target is None:
         raise ValueError("--target must name the column that the model predicts")
+    level = predict.level_of(arguments)
     X, y = predict.rows_for(arguments, model)
-    mean, std = model.predict(X, return_std=True)
-    found = prediction_scores(y, mean, std)
+    found = regression_scores(model, X, y, levels=level)
     print(f"{model} on {own_data.stem(arguments.data)}, {len(X)} rows")
-    print(f"RMSE            {found['rmse']:.4g}")
-    print(f"log-likelihood  {found['log_likelihood']:.3f} nats per row")
-    print(f"90 % interval   {100 * found['coverage']:.0f} % of the rows inside")
+    print(f"RMSE            {found.rmse:.4g} +- {found.rmse_error:.2g}")
+    print(f"log-likelihood  {found.log_likelihood:.3f}", end="")
+    print(f" +- {found.log_likelihood_error:.2g} nats per row")
+    print(f"CRPS            {found.crps:.4g} +- {found.crps_error:.2g}")
+    print(f"{100 * level:g} % interval   {100 * found.coverage[level]:.0f} % of the rows inside")
 
 
 def _evaluate_forecasts(arguments: argparse.Namespace, model: TRBM) -> None:

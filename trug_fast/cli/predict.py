@@ -6,16 +6,21 @@ Tested in tests/cli/test_own_data.py.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trug_fast.evaluation.regression import Z_90
+from trug_fast._common import checks
+from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.stored import load_model
 from trug_fast.models.tggm import TruGTGGM
 
 from . import options, own_data
+
+Regression = TruGTGGM | TGGMEnsemble
+LEVEL = 0.9
 
 
 def add(commands: Any) -> None:
@@ -27,26 +32,33 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--out", metavar="FILE.csv", help="default NAME-predictions.csv, beside the model"
     )
+    add_level(parser, "of the intervals that are written")
+    parser.add_argument(
+        "--quantiles",
+        metavar="Q,Q,...",
+        help="shares above 0 and below 1, such as 0.1,0.5,0.9: a column each",
+    )
     options.add_running(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict and write."""
-    model = load_model(arguments.model, TruGTGGM)
+    model = load_model(arguments.model, TruGTGGM, TGGMEnsemble)
+    shares = _shares(arguments.quantiles)
+    level = level_of(arguments)
     X, y = rows_for(arguments, model)
     name = f"{own_data.stem(arguments.data)}-predictions.csv"
     target = Path(arguments.out or Path(arguments.model).with_name(name))
     if target.suffix != ".csv":
         raise ValueError(f"--out must end in .csv, got {target}")
-    mean, std = model.predict(X, return_std=True)
-    if mean.ndim > 1:
-        raise ValueError(f"{arguments.model} has {mean.shape[1]} outputs; predict is for one")
+    if model.n_outputs > 1:
+        raise ValueError(f"{arguments.model} has {model.n_outputs} outputs; predict is for one")
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_predictions(target, mean, std, y)
+    write_predictions(target, model, X, y, level=level, quantiles=shares)
     print(f"{len(X)} predictions written to {target}")
 
 
-def rows_for(arguments: argparse.Namespace, model: TruGTGGM) -> tuple[Any, Any]:
+def rows_for(arguments: argparse.Namespace, model: Regression) -> tuple[Any, Any]:
     """Return inputs, and targets if --target names them; refuse others than the model is of."""
     own_data.is_own(arguments, ())
     data = own_data.read(arguments, arguments.data)
@@ -65,9 +77,43 @@ def rows_for(arguments: argparse.Namespace, model: TruGTGGM) -> tuple[Any, Any]:
     return X, y
 
 
-def write_predictions(path: Path, mean: Any, std: Any, y: Any = None) -> None:
-    """Write means, standard deviations and 90 % intervals as a table, and targets if known."""
-    columns = {"mean": mean, "std": std, "lower": mean - Z_90 * std, "upper": mean + Z_90 * std}
+def add_level(parser: argparse.ArgumentParser, of: str) -> None:
+    """Add the level of intervals."""
+    parser.add_argument("--level", type=float, help=f"{of}, above 0 and below 1 (default {LEVEL})")
+
+
+def level_of(arguments: argparse.Namespace) -> float:
+    """Return the level of intervals."""
+    if arguments.level is None:
+        return LEVEL
+    return checks.above_zero("--level", arguments.level, below=1.0)
+
+
+def _shares(text: str | None) -> list[float]:
+    """Return the shares that quantiles are asked for."""
+    try:
+        shares = [] if text is None else [float(word) for word in text.split(",")]
+    except ValueError:
+        raise ValueError(f"--quantiles must be numbers such as 0.1,0.5,0.9, got {text!r}") from None
+    return [checks.above_zero("--quantiles", share, below=1.0) for share in shares]
+
+
+def write_predictions(
+    path: Path,
+    model: Regression,
+    X: Any,
+    y: Any = None,
+    *,
+    level: float = LEVEL,
+    quantiles: Sequence[float] = (),
+) -> None:
+    """Write means, standard deviations, intervals and quantiles as a table; targets if known."""
+    mean, std = model.predict(X, return_std=True)
+    lower, upper = model.predict_interval(X, level)
+    columns = {"mean": mean, "std": std, "lower": lower, "upper": upper}
+    if quantiles:
+        found = model.predict_quantiles(X, quantiles)
+        columns |= {f"q{q:g}": each for q, each in zip(quantiles, found, strict=True)}
     if y is not None:
         columns = {"observed": y} | columns
     table = np.column_stack(list(columns.values()))

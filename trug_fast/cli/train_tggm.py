@@ -6,22 +6,25 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from trug_fast import datasets
+from trug_fast._common import checks
 from trug_fast.datasets.regression import UCI
-from trug_fast.evaluation.regression import prediction_scores
+from trug_fast.evaluation.regression import prediction_scores, regression_scores
 from trug_fast.models.tggm import TruGTGGM
+from trug_fast.training.tggm.ensemble import EnsembleFit, train_ensemble
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
 from . import own_data
 from .own_data import TableSplit
 from .own_weights import add_weights, few_weights
-from .predict import write_predictions
-from .training import Figures, Results, TrainCommand, ends_of, rows_of, words_of
+from .predict import LEVEL, write_predictions
+from .training import MODEL, Figures, Results, TrainCommand, ends_of, rows_of, words_of
 
 ROWS = ("X_train", "y_train", "X_test", "y_test")
 
@@ -47,6 +50,12 @@ class TrainTGGM(TrainCommand):
         parser.add_argument(
             "--split", type=int, metavar="N", help="which published split (default 0)"
         )
+        parser.add_argument(
+            "--n-models", type=int, metavar="N", help="train an ensemble of so many (default 1)"
+        )
+        parser.add_argument(
+            "--workers", type=int, metavar="N", help="threads that train an ensemble (default 1)"
+        )
 
     def load(self, arguments: argparse.Namespace) -> TableSplit:
         """Return the rows."""
@@ -69,15 +78,42 @@ class TrainTGGM(TrainCommand):
         split = f", split {arguments.split or 0}" if arguments.data in self.sets else ""
         return f"{own_data.stem(arguments.data)}{split}: {sizes}"
 
-    def fit(self, data: TableSplit, **settings: Any) -> TGGMFit:
-        """Train."""
-        found = train_tggm(data.X_train, data.y_train, sample_weight=data.weights, **settings)
-        return found._replace(model=found.model.with_columns(data.columns))
+    def _runs(self, arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
+        """Return the choices of the training."""
+        runs = super()._runs(arguments)
+        n_models = checks.count("--n-models", arguments.n_models or 1)
+        if n_models > 1:
+            if arguments.start is not None:
+                raise ValueError("--start has no effect with --n-models: these begin at random")
+            workers = checks.count("--workers", arguments.workers or 1)
+            runs[MODEL] |= {"n_models": n_models, "workers": workers}
+        elif arguments.workers is not None:
+            raise ValueError("--workers has no effect without --n-models")
+        return runs
 
-    def scores(self, arguments: argparse.Namespace, data: TableSplit, fit: TGGMFit) -> Figures:
+    def fit(self, data: TableSplit, **settings: Any) -> TGGMFit | EnsembleFit:
+        """Train."""
+        X, y, weights = data.X_train, data.y_train, data.weights
+        workers = settings.pop("workers", None)
+        if workers is None:
+            one = train_tggm(X, y, sample_weight=weights, **settings)
+            return one._replace(model=one.model.with_columns(data.columns))
+        with ThreadPoolExecutor(workers) as executor:
+            threads = executor if workers > 1 else None
+            several = train_ensemble(X, y, sample_weight=weights, executor=threads, **settings)
+        return several._replace(model=several.model.with_columns(data.columns))
+
+    def scores(
+        self, arguments: argparse.Namespace, data: TableSplit, fit: TGGMFit | EnsembleFit
+    ) -> Figures:
         """Return errors of the test rows."""
-        mean, std = fit.model.predict(data.X_test, return_std=True)
-        return prediction_scores(data.y_test, mean, std) | {
+        found = regression_scores(fit.model, data.X_test, data.y_test, levels=LEVEL)
+        own = {name: getattr(found, name) for name in ("rmse", "log_likelihood", "crps")}
+        own["coverage"] = found.coverage[LEVEL]
+        if isinstance(fit, EnsembleFit):
+            seconds = sum(float(each.history["seconds"][-1]) for each in fit.fits)
+            return own | {"training_seconds": seconds, "models": len(fit.model)}
+        return own | {
             "training_seconds": float(fit.history["seconds"][-1]),
             "epochs": fit.best_epoch,
             "learning_rate": fit.learning_rate,
@@ -110,7 +146,7 @@ class TrainTGGM(TrainCommand):
             for title, found in results.items()
         ]
         yield from rows_of(header, rows)
-        yield "log-likelihood: mean log-density of a normal, nats; 90 % interval: test rows inside"
+        yield "log-likelihood: mean log-density, nats; 90 % interval: test rows inside"
         for found in results.values():
             yield from words_of(found.get("truncation_points", {}))
 
@@ -119,16 +155,19 @@ class TrainTGGM(TrainCommand):
         arguments: argparse.Namespace,
         folder: Path,
         data: TableSplit,
-        fits: Mapping[str, TGGMFit],
+        fits: Mapping[str, TGGMFit | EnsembleFit],
         results: Results,
     ) -> None:
         """Write predictions of the test rows, and draw them beside what was learned."""
         fit = fits[self.title]
-        mean, std = fit.model.predict(data.X_test, return_std=True)
-        write_predictions(folder / "predictions.csv", mean, std, data.y_test)
+        write_predictions(folder / "predictions.csv", fit.model, data.X_test, data.y_test)
         from trug_fast import plots
 
-        figure = plots.regression(fit.model, fit.history, data.X_test, data.y_test)
+        if isinstance(fit, EnsembleFit):
+            mean, std = fit.model.predict(data.X_test, return_std=True)
+            figure: Any = plots.predictions(data.y_test, mean, std).figure
+        else:
+            figure = plots.regression(fit.model, fit.history, data.X_test, data.y_test)
         figure.savefig(folder / "predictions.png")
 
 

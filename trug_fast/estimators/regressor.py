@@ -5,15 +5,18 @@ Tested in tests/test_estimators.py.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from trug_fast._common import checks
+from trug_fast.training.tggm.ensemble import EnsembleFit, train_ensemble
 from trug_fast.training.tggm.train import train_tggm
 
 from .given import FLOATS, ON_AVERAGE, seed_of, validate_data, weights_of
@@ -23,7 +26,7 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     """TruG-TGGM regression with standard deviations of its predictions.
 
     The parameters are those of :func:`trug_fast.train_tggm`, but for callbacks, checkpoints and
-    ``start``; and scikit-learn's own.
+    ``start``; the size of an ensemble; and scikit-learn's own.
 
     Parameters
     ----------
@@ -31,6 +34,11 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         As in :func:`trug_fast.train_tggm`.
     batch_size, epochs, dtype, validation, monitor
         As there.
+    n_models : int
+        More than 1 train an ensemble, as :func:`trug_fast.train_ensemble` does.
+    n_jobs : int, optional
+        Threads that train the models of an ensemble; None is 1, and -1 as many as there are
+        processors.  Results do not depend on it.
     warm_start : bool
         Go on from the model of the last fit, by a new run of so many epochs.
     verbose : bool or int
@@ -39,13 +47,14 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     Attributes
     ----------
-    model_ : TruGTGGM
+    model_ : TruGTGGM or TGGMEnsemble
         The fitted model, in the units of the data.
     history_ : dict of arrays
+        Of an ensemble a list of them.
     learning_rate_ : float, (start, end) or callable
-        The chosen one.
+        The chosen one; of an ensemble a list.
     n_iter_ : int
-        Epochs that the model was trained for.
+        Epochs that the model was trained for; of an ensemble the most.
     n_features_in_ : int
 
     Examples
@@ -60,6 +69,8 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     """
 
     model_: Any
+    history_: Any
+    learning_rate_: Any
 
     def __init__(
         self,
@@ -76,6 +87,8 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         dtype: Any = "float32",
         validation: Any = 0.1,
         monitor: Any = "auto",
+        n_models: int = 1,
+        n_jobs: int | None = None,
         warm_start: bool = False,
         verbose: bool | int = False,
         random_state: Any = None,
@@ -92,6 +105,8 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.dtype = dtype
         self.validation = validation
         self.monitor = monitor
+        self.n_models = n_models
+        self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
@@ -129,6 +144,14 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         **changed: Any,
     ) -> TGGMRegressor:
         """Train, anew or from the model so far, with some parameters changed."""
+        n_models = checks.count("n_models", self.n_models)
+        if n_models > 1 and go_on:
+            raise ValueError(
+                f"n_models={n_models} are trained anew each time: warm_start and partial_fit are "
+                "for one model"
+            )
+        if n_models == 1 and self.n_jobs is not None:
+            raise ValueError(f"n_jobs={self.n_jobs} has no effect on one model")
         start = getattr(self, "model_", None) if go_on else None
         checks.unmasked("X", X)
         checks.unmasked("y", y)
@@ -143,24 +166,63 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             reset=start is None,
         )
         options = self.get_params(deep=False)
-        del options["warm_start"]
+        for name in ("warm_start", "n_models", "n_jobs"):
+            del options[name]
         options["progress"] = bool(options.pop("verbose"))
         options["rng"] = seed_of(check_random_state(options.pop("random_state")))
         options |= changed
-        fit = train_tggm(X, y, start=start, sample_weight=weights_of(sample_weight, X), **options)
-        self.model_, self.history_ = fit.model, fit.history
-        self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
+        options["sample_weight"] = weights_of(sample_weight, X)
+        if n_models > 1:
+            self._keep_ensemble(self._ensemble(X, y, n_models, options))
+        else:
+            fit = train_tggm(X, y, start=start, **options)
+            self.model_, self.history_ = fit.model, fit.history
+            self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
         self._flat = np.ndim(y) == 1
         return self
+
+    def _ensemble(self, X: Any, y: Any, n_models: int, options: dict[str, Any]) -> EnsembleFit:
+        """Train an ensemble in as many threads as are asked for."""
+        jobs = effective_n_jobs(self.n_jobs)
+        if jobs == 1:
+            return train_ensemble(X, y, n_models, **options)
+        with ThreadPoolExecutor(jobs) as executor:
+            return train_ensemble(X, y, n_models, executor=executor, **options)
+
+    def _keep_ensemble(self, fit: EnsembleFit) -> None:
+        self.model_ = fit.model
+        self.history_ = [each.history for each in fit.fits]
+        self.learning_rate_ = [each.learning_rate for each in fit.fits]
+        self.n_iter_ = max(each.best_epoch for each in fit.fits)
 
     def predict(
         self, X: ArrayLike, return_std: bool = False
     ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
         """Mean of p(y | x) of each row, and its standard deviation if asked for."""
+        rows = self._rows(X)
+        mean, std = self.model_.predict(rows, return_std=True)
+        mean, std = self._shaped(mean), self._shaped(std)
+        return (mean, std) if return_std else mean
+
+    def predict_quantiles(self, X: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+        """Quantiles of each row's predictive distribution, as those of the model."""
+        rows = self._rows(X)
+        found: NDArray[np.float64] = self.model_.predict_quantiles(rows, q)
+        return found if self._flat or self.model_.n_outputs > 1 else found[..., None]
+
+    def predict_interval(
+        self, X: ArrayLike, level: float = 0.9
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Interval of this probability of each row, as that of the model."""
+        rows = self._rows(X)
+        lower, upper = self.model_.predict_interval(rows, level)
+        return self._shaped(lower), self._shaped(upper)
+
+    def _rows(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
         checks.unmasked("X", X)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
-        mean, std = self.model_.predict(X, return_std=True)
-        if not self._flat:
-            mean, std = mean.reshape(len(mean), -1), std.reshape(len(std), -1)
-        return (mean, std) if return_std else mean
+        return validate_data(self, X, dtype=FLOATS, reset=False)
+
+    def _shaped(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return predictions with an axis for outputs if there was one in training."""
+        return values if self._flat else values.reshape(len(values), -1)

@@ -9,7 +9,6 @@ or one of several states at each site (PBRBM), with weights (sites, states, hidd
 
 from __future__ import annotations
 
-import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -115,7 +114,8 @@ def load_rbms(path: str | Path, update: int | None = None) -> BernoulliRBM:
             + " or ".join(f"{name} with {count}" for name, count in KINDS.items())
         )
     with files.building_from(path):
-        return BernoulliRBM(**arrays) if axes == 2 else _categorical(**arrays)
+        kind = "bernoulli" if axes == 2 else "categorical"
+        return BernoulliRBM(**arrays, visible=kind)
 
 
 def save_rbms(
@@ -178,13 +178,3 @@ def save_rbms(
             file["hyperparameters/num_chains"] = len(states)
         for name, value in zip(SETTINGS, (1, 1, 0.01), strict=True):
             file[f"hyperparameters/{name}"] = value
-
-
-def _categorical(
-    weights: NDArray[Any], visible_bias: NDArray[Any], hidden_bias: NDArray[Any]
-) -> BernoulliRBM:
-    """Return the model of sites with several states each; weights (sites, states, hidden)."""
-    if "visible" not in inspect.signature(BernoulliRBM).parameters:
-        raise ValueError("models of sites with several states are not known")
-    options: dict[str, Any] = {"visible": "categorical"}
-    return BernoulliRBM(weights, visible_bias, hidden_bias, **options)

@@ -10,11 +10,12 @@ from typing import Any
 
 from trug_fast._common import files
 
+from .ensemble import TGGMEnsemble
 from .rbm import BernoulliRBM, TruGRBM
 from .tggm import TruGTGGM
 from .trbm import BernoulliTRBM, TruGTRBM
 
-KINDS = (TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM, TruGTGGM)
+KINDS = (TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM, TruGTGGM, TGGMEnsemble)
 
 
 def load_model(path: str | Path, *kinds: type) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,23 +20,11 @@ from trug_fast.kernels.tggm import mean_field
 
 from .fields import Field, Model
 from .hidden_units import TruGHidden, log_norms
+from .mixtures import Mixture
+from .predictive import LogLikelihood, Posterior, Predictive
 
 
-class Posterior(NamedTuple):
-    """Mean field of the hidden units given x and y, each of shape (rows, hidden)."""
-
-    mean: FloatArray
-    variance: FloatArray
-
-
-class LogLikelihood(NamedTuple):
-    """Importance-sampled log p(y | x) and its standard error, each of shape (rows,)."""
-
-    value: NDArray[np.float64]
-    std_error: NDArray[np.float64]
-
-
-class TruGTGGM(Model):
+class TruGTGGM(Model, Predictive):
     """Regression whose hidden units are doubly truncated Gaussians.
 
     Formulas: paper section 5, mathematics 5.
@@ -61,6 +50,9 @@ class TruGTGGM(Model):
     hidden_variance : number, optional
         Variance of h before truncation; by default ``noise_variance``, as in the paper, which then
         must be one number.
+    noise_weights : array_like, shape (outputs, hidden), optional
+        With them the noise depends on x: its variance is ``noise_variance`` times exp of these
+        weights times the means of h given x (mathematics 5.8).
 
     Raises
     ------
@@ -84,6 +76,7 @@ class TruGTGGM(Model):
         Field("lower", ("n_hidden",), infinite=True),
         Field("upper", ("n_hidden",), infinite=True),
         Field("hidden_variance", (), positive=True, optional=True),
+        Field("noise_weights", ("n_outputs", "n_hidden"), optional=True),
     )
     shown = ("n_inputs", "n_hidden", "n_outputs")
     counted = "n_inputs"
@@ -95,6 +88,7 @@ class TruGTGGM(Model):
     lower: FloatArray
     upper: FloatArray
     hidden_variance: float
+    noise_weights: FloatArray | None
 
     def __init__(
         self,
@@ -107,6 +101,7 @@ class TruGTGGM(Model):
         upper: ArrayLike,
         *,
         hidden_variance: ArrayLike | None = None,
+        noise_weights: ArrayLike | None = None,
     ) -> None:
         super().__init__(
             input_weights,
@@ -117,10 +112,13 @@ class TruGTGGM(Model):
             lower,
             upper,
             hidden_variance,
+            noise_weights,
         )
         checks.intervals(np.ones(self.n_hidden), self.lower, self.upper)
 
     def _default(self, name: str) -> Any:
+        if name == "noise_weights":
+            return None
         if (self.noise_variance != self.noise_variance[0]).any():
             raise ValueError(f"{name} must be given where noise_variance differs between outputs")
         return self.noise_variance[0]
@@ -160,18 +158,44 @@ class TruGTGGM(Model):
         y = mean @ self.output_weights.T + self.output_bias
         if not return_std:
             return self._flat(y)
-        spread = self.noise_variance + variance @ (self.output_weights**2).T
+        spread = self._noise(mean) + variance @ (self.output_weights**2).T
         return self._flat(y), self._flat(np.sqrt(spread))
+
+    def predict_noise(self, X: ArrayLike) -> FloatArray:
+        """Noise variance of y given x, the same for all x without ``noise_weights``.
+
+        Shape (rows,) with one output, else (rows, n_outputs); without the hidden units' share.
+        """
+        inputs = self._inputs(X)
+        if self.noise_weights is None:
+            return self._flat(np.repeat(self.noise_variance[None], len(inputs), axis=0))
+        return self._flat(self._noise(self._prior(inputs)[0]))
+
+    def _noise(self, mean: FloatArray) -> FloatArray:
+        """Return the noise variance at means of h given x: of each row, or the same for all."""
+        if self.noise_weights is None:
+            return self.noise_variance
+        noise: FloatArray = self.noise_variance * np.exp(mean @ self.noise_weights.T)
+        return noise
 
     def predictive_covariance(self, X: ArrayLike) -> FloatArray:
         """Exact covariance of p(y | x) of each row; shape (rows, n_outputs, n_outputs)."""
-        _, variance = self._prior(self._inputs(X))
+        mean, variance = self._prior(self._inputs(X))
         weights = self.output_weights
         covariance = np.einsum("ij,rj,kj->rik", weights, variance, weights, optimize=True)
         diagonal = np.arange(self.n_outputs)
-        covariance[:, diagonal, diagonal] += self.noise_variance
+        covariance[:, diagonal, diagonal] += self._noise(mean)
         result: FloatArray = covariance
         return result
+
+    def mixture(self, X: ArrayLike) -> Mixture:
+        """Return means and deviations of the normals that predictions are, (1, rows, outputs)."""
+        found = self.predict(X, return_std=True)
+        shape = (1, -1, self.n_outputs)
+        return Mixture(*(np.asarray(part, np.float64).reshape(shape) for part in found))
+
+    def _covariances(self, X: ArrayLike) -> list[FloatArray]:
+        return [self.predictive_covariance(X)]
 
     def posterior(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> Posterior:
         """Mean-field posterior of the hidden units given x and y (mathematics 5).
@@ -232,6 +256,11 @@ class TruGTGGM(Model):
         """
         n_samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "log_likelihood")
+        if self.noise_weights is not None:
+            options = {"n_samples": n_samples, "n_cycles": n_cycles}
+            each = self._row_by_row(X, y)
+            found = [m.log_likelihood(*row, rng=seed + k, **options) for k, (m, *row) in each]
+            return LogLikelihood(*(np.concatenate(part) for part in zip(*found, strict=True)))
         net = self._mean_field(X, y, n_cycles, np.dtype(np.float64)).net
         inputs, targets = self._inputs(X), self._targets(y, len(net))
         network, z = self.network(np.float64), self._z(inputs)
@@ -265,7 +294,10 @@ class TruGTGGM(Model):
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
         noise = generator.standard_normal((len(inputs), self.n_outputs), self.dtype)
         mean = hidden @ self.output_weights.T + self.output_bias
-        return self._flat(mean + noise * np.sqrt(self.noise_variance))
+        spread = self.noise_variance
+        if self.noise_weights is not None:
+            spread = self._noise(self._prior(inputs)[0])
+        return self._flat(mean + noise * np.sqrt(spread))
 
     def network(self, dtype: Any = None) -> mean_field.Network:
         """Return the model as the kernels take it, in its own or another float type."""
@@ -279,6 +311,7 @@ class TruGTGGM(Model):
             dtype.type(1 / self.hidden_variance),
             self.lower.astype(dtype),
             self.upper.astype(dtype),
+            np.empty((0, self.n_hidden), dtype),
             np.empty(self.output_weights.shape, dtype),
             np.empty(self.n_hidden, dtype),
         )
@@ -293,12 +326,22 @@ class TruGTGGM(Model):
         array = checks.targets("y", y, rows, self.n_outputs)
         return rows_for_kernels(checks.cast("y", array, self.dtype))
 
-    def _flat(self, values: NDArray[Any]) -> FloatArray:
-        return values[:, 0] if self.n_outputs == 1 else values
-
     def _work(self, net: FloatArray, each: int) -> float:
         """Return what net inputs from so many numbers each, and the units, cost."""
         return work(len(net), each, self.n_hidden)
+
+    def _row_by_row(self, X: ArrayLike, y: ArrayLike) -> Iterator[tuple[int, Any]]:
+        """Yield number, model, input and target of each row: a model with the noise that is there.
+
+        The mean field is compiled for a noise that all rows have; this is slow, and right.
+        """
+        inputs = self._inputs(X)
+        targets = self._targets(y, len(inputs))
+        noise = self._noise(self._prior(inputs)[0])
+        own = self.arrays() | {"noise_weights": None}
+        for k in range(len(inputs)):
+            model = TruGTGGM(**own | {"noise_variance": noise[k]})
+            yield k, (model, inputs[k : k + 1], targets[k : k + 1])
 
     def _z(self, inputs: FloatArray) -> FloatArray:
         z: FloatArray = inputs @ self.input_weights.T + self.input_bias
@@ -336,6 +379,10 @@ class TruGTGGM(Model):
         self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]
     ) -> mean_field.Inferred:
         """Return net inputs, means, variances and bound of the mean field."""
+        if self.noise_weights is not None:
+            found_rows = (found for _, found in self._row_by_row(X, y))
+            single = [model._mean_field(*row, n_cycles, dtype) for model, *row in found_rows]
+            return mean_field.Inferred(*map(np.concatenate, zip(*single, strict=True)))
         inputs = self._inputs(X).astype(dtype, copy=False)
         rows = len(inputs)
         targets = self._targets(y, rows).astype(dtype, copy=False)

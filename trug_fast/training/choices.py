@@ -140,7 +140,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
         Group("objective", {"ml": MeanField, "moments": None, "bp": None}),
         Group(
             "noise",
-            {"shared": Noise, "separate": Noise},
+            {"shared": Noise, "separate": Noise, "by_input": Noise},
             {"learn": "learn_noise", "variance": "noise_variance"},
             word="kind",
         ),

@@ -34,7 +34,7 @@ class EpochEnd:
     model : TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM or TruGTGGM
         The current one, made when it is first asked for: ask within the callback.
     stage : str or None
-        Of the regression "rate 1 of 2", "rate 2 of 2" and "all rows"; None of other trainings.
+        Of the regression "rate 1 of 2", "rate 2 of 2", "all rows" and "part 1 of 5".
 
     Examples
     --------

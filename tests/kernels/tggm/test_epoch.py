@@ -14,11 +14,12 @@ def data(rows=23):
     return Examples(rng.normal(size=(rows, 3)), rng.normal(size=(rows, 2)), np.ones(rows))
 
 
+@pytest.mark.parametrize("noise", ["separate", "by_input"])
 @pytest.mark.parametrize("truncation", [PER_UNIT, COMMON, tf.Truncation(0.0, np.inf)])
-def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation):
+def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation, noise):
     # 10, 10 and 3 rows, at rates of their own, with weight decay of the weights alone.
     options = {"truncation": truncation, "optimizer": tf.SGD(weight_decay=0.05)}
-    run, ours = learner("moments", **options), learner("moments", **options)
+    run, ours = (learner("moments", noise, **options) for _ in range(2))
     rows, order = data(), np.random.default_rng(1).permutation(23)
     run.update(rows, [order], [RegressionPace(0.1, 0.02)])
     total = 0.0
@@ -27,7 +28,7 @@ def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation):
         value, slope = gradient(ours, *batch)
         total += value * len(batch.inputs)
         own = ours.parts()
-        for name in ("input_weights", "output_weights"):
+        for name in ("input_weights", "output_weights", "noise_weights"):
             weights = getattr(own, name)
             weights += 0.1 * (getattr(slope, name) - 0.05 * weights)
         for name in ("input_bias", "output_bias", "log_noise"):
@@ -47,15 +48,19 @@ def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation):
 
 
 @pytest.mark.parametrize("learn", [True, False])
-def test_noise_is_learned_or_kept(learn):
-    run = learner("moments", tf.Noise(learn=learn, variance=0.3))
+@pytest.mark.parametrize("kind", ["shared", "by_input"])
+def test_noise_is_learned_or_kept(kind, learn):
+    run = learner("moments", tf.Noise(kind, learn=learn, variance=0.3))
     run.update(data(), [np.arange(23)], [RegressionPace(0.1, 0.1)])
     assert (run.parts().log_noise != np.log(0.3)).all() == learn
+    assert run.parts().noise_weights.any() == (learn and kind == "by_input")
 
 
+@pytest.mark.parametrize("noise", ["separate", "by_input"])
 @pytest.mark.parametrize("rows", [1, 256, 300])
-def test_scores_are_those_of_the_model(rows):
-    run, given = learner("moments"), data(rows)
+def test_scores_are_those_of_the_model(rows, noise):
+    run, given = learner("moments", noise), data(rows)
+    run.parts().noise_weights[:] = [[0.5, -1.0, 0.2, 0.7]]
     error, likelihood = run.score(given)
     mean, std = run.model(scales=plain(3, 2)).predict(given.inputs, return_std=True)
     square = (given.targets - mean) ** 2

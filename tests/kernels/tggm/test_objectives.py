@@ -55,23 +55,27 @@ class TestExactCases:
 @pytest.mark.parametrize(
     "truncation", [PER_UNIT, COMMON, tf.Truncation(0.0, np.inf)], ids=["per unit", "common", "relu"]
 )
-@pytest.mark.parametrize("kind", ["separate", "shared"])
-@pytest.mark.parametrize("objective", ["ml", "moments"])
+@pytest.mark.parametrize(
+    ("objective", "kind"),
+    [*((o, k) for o in ("ml", "moments") for k in ("separate", "shared")), ("moments", "by_input")],
+)
 def test_gradient_is_the_slope_of_the_objective(objective, kind, truncation):
     # In the coordinates that training moves: log noise, lower end, log width.
-    own_variance = {"hidden_variance": 0.4} if kind == "separate" else {}
+    own_variance = {"hidden_variance": 0.4} if kind != "shared" else {}
     run = learner(objective, tf.Noise(kind, variance=0.3, **own_variance), truncation)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
     task, trained = run.task, run.trained
+    run.parts().noise_weights[:] = rng.normal(size=run.parts().noise_weights.shape)
     gradient(run, X, y)
     if truncation.learn is not None:
         steps.end_coordinates(task, trained)
     own = trained.gradient.copy()
     start, step = trained.theta.copy(), 1e-5
-    stop = start.size if truncation.learn is not None else start.size - 2 * task.hidden
-    slope = np.zeros(stop)
-    for i in range(stop):
+    kept = kernels.views(task, np.arange(start.size))
+    still = [*kept.low_end, *kept.log_width] if truncation.learn is None else []
+    slope = np.zeros(start.size)
+    for i in set(range(start.size)) - set(still):
         values = []
         for shift in (step, -step):
             trained.theta[:] = start
@@ -80,8 +84,10 @@ def test_gradient_is_the_slope_of_the_objective(objective, kind, truncation):
                 steps.place_ends(task, trained)
             values.append(gradient(run, X, y)[0])
         slope[i] = (values[0] - values[1]) / (2 * step)
-    slopes, ours = (kernels.parts(task, np.append(v, start[stop:])) for v in (slope, own[:stop]))
-    for name in ("input_weights", "input_bias", "output_weights", "output_bias"):
+    slopes, ours = (kernels.parts(task, v) for v in (slope, own))
+    names = ("input_weights", "input_bias", "output_weights", "output_bias", "noise_weights")
+    assert ours.noise_weights.any() == (kind == "by_input")
+    for name in names:
         np.testing.assert_allclose(getattr(ours, name), getattr(slopes, name), atol=1e-9)
     if kind == "shared":  # both entries move together, along the sum
         np.testing.assert_allclose(ours.log_noise, slopes.log_noise.sum(), atol=1e-9)
@@ -101,6 +107,30 @@ def test_noise_of_squared_errors_follows_the_predictive_likelihood():
     np.testing.assert_array_equal(squares.log_noise, moments.log_noise)
 
 
+@pytest.mark.parametrize("objective", ["moments", "bp"])
+def test_a_noise_by_input_without_weights_is_the_separate_one(objective):
+    X, y = np.random.default_rng(0).normal(size=(2, 7, 3))
+    y = y[:, :2]
+    value, separate = gradient(learner(objective, "separate"), X, y)
+    again, by_input = gradient(learner(objective, "by_input"), X, y)
+    assert again == pytest.approx(value, rel=1e-14)
+    for one, other in zip(separate[:-1], by_input[:-1], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+    assert not separate.noise_weights.size and by_input.noise_weights.all()
+
+
+def test_squared_errors_leave_the_noise_to_its_weights():
+    X, y = np.random.default_rng(0).normal(size=(2, 7, 3))
+    runs = [learner(objective, "by_input") for objective in ("bp", "moments")]
+    for run in runs:
+        run.parts().noise_weights[:] = 0.5
+    squares, moments = (gradient(run, X, y[:, :2])[1] for run in runs)
+    np.testing.assert_array_equal(squares.noise_weights, moments.noise_weights)
+    np.testing.assert_array_equal(squares.log_noise, moments.log_noise)
+    plain = gradient(learner("bp", "separate"), X, y[:, :2])[1]
+    np.testing.assert_array_equal(squares.input_weights, plain.input_weights)
+
+
 def test_early_end_of_cycles_changes_the_gradient_little():
     noise = tf.Noise("separate", variance=0.3, hidden_variance=0.4)
     run = learner("ml", noise, sizes=(3, 30, 2))
@@ -111,5 +141,6 @@ def test_early_end_of_cycles_changes_the_gradient_little():
     for tolerance in (0.1, 0.01):
         run.task = run.task._replace(cycles=Cycles(10, tolerance))
         _, own = gradient(run, X, y)
-        errors.append(max(abs(a - b).max() for a, b in zip(own, exact, strict=True)))
-    assert errors[1] < errors[0] < 0.02 * max(abs(part).max() for part in exact)
+        pairs = zip(own[:-1], exact[:-1], strict=True)  # there are no weights of the noise
+        errors.append(max(abs(a - b).max() for a, b in pairs))
+    assert errors[1] < errors[0] < 0.02 * max(abs(part).max() for part in exact[:-1])

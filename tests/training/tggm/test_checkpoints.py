@@ -16,7 +16,7 @@ SHARED = tf.Truncation(-1.0, 1.0, learn="shared", learn_lower=True)
 # epochs that are run: of each rate, and then those of the best one again
 RNG = np.random.default_rng(2)
 FRESH = RNG.normal(size=(20, 3)), RNG.normal(size=20)  # held out by the caller
-PLAIN = tf.HoldOut(refit=False, calibrate=False)
+PLAIN = tf.HoldOut(refit=False, calibrate=None)
 # epochs that are run: of each rate, and then those of the best one again
 OPTIONS = {
     "per unit": {},
@@ -26,6 +26,7 @@ OPTIONS = {
         "truncation_rate": 0.01,
     },
     "sgd": {"optimizer": tf.SGD(momentum=0.9), "objective": "moments", "noise": "separate"},
+    "by input": {"noise": "by_input", "objective": "moments"},
     "rmsprop": {"optimizer": "rmsprop", "objective": "bp", "dtype": "float64"},
     "all rows": {"validation": None, "truncation": "relu"},
     "own rows": {"validation": FRESH, "learning_rate": tf.RateSearch([0.003, 0.01])},
@@ -38,6 +39,11 @@ OPTIONS = {
         "learning_rate": lambda share: 0.01 * (1 - share),
     },
     "diverging": {"learning_rate": tf.RateSearch([1e30, 0.01]), "optimizer": "sgd"},
+    "crossed": {"validation": tf.HoldOut(calibrate="cross_validation"), "epochs": 2},
+    "crossed alone": {
+        "validation": tf.HoldOut(refit=False, calibrate="cross_validation"),
+        "epochs": 2,
+    },
     "no refit": {"validation": PLAIN, "noise": tf.Noise(learn=False)},
 }
 

@@ -15,8 +15,9 @@ def test_standardisation_is_folded_into_the_model_and_back():
     rng = np.random.default_rng(0)
     X, y = rng.normal([5, -3, 1e4], [2, 0.1, 3.0], (30, 3)), rng.normal([7, 0], [3, 1e-3], (30, 2))
     scales = Scales.of(X, y)
-    for noise in ("separate", "shared"):
-        run = learner("ml", noise, scales=scales)
+    for noise, goal in (("separate", "ml"), ("shared", "ml"), ("by_input", "moments")):
+        run = learner(goal, noise, scales=scales)
+        run.parts().noise_weights[:] = 0.3
         standard = run.model(scales=plain(3, 2))
         model = run.model()
         mean, std = standard.predict(scales.inputs.apply(X, np.dtype(float)), return_std=True)
@@ -24,15 +25,21 @@ def test_standardisation_is_folded_into_the_model_and_back():
         deviation = y.std(axis=0)
         np.testing.assert_allclose(found, mean * deviation + y.mean(axis=0), rtol=1e-9)
         np.testing.assert_allclose(spread, std * deviation, rtol=1e-9)
-        again = learner("ml", noise, scales=scales, start=model, seed=1)  # other random weights
+        again = learner(goal, noise, scales=scales, start=model, seed=1)  # other random weights
         np.testing.assert_allclose(again.trained.theta, run.trained.theta, rtol=1e-9, atol=1e-9)
 
 
 def test_starting_at_a_model_keeps_its_predictions_whatever_the_unit_of_the_hidden_layer():
     model = regression("separate", outputs=1, hidden=4)
     X, _ = rows(model, 10)
-    for noise in (tf.Noise("separate", hidden_variance=0.4), "shared"):
-        run = learner("ml", noise, sizes=(3, 4, 1), start=model)
+    bent = regression("by_input", outputs=1, hidden=4)
+    own = {"hidden_variance": 0.4}
+    for goal, noise, start in (
+        ("ml", tf.Noise("separate", **own), model),
+        ("ml", "shared", model),
+        ("bp", tf.Noise("by_input", **own), bent),
+    ):
+        run, model = learner(goal, noise, sizes=(3, 4, 1), start=start), start
         again = run.model(scales=plain(3, 1))
         for a, b in zip(again.predict(X, True), model.predict(X, True), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12)
@@ -40,7 +47,7 @@ def test_starting_at_a_model_keeps_its_predictions_whatever_the_unit_of_the_hidd
 
 def test_all_parameters_are_watched():
     for name in learner(truncation=BOTH).parts()._fields:
-        run = learner(truncation=BOTH)
+        run = learner("moments", "by_input", truncation=BOTH)
         assert run.fault() is None
         getattr(run.parts(), name).flat[-1] = np.inf
         assert "no longer finite" in run.fault()

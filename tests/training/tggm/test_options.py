@@ -11,7 +11,7 @@ def test_words_stand_for_values():
     assert as_objective("ml") == tf.MeanField(n_cycles=10, tolerance=0.1)
     assert as_objective("bp") == "bp"
     assert as_noise("shared") == tf.Noise() and as_noise("separate") == tf.Noise("separate")
-    assert as_validation(0.25) == tf.HoldOut(0.25, refit=True, calibrate=True)
+    assert as_validation(0.25) == tf.HoldOut(0.25, refit=True)
     assert as_validation(np.float32(0.25)) == tf.HoldOut(0.25)
     assert as_validation(None) is None
     assert as_validation(("X", "y")) == ("X", "y")

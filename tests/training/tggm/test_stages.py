@@ -32,7 +32,7 @@ class TestHoldOut:
         assert len(fit.history["epoch"]) == fit.best_epoch + 5 < 60
 
     def test_the_refit_is_a_run_on_all_rows(self):
-        refit, not_refit = (tf.HoldOut(refit=refit, calibrate=False) for refit in (True, False))
+        refit, not_refit = (tf.HoldOut(refit=refit, calibrate=None) for refit in (True, False))
         fit = tf.train_tggm(*YACHT[:2], **QUICK, validation=refit, rng=0)
         part = tf.train_tggm(*YACHT[:2], **QUICK, validation=not_refit, rng=0)
         assert fit.best_epoch == part.best_epoch
@@ -55,7 +55,7 @@ class TestHoldOut:
     def test_without_a_monitor_the_last_epoch_counts_and_the_noise_is_calibrated(self):
         options = QUICK | dict(epochs=4, monitor=None)
         fit = tf.train_tggm(*YACHT[:2], **options, validation=tf.HoldOut(refit=False), rng=0)
-        plain = tf.HoldOut(refit=False, calibrate=False)
+        plain = tf.HoldOut(refit=False, calibrate=None)
         raw = tf.train_tggm(*YACHT[:2], **options, validation=plain, rng=0)
         assert fit.best_epoch == 4 and "validation_rmse" not in fit.history
         np.testing.assert_array_equal(fit.model.upper, raw.model.upper)

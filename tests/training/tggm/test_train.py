@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numba
 import numpy as np
 import pytest
+from scipy.stats import norm
 from threadpoolctl import threadpool_info
 
 import trug_fast as tf
@@ -48,6 +49,35 @@ def test_every_objective_learns(objective, noise):
     assert rmse(fit.model) < 4
     _, std = fit.model.predict(YACHT.X_test, return_std=True)
     assert std.mean() < 5
+
+
+@pytest.mark.parametrize("objective", ["moments", "bp"])
+def test_noise_that_depends_on_the_inputs_is_learned(objective):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (1500, 2))
+    std = 10 * np.exp(1.2 * X[:, 0])
+    mean = 20 * np.sin(2 * X[:, 1])
+    y = mean + std * rng.normal(size=1500)
+    best = norm.logpdf(y, mean, std)[1000:].mean()
+    train, test = (X[:1000], y[:1000]), (X[1000:], y[1000:])
+    options = {"n_hidden": 10, "epochs": 60, "objective": objective, "progress": False, "rng": 0}
+    for validation in (0.1, tf.HoldOut(calibrate="cross_validation")):
+        constant, own = (
+            tf.train_tggm(*train, noise=noise, validation=validation, **options).model
+            for noise in ("separate", "by_input")
+        )
+        # "moments" bends the hidden units for their variance where nothing else depends on x.
+        gain = own.log_density(*test).mean() - constant.log_density(*test).mean()
+        assert gain > (0.03 if objective == "moments" else 0.25)
+        assert own.log_density(*test).mean() > best - 0.06
+        found = own.predict(test[0], return_std=True)[1]
+        assert np.corrcoef(np.log(found), X[1000:, 0])[0, 1] > 0.9
+        low, high = own.predict_interval(test[0])
+        for part in (X[1000:, 0] < 0, X[1000:, 0] >= 0):
+            inside = (low <= test[1]) & (test[1] <= high)
+            assert abs(inside[part].mean() - 0.9) < 0.06  # three standard errors
+    again = tf.train_tggm(*train, noise="by_input", start=own, **options | {"epochs": 1}).model
+    np.testing.assert_allclose(again.predict(test[0]), own.predict(test[0]), atol=6)
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "rmsprop"])
@@ -194,6 +224,7 @@ def test_at_most_twenty_parameters():
 
 START = tf.TruGTGGM([[1.0]], 0, [[1.0]], 0, 1, 0, 1)
 OWN = tf.TruGTGGM(np.ones((3, 6)), 0, np.ones((1, 3)), 0, 1, 0, 1)
+BENT = tf.TruGTGGM(np.ones((3, 6)), 0, np.ones((1, 3)), 0, 1, 0, 1, noise_weights=[[1, 0, 0]])
 BAD = [
     (dict(X=[1.0, 2.0]), "X must be a matrix"),
     (dict(X=np.full((277, 6), np.nan)), "X must be finite"),
@@ -202,6 +233,8 @@ BAD = [
     (dict(n_hidden=0), "n_hidden must be at least 1"),
     (dict(objective="em"), "objective must be one of 'ml', 'moments', 'bp'"),
     (dict(noise="none"), "noise must be one of"),
+    (dict(noise="by_input"), "noise='by_input' needs objective='moments' or 'bp'"),
+    (dict(start=BENT, noise="separate"), "noise is 'separate', but that of start depends on the"),
     (dict(optimizer="lbfgs"), "optimizer must be one of"),
     (
         dict(learning_rate=(0.1, 0.01, 0.001)),

@@ -6,7 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.fits import assert_same
 from tests.support.regressions import gradient, learner
-from trug_fast.training.tggm.calibration import calibrated
+from trug_fast.training.tggm.calibration import Residuals, calibrated
 from trug_fast.training.tggm.scaling import Examples, Scales
 
 RNG = np.random.default_rng(7)
@@ -72,7 +72,8 @@ def test_scales_scores_and_the_noise_are_those_of_repeated_rows():
     twice = Examples(X[AGAIN], Y[AGAIN], np.ones(AGAIN.size))
     assert own.weights.mean() == pytest.approx(1)
     np.testing.assert_allclose(run.score(own), run.score(twice), rtol=1e-12)
-    np.testing.assert_allclose(calibrated(run.model(), own), calibrated(run.model(), twice), 1e-4)
+    once, again = (calibrated([Residuals.of(run.model(), each)], each) for each in (own, twice))
+    np.testing.assert_allclose(once, again, 1e-4)
     half = own.at(np.arange(12))
     assert half.weights.mean() == pytest.approx(1)
     np.testing.assert_allclose(half.weights[0] / half.weights[1], WEIGHTS[0] / WEIGHTS[1])

@@ -15,12 +15,12 @@ from .objectives import (
     SHARED,
     batch_gradient,
     network_of,
-    new_work,
     parts,
     predictive_rows,
     weigh,
     weighted_total,
 )
+from .work import new_work
 
 LOG_NOISE = 18.0  # log variances stay between -18 and 18
 
@@ -93,6 +93,7 @@ def step(task, trained, pace, t):
     weights = task.hidden * (task.inputs + task.outputs)
     noise = weights + task.hidden + task.outputs
     ends = noise + task.outputs
+    last = ends + 2 * (1 if task.ends == SHARED else task.hidden)
     move(rule_of(rule, rule.rate, rule.weight_decay, t), trained, 0, weights)
     stop = ends if task.learn_noise else noise
     move(rule_of(rule, rule.rate, 0.0, t), trained, weights, stop)
@@ -101,8 +102,11 @@ def step(task, trained, pace, t):
         log_noise[o] = min(max(log_noise[o], -LOG_NOISE), LOG_NOISE)
     if task.ends != FIXED:
         end_coordinates(task, trained)
-        move(rule_of(rule, pace.end_rate, 0.0, t), trained, ends, trained.theta.size)
+        move(rule_of(rule, pace.end_rate, 0.0, t), trained, ends, last)
         place_ends(task, trained)
+    if task.by_input and task.learn_noise:
+        size = trained.theta.size
+        move(rule_of(rule, rule.rate, rule.weight_decay, t), trained, last, size)
 
 
 @linked

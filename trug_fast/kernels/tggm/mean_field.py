@@ -39,6 +39,9 @@ class Network(NamedTuple):
     hidden_precision: float  # of h before truncation
     lower: np.ndarray  # (hidden,)
     upper: np.ndarray  # (hidden,)
+    noise_weights: (
+        np.ndarray
+    )  # (outputs, hidden) of log noise by the mean of h given x; (0, hidden)
     coupling: np.ndarray  # (outputs, hidden) output weights times noise precision
     stiffness: np.ndarray  # (hidden,) precision of a unit given y and the others
 

@@ -16,7 +16,7 @@ from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, rare, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely, want
-from trug_fast.kernels.special.elementary import log
+from trug_fast.kernels.special.elementary import exp, log
 from trug_fast.kernels.tiles import copy_rows
 from trug_fast.kernels.unit.quantile import rounded
 
@@ -24,18 +24,17 @@ from .mean_field import (
     LOG_TWO_PI,
     Cycles,
     Network,
-    UnitMoments,
     bound_constant,
     copy,
     derive,
     fill,
     infer,
     input_net,
-    new_moments,
     prior,
     residual_of,
     total_of,
 )
+from .work import new_work
 
 BOUND, MOMENTS, SQUARES = 0, 1, 2  # objectives
 FIXED, SHARED, PER_UNIT = 0, 1, 2  # truncation points
@@ -55,6 +54,7 @@ class Task(NamedTuple):
     learn_upper: bool
     learn_noise: bool
     one_noise: bool  # h has the noise of y
+    by_input: bool  # the log of the noise variance has weights, too
     hidden_precision: float  # of h otherwise
 
 
@@ -69,32 +69,6 @@ class Trained(NamedTuple):
     upper: np.ndarray
 
 
-class WeightedRows(NamedTuple):
-    """Rows of data and what each counts for, in the float type of the parameters."""
-
-    inputs: np.ndarray  # (rows, inputs)
-    targets: np.ndarray  # (rows, outputs)
-    weights: np.ndarray  # (rows,), 1 on average
-
-
-class Work(NamedTuple):
-    """Working arrays for batches of one size."""
-
-    inputs: np.ndarray  # (rows, inputs)
-    targets: np.ndarray  # (rows, outputs)
-    weights: np.ndarray  # (rows,)
-    z: np.ndarray  # (hidden, rows)
-    slope: np.ndarray  # (hidden, rows), gradient by z
-    residual: np.ndarray  # (outputs, rows)
-    pull: np.ndarray  # (outputs, rows), gradient by the mean of y
-    widen: np.ndarray  # (outputs, rows), gradient by the variance of y
-    bound: np.ndarray  # (rows,)
-    by_mean: np.ndarray  # (rows,), gradients by mean and variance of one hidden unit
-    by_variance: np.ndarray
-    before: UnitMoments  # given x
-    after: UnitMoments  # given x and y
-
-
 class Parts(NamedTuple):
     """Views of a vector of parameters, or of their gradients."""
 
@@ -105,6 +79,7 @@ class Parts(NamedTuple):
     log_noise: np.ndarray  # (outputs,) log variance of y
     low_end: np.ndarray  # (hidden,), or (1,) where one pair of ends is learned in common
     log_width: np.ndarray
+    noise_weights: np.ndarray  # (outputs, hidden) where the noise is by input, else (0, hidden)
 
 
 def choose(objective):
@@ -125,6 +100,8 @@ def parts(task, vector):
     d = c + outputs
     e = d + outputs
     f = e + ends
+    g = f + ends
+    weighing = outputs if task.by_input else 0
     return Parts(
         vector[:a].reshape(hidden, task.inputs),
         vector[a:b].reshape(outputs, hidden),
@@ -132,7 +109,8 @@ def parts(task, vector):
         vector[c:d],
         vector[d:e],
         vector[e:f],
-        vector[f : f + ends],
+        vector[f:g],
+        vector[g : g + weighing * hidden].reshape(weighing, hidden),
     )
 
 
@@ -158,34 +136,12 @@ def network_of(task, trained):
         hidden_precision,
         trained.lower,
         trained.upper,
+        own.noise_weights,
         empty(own.output_weights.shape, own.output_weights.dtype),
         empty(own.input_bias.shape, own.input_bias.dtype),
     )
     derive(network)
     return network
-
-
-@linked
-def new_work(task, rows, kind):
-    """Return Work for so many rows, of the float type of the array ``kind``."""
-    units = empty((2, task.hidden, rows), kind.dtype)
-    outputs = empty((3, task.outputs, rows), kind.dtype)
-    single = empty((4, rows), kind.dtype)
-    return Work(
-        empty((rows, task.inputs), kind.dtype),
-        empty((rows, task.outputs), kind.dtype),
-        single[3],
-        units[0],
-        units[1],
-        outputs[0],
-        outputs[1],
-        outputs[2],
-        single[0],
-        single[1],
-        single[2],
-        new_moments(task.hidden, rows, kind),
-        new_moments(task.hidden, rows, kind),
-    )
 
 
 @linked
@@ -251,6 +207,21 @@ def add_ends(task, gains, losses, out):
 
 
 @linked
+def noise_of_rows(network, work):
+    """Write the noise variance of y in each row: exp(log variance + weights mean of h given x)."""
+    noise, weights = work.noise, network.noise_weights
+    if weights.shape[0]:
+        gemm(False, False, 1.0, weights, work.before.mean, 0.0, noise)
+    for o in range(noise.shape[0]):
+        row, base = noise[o], 1.0 / network.noise_precision[o]
+        if weights.shape[0]:
+            for r in range(row.size):
+                row[r] = like(row[r], base) * exp(row[r])
+        else:
+            fill(row, base)
+
+
+@linked
 def predictive_rows(task, network, work):
     """Write the slopes of log N(y | mean, variance) by mean and variance; return its sum.
 
@@ -258,9 +229,10 @@ def predictive_rows(task, network, work):
     """
     residual, pull, widen, bound = work.residual, work.pull, work.widen, work.bound
     fill(bound, 0.0)
+    noise_of_rows(network, work)
     for o in range(task.outputs):
         spread, rest, gain, bend = widen[o], residual[o], pull[o], widen[o]
-        fill(spread, 1.0 / network.noise_precision[o])
+        copy(work.noise[o], spread)
         for j in range(task.hidden):
             square, variance = network.output_weights[o, j] ** 2, work.before.variance[j]
             for r in range(spread.size):
@@ -287,6 +259,10 @@ def slopes_of_unit(task, network, work, j):
         if not squares:
             for r in range(by_mean.size):
                 by_variance[r] += weight * weight * bend[r]
+            if task.by_input:
+                slope, weight = work.noise[o], network.noise_weights[o, j]
+                for r in range(by_mean.size):
+                    by_mean[r] += weight * slope[r]
 
 
 @scalar
@@ -304,6 +280,17 @@ def add_noise_of_unit(network, work, j, lower, upper, excess):
         excess[r] -= work.by_mean[r] * by_mean + work.by_variance[r] * by_variance
 
 
+@scalar
+def noise_gradient(work, own):
+    """Write the gradient by the log of the noise, in place of it, and by what it is read from."""
+    for o in range(work.noise.shape[0]):
+        slope, bend = work.noise[o], work.widen[o]
+        for r in range(slope.size):
+            slope[r] *= bend[r]
+        own.log_noise[o] = total_of(slope)
+    gemm(False, True, 1.0, work.noise, work.before.mean, 0.0, own.noise_weights)
+
+
 @rare(PREDICTIVE)
 def predictive_gradient(task, network, work, own, shared_noise):
     """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as weighted sums."""
@@ -317,6 +304,8 @@ def predictive_gradient(task, network, work, own, shared_noise):
     for o in range(task.outputs):
         own.output_bias[o] = total_of(pull[o])
         own.log_noise[o] = total_of(widen[o]) / network.noise_precision[o]
+    if task.by_input:
+        noise_gradient(work, own)
     if not squares:
         bent = empty(own.output_weights.shape, own.output_weights.dtype)
         gemm(False, True, 2.0, widen, before.variance, 0.0, bent)

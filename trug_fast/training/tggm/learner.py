@@ -11,6 +11,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.kernels.tggm import epoch, mean_field
 from trug_fast.kernels.tggm import objectives as regression
+from trug_fast.kernels.tggm.work import WeightedRows
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import State, copy_into
@@ -42,6 +43,7 @@ def task_of(settings: RegressionSettings) -> regression.Task:
         ends.learn_upper,
         noise.learn,
         noise.kind == "shared",
+        noise.kind == "by_input",
         1 / settings.hidden_variance,
     )
 
@@ -62,6 +64,7 @@ class RegressionLearner:
         self.task = task_of(settings)
         learned = 1 if ends.learn == "shared" else hidden
         size = hidden * (inputs + outputs + 1) + 2 * outputs + 2 * learned
+        size += hidden * outputs * self.task.by_input
         theta, gradient, first, second = np.zeros((4, size), dtype)
         self.trained = regression.Trained(
             theta,
@@ -111,6 +114,8 @@ class RegressionLearner:
         own.input_bias[:] = unit * model.input_bias + weights @ inputs.mean
         folded = model.output_weights / (unit * targets.deviation[:, None])
         own.output_weights[:] = np.where(moves[:, None], folded, 0.0)
+        if model.noise_weights is not None:
+            own.noise_weights[:] = np.where(moves[:, None], model.noise_weights / unit, 0.0)
         offset = (model.output_bias - targets.mean) / targets.deviation
         own.output_bias[:] = np.where(moves, offset, 0.0)
         lower, upper = self.trained.lower, self.trained.upper
@@ -149,7 +154,7 @@ class RegressionLearner:
         rule = self._optimizer.rule(pace.learning_rate, self.settings.weight_decay)
         speed = epoch.EpochPace(rule, pace.truncation_rate, self.steps)
         size = min(self.settings.batch_size, rows.size)
-        given = regression.WeightedRows(*data)
+        given = WeightedRows(*data)
         self.objective = float(epoch.train_epoch(self.task, self.trained, speed, given, rows, size))
         self.updates += 1
         self.steps += -(-rows.size // size)
@@ -159,7 +164,7 @@ class RegressionLearner:
 
         Both are of rows whose weights are 1 on average.
         """
-        given = regression.WeightedRows(*rows)
+        given = WeightedRows(*rows)
         squares, likelihood = epoch.score(self.task, self.trained, given)
         return float(np.sqrt(squares / rows.targets.size)), float(likelihood / len(rows.targets))
 
@@ -218,6 +223,8 @@ class RegressionLearner:
         own = self.parts(found["theta"])
         learned = np.exp(own.log_noise.astype(np.float64))
         noise = learned if log_noise is None else np.exp(log_noise)
+        if self.task.by_input and log_noise is not None:  # a factor
+            noise = noise * learned
         variance = learned[0] if self.task.one_noise else self.settings.hidden_variance
         unit, lower, upper = 1.0, found["lower"], found["upper"]
         if self.settings.start is not None and self.settings.truncation.learn is None:
@@ -232,6 +239,7 @@ class RegressionLearner:
             lower.astype(np.float64),
             upper.astype(np.float64),
             hidden_variance=variance / unit**2,
+            noise_weights=own.noise_weights * unit if self.task.by_input else None,
         )
         start = self.settings.start
         return model if start is None else model.with_columns(start.columns)

@@ -18,7 +18,7 @@ from trug_fast.training.going_on import require_ends
 from trug_fast.training.options import PENALTIES, Optimizer
 from trug_fast.training.rates import Schedule
 
-from .options import Noise, Objective
+from .options import MeanField, Noise, Objective
 
 HIDDEN_VARIANCE = 0.1
 
@@ -62,6 +62,11 @@ class RegressionSettings:
                 "regression averages no parameters"
             )
         self._check_penalties()
+        if self.noise.kind == "by_input" and isinstance(self.objective, MeanField):
+            raise ValueError(
+                "noise='by_input' needs objective='moments' or 'bp': the mean field of 'ml' has "
+                "one noise for all rows"
+            )
         if self.start is None:
             return
         checks.kind("start", self.start, TruGTGGM)
@@ -70,6 +75,11 @@ class RegressionSettings:
             if expected != found:
                 raise ValueError(f"start must have n_{what}={expected}, got {found}")
         require_ends(self.start, self.truncation)
+        if self.start.noise_weights is not None and self.noise.kind != "by_input":
+            raise ValueError(
+                f"noise is {self.noise.kind!r}, but that of start depends on the inputs: give "
+                "'by_input'"
+            )
         if self.noise.variance != Noise.variance:
             raise ValueError(
                 f"noise has variance={self.noise.variance}, which has no effect: training goes on "

@@ -24,14 +24,21 @@ from trug_fast.training.loop import CHOOSES, Callback, Loop, Plan, part
 from trug_fast.training.options import Monitor
 from trug_fast.training.rates import Schedule
 
-from .calibration import calibrated
+from .calibration import (
+    FOLDS,
+    CrossValidation,
+    Residuals,
+    calibrated,
+    calibrated_together,
+)
 from .data import Sets
 from .learner import RegressionLearner
 from .scaling import Examples, Scales
 from .settings import RegressionSettings
 from .watch import RegressionWatch
 
-PRESENT, CHOSEN = "present.", "chosen."  # begin the names of a stage's arrays in a checkpoint
+PRESENT, CHOSEN, REFITTED = "present.", "chosen.", "refitted."  # begin names in a checkpoint
+CROSSED = "crossed."
 
 
 @dataclass(frozen=True)
@@ -42,12 +49,19 @@ class Search:
     epochs: int
     monitor: Monitor | None
     refit: bool
-    calibrate: bool  # the noise in the end, which training does not depend on
+    calibrate: str | None  # the noise in the end: by which rows
+
+    @property
+    def crosses(self) -> bool:
+        """Whether models are trained without some of the rows, to know the noise by these."""
+        return self.calibrate == "cross_validation"
 
     def identity(self) -> dict[str, Any]:
         """Return what makes a training the same training, as numbers and words."""
         rates = [rate.identity() for rate in self.rates]
         own = {"epochs": self.epochs, "monitor": repr(self.monitor), "refit": self.refit}
+        if self.crosses:  # else the runs do not depend on it
+            own["folds"] = FOLDS
         return {"learning_rate": rates} | own
 
 
@@ -55,7 +69,7 @@ class Search:
 class Stage:
     """A run over the epochs."""
 
-    number: int  # of its learning rate; one more for the run over all rows
+    number: int  # of its learning rate; then that over all rows, then those without a part
     learner: RegressionLearner
     watch: RegressionWatch
     loop: Loop
@@ -94,10 +108,15 @@ class RegressionJob:
         search: Search,
         callbacks: Sequence[Callback],
         seed: int,
+        parts: int | None = None,  # the seed of the parts that noise is calibrated by
     ) -> None:
         self.sets, self.scales, self.settings, self.seed = sets, scales, settings, seed
         self.search, self._callbacks = search, callbacks
         self.chosen: Stage | None = None  # the best so far of those that are done
+        self.refitted: Stage | None = None  # that over all rows, while others follow it
+        self.crossed: CrossValidation | None = None
+        if search.crosses:
+            self.crossed = CrossValidation(sets.every, seed if parts is None else parts)
         self.present = self._stage(0)
         self.finished = False
         self._error: FloatingPointError | None = None  # of the last run that diverged
@@ -105,7 +124,21 @@ class RegressionJob:
     @property
     def total(self) -> int:
         """Epochs of all stages, at most."""
-        return self.search.epochs * (len(self.search.rates) + self.search.refit)
+        search = self.search
+        stages = len(search.rates) + search.refit + FOLDS * search.crosses
+        return search.epochs * stages
+
+    @property
+    def done(self) -> int:
+        """Epochs of it that are done, or were not needed."""
+        if self.finished:
+            return self.total
+        return self._before() + self.present.loop.epoch
+
+    def _before(self) -> int:
+        """Return the epochs of the stages before the present one."""
+        skipped = self.present.number > len(self.search.rates) and not self.search.refit
+        return (self.present.number - skipped) * self.search.epochs
 
     @property
     def whole(self) -> bool:
@@ -121,7 +154,11 @@ class RegressionJob:
         """Return all that the rest of the training depends on."""
         place = np.array([self.finished, self.chosen is not None], np.int64)
         state = {"place": place} | self.present.state(PRESENT)
-        return state if self.chosen is None else state | self.chosen.state(CHOSEN)
+        for stage, prefix in ((self.chosen, CHOSEN), (self.refitted, REFITTED)):
+            state |= {} if stage is None else stage.state(prefix)
+        if self.crossed is not None:
+            state |= {CROSSED + name: values for name, values in self.crossed.state().items()}
+        return state
 
     def restore(self, state: State) -> None:
         """Go on from a state of the same training; raises ValueError if it is none."""
@@ -131,6 +168,10 @@ class RegressionJob:
             raise ValueError(f"it says {place} where flags should be")
         self.chosen = self._restored(part(state, CHOSEN)) if place[1] else None
         self.present = self._restored(part(state, PRESENT))
+        refitted = self.search.refit and self.present.number > len(self.search.rates)
+        self.refitted = self._restored(part(state, REFITTED)) if refitted else None
+        if self.crossed is not None:
+            self.crossed.restore(part(state, CROSSED))
         self.finished = bool(place[0]) and (self.present.diverged or self.present.loop.finished)
         if place[0] and not self.finished:  # it has been given more epochs: the only stage goes on
             self.chosen = None
@@ -138,22 +179,27 @@ class RegressionJob:
     def _restored(self, state: State) -> Stage:
         numbers = np.zeros(2, np.int64)
         copy_into({"stage": numbers}, state)
-        stages = len(self.search.rates) + (self.search.refit and self.chosen is not None)
-        if not (0 <= numbers[0] < stages and 0 <= numbers[1] <= 1):
-            raise ValueError(f"it says stage {numbers[0]} of {stages}")
+        if not (numbers[0] in self._numbers() and 0 <= numbers[1] <= 1):
+            raise ValueError(f"it says stage {numbers[0]} of {self._numbers()}")
         stage = self._stage(int(numbers[0]))
         stage.loop.restore(state)
         stage.diverged = bool(numbers[1])
         return stage
 
+    def _numbers(self) -> list[int]:
+        """Return the numbers that a stage may have by now."""
+        search, count = self.search, len(self.search.rates)
+        final = [count] * search.refit + [*range(count + 1, count + 1 + FOLDS)] * search.crosses
+        return [*range(count), *(final if self.chosen is not None else [])]
+
     def _stage(self, number: int) -> Stage:
         """Return a stage at its beginning; rates follow the whole plan."""
         search, sets = self.search, self.sets
         data, epochs, rate, monitor = sets.trained, search.epochs, number, search.monitor
-        scored = sets.held
-        final = self.chosen is not None and number == len(search.rates)
-        if final and self.chosen is not None:
-            data, scored, monitor = sets.every, None, None
+        scored, name = sets.held, f"rate {number + 1} of {len(search.rates)}"
+        if self.chosen is not None and number >= len(search.rates):
+            data, name = self._rows_after(number)
+            scored, monitor = None, None
             epochs, rate = self.chosen.loop.best_epoch(), self.chosen.number
         if monitor is not None and monitor.patience is None:  # the best is kept always
             monitor = replace(monitor, patience=epochs)
@@ -163,9 +209,15 @@ class RegressionJob:
         watch = RegressionWatch(learner, scored or _spread(data), judged, monitor, schedule)
         pace = partial(self.settings.pace, schedule)
         plan = Plan(epochs, pace, monitor, span=search.epochs)
-        stage = "all rows" if final else f"rate {number + 1} of {len(search.rates)}"
-        loop = Loop(data, learner, watch, plan, self._callbacks, stage)
+        loop = Loop(data, learner, watch, plan, self._callbacks, name)
         return Stage(number, learner, watch, loop)
+
+    def _rows_after(self, number: int) -> tuple[Examples, str]:
+        """Return what a stage is trained on after the choice, and what it is called."""
+        fold = number - len(self.search.rates) - 1
+        if self.crossed is None or fold < 0:
+            return self.sets.every, "all rows"
+        return self.crossed.trained(fold), f"part {fold + 1} of {FOLDS}"
 
     def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         """Go on to the end.  What interrupts it between epochs finds a state to save.
@@ -175,7 +227,7 @@ class RegressionJob:
         FloatingPointError
             If training diverges at every rate.
         """
-        bar.advance(self.present.number * self.search.epochs)
+        bar.advance(self._before())
         with one_blas_thread():
             while not self.finished:
                 self._train_stage(bar, interrupts, file)
@@ -194,19 +246,21 @@ class RegressionJob:
             self.present.diverged, self._error = True, error
 
     def _go_on(self) -> None:
-        """Go on to the next rate, to all rows, or to the end."""
-        search = self.search
-        if self.refits:
-            self.finished = True
-            return
-        if self.present.of_use:
-            self.chosen = self._better()
-        if self.present.number + 1 < len(search.rates):
-            self.present = self._stage(self.present.number + 1)
-        elif self.chosen is None:
-            raise self._error or RuntimeError("no run has come to a model")
-        elif search.refit:
-            self.present = self._stage(len(search.rates))
+        """Go on to the next rate, to all rows, to those without a part, or to the end."""
+        present, count = self.present, len(self.search.rates)
+        if present.number < count:
+            if present.of_use:
+                self.chosen = self._better()
+            if present.number + 1 == count and self.chosen is None:
+                raise self._error or RuntimeError("no run has come to a model")
+        elif self.crossed is not None and present.number > count:
+            if not present.diverged:
+                self.crossed.note(present.number - count - 1, present.model(self.scales.none()))
+        elif self.search.crosses:
+            self.refitted = present
+        later = [number for number in self._numbers() if number > present.number]
+        if later:
+            self.present = self._stage(later[0])
         else:
             self.finished = True
 
@@ -217,25 +271,35 @@ class RegressionJob:
 
     def best(self) -> Stage:
         """Return the best run with a rate so far."""
-        return self.chosen if self.refits and self.chosen is not None else self._better()
+        chosen = self.present.number >= len(self.search.rates)
+        return self.chosen if chosen and self.chosen is not None else self._better()
 
-    def model(self) -> TruGTGGM:
-        """Return the model of the run over all rows if that is done, else the best one so far."""
-        best, held, noise = self.best(), self.sets.held, None
-        if self.search.calibrate and held is not None:
-            noise = calibrated(best.model(self.scales.none()), held)
+    def model(self, noise: NDArray[np.float64] | None = None) -> TruGTGGM:
+        """Return the model of the run over all rows if that is done, else the best one so far.
+
+        Its log noise is calibrated, or as it is given.
+        """
+        best, held = self.best(), self.sets.held
+        if noise is None and self.crossed is not None and self.finished:
+            noise = calibrated_together([self.crossed])
+        if self.search.calibrate is not None and noise is None and held is not None:
+            noise = calibrated([Residuals.of(best.model(self.scales.none()), held)], held)
         return self._final().model(noise=noise)
 
+    def _over_all(self) -> Stage | None:
+        """Return the run over all rows if it is done."""
+        return self.present if self.refits and self.finished else self.refitted
+
     def _final(self) -> Stage:
-        done = self.refits and self.finished and not self.present.diverged
-        return self.present if done else self.best()
+        done = self._over_all()
+        return self.best() if done is None or done.diverged else done
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""
-        best = self.best()
-        if self.refits and self.present.diverged:
+        best, whole = self.best(), self._over_all()
+        if whole is not None and whole.diverged:
             return (
-                f"training on all rows diverged in epoch {self.present.loop.epoch + 1}; the model "
+                f"training on all rows diverged in epoch {whole.loop.epoch + 1}; the model "
                 f"is that without the rows held back: {best.watch.slower()}"
             )
         if best.diverged:
@@ -243,7 +307,13 @@ class RegressionJob:
                 f"training diverged in epoch {best.loop.epoch + 1}; the model is that of epoch "
                 f"{best.loop.best_epoch()}, the best before: {best.watch.slower()}"
             )
-        return best.watch.verdict(best.loop.epoch, self._final().model(self.scales.none()))
+        said = best.watch.verdict(best.loop.epoch, self._final().model(self.scales.none()))
+        if said is None and self.crossed is not None and not self.crossed.complete:
+            said = (
+                "training without a part of the rows diverged, and the noise is calibrated on the "
+                f"others alone: {best.watch.slower()}"
+            )
+        return said
 
 
 def _spread(rows: Examples) -> Examples:

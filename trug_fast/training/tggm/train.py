@@ -3,59 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
-from trug_fast.models.truncation import Truncation, TruncationLike
-from trug_fast.training.drawing import plot
+from trug_fast.models.truncation import TruncationLike
 from trug_fast.training.driver import begin, run_training
-from trug_fast.training.going_on import checked_truncation
-from trug_fast.training.loop import Callback, History, as_callbacks
-from trug_fast.training.options import Monitor, Optimizer, as_monitor, as_optimizer
-from trug_fast.training.rates import Rate, as_schedule
-from trug_fast.training.units import TruGUnits
+from trug_fast.training.loop import Callback, as_callbacks
+from trug_fast.training.options import Monitor, Optimizer
+from trug_fast.training.rates import Rate
 
-from .data import RegressionRows
-from .options import (
-    HoldOut,
-    MeanField,
-    Noise,
-    RateSearch,
-    Validation,
-    as_noise,
-    as_objective,
-    as_validation,
-)
-from .scaling import Scales
-from .settings import RegressionSettings
-from .stages import RegressionJob, Search
+from .options import MeanField, NoiseLike, RateSearch, Validation
+from .plans import TGGMFit, planned
 
-# Measured on the UCI sets; see docs/tggm.md.
-BEST_TRUNCATION = Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
-LEARNING_RATES = {"sgd": (0.1, 0.002), "rmsprop": (0.01, 0.0002), "adam": (0.01, 0.0002)}
-UNITS = 50  # hidden ones, where nothing says how many
-SCORES = ("rmse", "log_likelihood")
-
-
-class TGGMFit(NamedTuple):
-    """What training a regression returns."""
-
-    model: TruGTGGM  # in the data's own units
-    history: History  # of the run with the chosen learning rate
-    interrupted: bool
-    learning_rate: Rate  # the chosen one
-    best_epoch: int  # after which the model was taken
-
-    def plot(self) -> Any:
-        """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
-        return plot(self)
+__all__ = ["TGGMFit", "train_tggm"]
 
 
 def train_tggm(
@@ -65,7 +30,7 @@ def train_tggm(
     *,
     truncation: TruncationLike | None = None,
     objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
-    noise: Noise | Literal["shared", "separate"] = "shared",
+    noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
     truncation_rate: Rate | None = None,
@@ -100,9 +65,11 @@ def train_tggm(
         paper ("ml" stands for ``MeanField()``); the likelihood of y as a normal of the exact mean
         and variance of p(y | x), each output alone; or minus the squared error of the mean
         (back-propagation), while the noise follows that likelihood.
-    noise : Noise, "shared" or "separate"
+    noise : Noise, "shared", "separate" or "by_input"
         Whether the hidden units have the noise variance of the (standardised) y, as in the paper,
-        or one of their own, with a noise variance for each output.
+        or one of their own, with a noise variance for each output; "by_input" lets that depend on
+        x: its log is a constant and a weighted sum of the hidden units' means (mathematics 5.8).
+        That is for the objectives "moments" and "bp".
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
         With momentum and weight decay; parameters are not averaged.
     learning_rate : float, (start, end), callable, array or RateSearch, optional
@@ -180,74 +147,27 @@ def train_tggm(
     TruGTGGM(n_inputs=6, n_hidden=10, n_outputs=1, dtype=float64)
     >>> mean, std = fit.model.predict(data.X, return_std=True)
     """
-    schedule = partial(as_schedule, epochs=checks.count("epochs", epochs))
-    split = as_validation(validation)
-    how = split if isinstance(split, HoldOut) else None
-    data = RegressionRows.of(X, y, sample_weight, split)
-    rule = as_optimizer(optimizer)
-    settings = RegressionSettings(
-        n_inputs=data.X.shape[1],
-        n_hidden=_units(n_hidden, start),
-        n_outputs=data.y.shape[1],
-        truncation=checked_truncation(truncation, TruGUnits(), start, BEST_TRUNCATION),
-        objective=as_objective(objective),
-        noise=as_noise(noise),
-        optimizer=rule,
-        truncation_rate=None
-        if truncation_rate is None
-        else schedule("truncation_rate", truncation_rate),
-        batch_size=checks.count("batch_size", batch_size),
-        dtype=checks.float_dtype("dtype", dtype),
+    plan = planned(
+        X,
+        y,
+        n_hidden,
+        truncation=truncation,
+        objective=objective,
+        noise=noise,
+        optimizer=optimizer,
+        learning_rate=learning_rate,
+        truncation_rate=truncation_rate,
+        batch_size=batch_size,
+        epochs=epochs,
+        dtype=dtype,
+        sample_weight=sample_weight,
+        validation=validation,
+        monitor=monitor,
         start=start,
     )
-    rates = _rates(learning_rate, LEARNING_RATES[rule.name])
-    several = isinstance(learning_rate, RateSearch)
-    plan = Search(
-        rates=tuple(schedule(*rate) for rate in rates),
-        epochs=int(epochs),
-        monitor=_monitor(monitor, validated=split is not None, needed=several),
-        refit=how is not None and how.refit,
-        calibrate=how.calibrate if how is not None else split is not None,
-    )
     functions = as_callbacks(callbacks)
-
-    def identity() -> dict[str, Any]:
-        return {"training": "regression"} | data.identity() | settings.identity() | plan.identity()
-
-    extends = len(plan.rates) == 1 and not plan.refit
-    begun = begin("train_tggm", identity, checkpoint, rng, extends=extends)
+    begun = begin("train_tggm", plan.identity, checkpoint, rng, extends=plan.extends)
     with announced("train_tggm", progress):
-        scales = Scales.of(data.X, data.y, data.weights)
-        sets = data.sets(scales, settings.dtype, begun.seed)
-        job = RegressionJob(sets, scales, settings, plan, functions, begun.seed)
+        job = plan.job(begun.seed, functions)
         interrupted = run_training(job, begun.file, progress)
-    best = job.best()
-    rate, history = rates[best.number][1], best.loop.history()
-    return TGGMFit(job.model(), history, interrupted, rate, best.loop.best_epoch())
-
-
-def _units(n_hidden: int | None, start: TruGTGGM | None) -> int:
-    """Return how many hidden units there are: by default as many as in the model."""
-    if n_hidden is None:
-        return start.n_hidden if isinstance(start, TruGTGGM) else UNITS
-    return checks.count("n_hidden", n_hidden)
-
-
-def _rates(learning_rate: Rate | RateSearch | None, default: Rate) -> list[tuple[str, Rate]]:
-    """Return the learning rates to be tried, each with what it is called."""
-    if isinstance(learning_rate, RateSearch):
-        return [("rates", rate) for rate in learning_rate.rates]
-    return [("learning_rate", default if learning_rate is None else learning_rate)]
-
-
-def _monitor(value: Monitor | str | None, *, validated: bool, needed: bool) -> Monitor | None:
-    """Return by what runs are chosen; without rows to score, none."""
-    monitor = as_monitor(value, SCORES)
-    if monitor is not None and callable(monitor.score):
-        raise TypeError(f"monitor must score by one of {', '.join(SCORES)}, got {monitor!r}")
-    if not validated and value not in ("auto", None):
-        raise ValueError(f"monitor has no effect without validation, got {value!r}")
-    found = monitor if validated else None
-    if needed and found is None:
-        raise ValueError("RateSearch needs validation, and a monitor by which a rate is chosen")
-    return found
+    return plan.fit(job, interrupted)

@@ -1,0 +1,165 @@
+"""Training of several regressions as one: an ensemble, by any executor."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trug_fast._common import checks
+from trug_fast._common.checkpoints import CheckpointLike
+from trug_fast._common.progress import require_progress
+from trug_fast._common.randomness import RngLike
+from trug_fast.kernels.announcing import announced
+from trug_fast.models.ensemble import TGGMEnsemble
+from trug_fast.models.truncation import TruncationLike
+from trug_fast.training.driver import begin, run_training
+from trug_fast.training.loop import History
+from trug_fast.training.options import Monitor, Optimizer
+from trug_fast.training.rates import Rate
+
+from .members import EnsembleJob
+from .options import MeanField, NoiseLike, RateSearch, Validation
+from .plans import TGGMFit, planned
+
+
+class EnsembleFit(NamedTuple):
+    """What training an ensemble returns."""
+
+    model: TGGMEnsemble  # in the data's own units
+    fits: tuple[TGGMFit, ...]  # of its models, each as train_tggm returns it
+    interrupted: bool
+
+    @property
+    def history(self) -> History:
+        """Means over the models of what their histories hold, of the epochs that all have."""
+        first = self.fits[0].history
+        least = min(len(fit.history["epoch"]) for fit in self.fits)
+        return {
+            name: np.mean([fit.history[name][:least] for fit in self.fits], axis=0)
+            for name in first
+        }
+
+
+def train_ensemble(
+    X: ArrayLike,
+    y: ArrayLike,
+    n_models: int = 10,
+    n_hidden: int | None = None,
+    *,
+    truncation: TruncationLike | None = None,
+    objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
+    noise: NoiseLike = "shared",
+    optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
+    learning_rate: Rate | RateSearch | None = None,
+    truncation_rate: Rate | None = None,
+    batch_size: int = 50,
+    epochs: int = 300,
+    dtype: Any = "float32",
+    sample_weight: ArrayLike | None = None,
+    validation: Validation = 0.1,
+    monitor: Monitor | Literal["auto", "rmse", "log_likelihood"] | None = "auto",
+    executor: Executor | None = None,
+    checkpoint: CheckpointLike = None,
+    progress: bool | None = None,
+    rng: RngLike = None,
+) -> EnsembleFit:
+    """Train several TruG-TGGM regressions of the same data, whose mixture predicts.
+
+    Each model is trained as by :func:`train_tggm`, from a seed of its own: with other weights and
+    batches, and other rows held back.  Their mixture has a lower error than each of them nearly
+    always, and knows where they disagree.
+
+    Parameters
+    ----------
+    X : array_like, shape (rows, inputs)
+    y : array_like, shape (rows,) or (rows, outputs)
+    n_models : int
+    n_hidden, truncation, objective, noise, optimizer, learning_rate, truncation_rate
+        As in :func:`train_tggm`, for all models alike.
+    batch_size, epochs, dtype, sample_weight, monitor
+        As there.
+    validation : float, HoldOut, pair (X, y) or None
+        As there; each model draws the rows that it holds back.  The noise of each is calibrated by
+        itself, and intervals of the mixture come out on the wide side, unless it is
+        ``HoldOut(calibrate="cross_validation")``: that finds one noise for all, by the mixture's
+        density of rows that were not trained on.
+    executor : concurrent.futures.Executor, optional
+        Who trains: a pool of threads or processes, Dask's ``client.get_executor()``, or any other.
+        By default the models are trained one after the other.  The numbers are the same on
+        computers of one kind.  Threads suffice: training holds no lock of Python.
+    checkpoint : Checkpoint, str or Path, optional
+        One file for all models, as in :func:`train_rbm`.  What workers have under way is not in it;
+        that is a second of work or less.
+    progress : bool, optional
+        Show one bar for all; by default if standard error is a terminal.
+    rng : None, int or numpy.random.Generator
+        The result depends on it alone.
+
+    Returns
+    -------
+    EnsembleFit
+        ``model``, a :class:`TGGMEnsemble`; ``fits``, the :class:`TGGMFit` of each of its models;
+        ``interrupted``.  After Ctrl-C these are the models that were begun.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything is computed, naming the argument; also if the checkpoint is damaged or
+        belongs to another run.
+    FileExistsError, FileNotFoundError
+        If the checkpoint exists without ``resume``, or does not with ``resume=True``.
+    FloatingPointError
+        If the training of a model diverges at every learning rate, naming the model.
+    RuntimeError
+        If a worker of the executor dies.
+
+    Warns
+    -----
+    TrainingWarning
+        As :func:`train_tggm`, naming the models.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import trug_fast as tf
+    >>> X, y, X_test, y_test = tf.datasets.load_yacht().split(0)
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     fit = tf.train_ensemble(X, y, 3, 10, epochs=60, executor=executor, rng=0)
+    >>> fit.model
+    TGGMEnsemble(n_models=3, n_inputs=6, n_outputs=1, dtype=float64)
+    >>> lower, upper = fit.model.predict_interval(X_test, 0.9)
+    """
+    plan = planned(
+        X,
+        y,
+        n_hidden,
+        truncation=truncation,
+        objective=objective,
+        noise=noise,
+        optimizer=optimizer,
+        learning_rate=learning_rate,
+        truncation_rate=truncation_rate,
+        batch_size=batch_size,
+        epochs=epochs,
+        dtype=dtype,
+        sample_weight=sample_weight,
+        validation=validation,
+        monitor=monitor,
+    )
+    n_models = checks.count("n_models", n_models)
+    if executor is not None:
+        checks.kind("executor", executor, Executor)
+    require_progress(progress)
+
+    def identity() -> dict[str, Any]:
+        return plan.identity() | {"training": "ensemble of regressions", "n_models": n_models}
+
+    begun = begin("train_ensemble", identity, checkpoint, rng, extends=plan.extends)
+    with announced("train_tggm", progress):
+        job = EnsembleJob(plan, n_models, begun.seed, executor)
+        interrupted = run_training(job, begun.file, progress)
+        fits = job.fits()
+    return EnsembleFit(TGGMEnsemble(fit.model for fit in fits), fits, interrupted)

@@ -1,0 +1,185 @@
+"""What a training of the regression is, checked: rows, settings, the search, and what follows.
+
+Tested in tests/training/tggm/test_train.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast.models.tggm import TruGTGGM
+from trug_fast.models.truncation import Truncation, TruncationLike
+from trug_fast.training.drawing import plot
+from trug_fast.training.going_on import checked_truncation
+from trug_fast.training.loop import Callback, History
+from trug_fast.training.options import Monitor, as_monitor, as_optimizer
+from trug_fast.training.rates import Rate, as_schedule
+from trug_fast.training.units import TruGUnits
+
+from .calibration import FOLDS
+from .data import RegressionRows
+from .options import (
+    HoldOut,
+    RateSearch,
+    Validation,
+    as_noise,
+    as_objective,
+    as_validation,
+)
+from .scaling import Scales
+from .settings import RegressionSettings
+from .stages import RegressionJob, Search
+
+# Measured on the UCI sets; see docs/tggm.md.
+BEST_TRUNCATION = Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
+LEARNING_RATES = {"sgd": (0.1, 0.002), "rmsprop": (0.01, 0.0002), "adam": (0.01, 0.0002)}
+UNITS = 50  # hidden ones, where nothing says how many
+SCORES = ("rmse", "log_likelihood")
+
+
+class TGGMFit(NamedTuple):
+    """What training a regression returns."""
+
+    model: TruGTGGM  # in the data's own units
+    history: History  # of the run with the chosen learning rate
+    interrupted: bool
+    learning_rate: Rate  # the chosen one
+    best_epoch: int  # after which the model was taken
+
+    def plot(self) -> Any:
+        """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
+        return plot(self)
+
+
+@dataclass(frozen=True)
+class RegressionPlan:
+    """A training as it will run from any seed; it may travel to other processes."""
+
+    rows: RegressionRows
+    settings: RegressionSettings
+    search: Search
+    rates: tuple[Rate, ...]  # as they were given
+
+    @property
+    def extends(self) -> bool:
+        """Whether a run may be given more epochs than it had."""
+        search = self.search
+        return len(self.rates) == 1 and not (search.refit or search.crosses)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what makes a training the same training, as numbers and words."""
+        own = self.rows.identity() | self.settings.identity() | self.search.identity()
+        return {"training": "regression"} | own
+
+    def job(
+        self, seed: int, callbacks: Sequence[Callback] = (), parts: int | None = None
+    ) -> RegressionJob:
+        """Return the training from a seed at its beginning; ``parts`` is as the job takes it."""
+        scales = Scales.of(self.rows.X, self.rows.y, self.rows.weights)
+        sets = self.rows.sets(scales, self.settings.dtype, seed)
+        return RegressionJob(sets, scales, self.settings, self.search, callbacks, seed, parts)
+
+    def fit(
+        self, job: RegressionJob, interrupted: bool, noise: NDArray[np.float64] | None = None
+    ) -> TGGMFit:
+        """Return what one such training has come to, its log noise calibrated or as it is given."""
+        best = job.best()
+        loop = best.loop
+        rate = self.rates[best.number]
+        return TGGMFit(job.model(noise), loop.history(), interrupted, rate, loop.best_epoch())
+
+
+def planned(
+    X: ArrayLike,
+    y: ArrayLike,
+    n_hidden: int | None,
+    *,
+    truncation: TruncationLike | None,
+    objective: Any,
+    noise: Any,
+    optimizer: Any,
+    learning_rate: Rate | RateSearch | None,
+    truncation_rate: Rate | None,
+    batch_size: int,
+    epochs: int,
+    dtype: Any,
+    sample_weight: ArrayLike | None,
+    validation: Validation,
+    monitor: Any,
+    start: TruGTGGM | None = None,
+) -> RegressionPlan:
+    """Check all arguments together; they are those of ``train_tggm``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument.
+    """
+    schedule = partial(as_schedule, epochs=checks.count("epochs", epochs))
+    split = as_validation(validation)
+    how = split if isinstance(split, HoldOut) else None
+    data = RegressionRows.of(X, y, sample_weight, split)
+    rule = as_optimizer(optimizer)
+    settings = RegressionSettings(
+        n_inputs=data.X.shape[1],
+        n_hidden=_units(n_hidden, start),
+        n_outputs=data.y.shape[1],
+        truncation=checked_truncation(truncation, TruGUnits(), start, BEST_TRUNCATION),
+        objective=as_objective(objective),
+        noise=as_noise(noise),
+        optimizer=rule,
+        truncation_rate=None
+        if truncation_rate is None
+        else schedule("truncation_rate", truncation_rate),
+        batch_size=checks.count("batch_size", batch_size),
+        dtype=checks.float_dtype("dtype", dtype),
+        start=start,
+    )
+    rates = _rates(learning_rate, LEARNING_RATES[rule.name])
+    several = isinstance(learning_rate, RateSearch)
+    search = Search(
+        rates=tuple(schedule(*rate) for rate in rates),
+        epochs=int(epochs),
+        monitor=_monitor(monitor, validated=split is not None, needed=several),
+        refit=how is not None and how.refit,
+        calibrate=how.calibrate if how is not None else "held_back" if split else None,
+    )
+    if search.crosses and len(data.X) < 2 * FOLDS:
+        raise ValueError(
+            f"X has n_samples={len(data.X)} rows, too few to calibrate by cross-validation"
+        )
+    return RegressionPlan(data, settings, search, tuple(rate for _, rate in rates))
+
+
+def _units(n_hidden: int | None, start: TruGTGGM | None) -> int:
+    """Return how many hidden units there are: by default as many as in the model."""
+    if n_hidden is None:
+        return start.n_hidden if isinstance(start, TruGTGGM) else UNITS
+    return checks.count("n_hidden", n_hidden)
+
+
+def _rates(learning_rate: Rate | RateSearch | None, default: Rate) -> list[tuple[str, Rate]]:
+    """Return the learning rates to be tried, each with what it is called."""
+    if isinstance(learning_rate, RateSearch):
+        return [("rates", rate) for rate in learning_rate.rates]
+    return [("learning_rate", default if learning_rate is None else learning_rate)]
+
+
+def _monitor(value: Monitor | str | None, *, validated: bool, needed: bool) -> Monitor | None:
+    """Return by what runs are chosen; without rows to score, none."""
+    monitor = as_monitor(value, SCORES)
+    if monitor is not None and callable(monitor.score):
+        raise TypeError(f"monitor must score by one of {', '.join(SCORES)}, got {monitor!r}")
+    if not validated and value not in ("auto", None):
+        raise ValueError(f"monitor has no effect without validation, got {value!r}")
+    found = monitor if validated else None
+    if needed and found is None:
+        raise ValueError("RateSearch needs validation, and a monitor by which a rate is chosen")
+    return found
