@@ -79,10 +79,12 @@ def forecast_errors(
     return result
 
 
-def linear_fit(sequences: Sequences, order: int, ridge: float) -> LinearFit:
+def linear_fit(sequences: Sequences, order: int, ridge: float, *, whole: bool = False) -> LinearFit:
     """Fit each frame to the ``order`` frames before it, by least squares with a penalty.
 
     Squares of sequences that have weights are weighted.
+
+    whole : from second frames on, the first one of a sequence standing for those before it
 
     Raises
     ------
@@ -94,6 +96,8 @@ def linear_fit(sequences: Sequences, order: int, ridge: float) -> LinearFit:
     total, count = np.zeros(n_visible), 0.0
     each = np.ones(sequences.shape[0]) if sequences.weights is None else sequences.weights
     for x, weight in zip(sequences.split(sequences.frames), each, strict=True):
+        if whole and len(x) > 1:
+            x = np.concatenate([np.repeat(x[:1], order - 1, axis=0), x])
         if len(x) > order:
             past, present = _past(x.astype(np.float64), order), x[order:].astype(np.float64)
             square += weight * (past.T @ past)

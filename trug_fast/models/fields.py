@@ -105,8 +105,12 @@ class Model:
 
     def __repr__(self) -> str:
         """Return the class, its sizes, its kind of visible units and its float type."""
-        words = [f"{name}={getattr(self, name)!r}" for name in self.shown]
+        words = [f"{name}={getattr(self, name)!r}" for name in self._shown()]
         return f"{type(self).__name__}({', '.join(words)}, dtype={self.dtype})"
+
+    def _shown(self) -> tuple[str, ...]:
+        """Return the attributes that print names."""
+        return self.shown
 
     def save(self, path: str | Path) -> None:
         """Write the model to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.
