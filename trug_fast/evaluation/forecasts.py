@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +85,9 @@ def linear_fit(sequences: Sequences, order: int, ridge: float, *, whole: bool = 
 
     Squares of sequences that have weights are weighted.
 
-    whole : from second frames on, the first one of a sequence standing for those before it
+    whole : from second frames on, the first one of a sequence standing for those before it, with
+        the penalty on what is forecast of the difference to the frame before, from that frame,
+        its own difference to the one before it, and so on
 
     Raises
     ------
@@ -106,12 +109,24 @@ def linear_fit(sequences: Sequences, order: int, ridge: float, *, whole: bool = 
             count += weight * len(present)
     if count == 0:
         raise ValueError(f"no sequence is longer than {order} frames")
-    penalty = np.full(size, ridge)
-    penalty[0] = 0.0
-    regular = square + np.diag(penalty) + 1e-12 * np.trace(square) / size * np.eye(size)
-    fit = np.linalg.solve(regular, product)
+    penalty = np.zeros((size, size))
+    penalty[1:, 1:] = ridge * (_on_steps(order, n_visible) if whole else np.eye(size - 1))
+    regular = square + penalty + 1e-12 * np.trace(square) / size * np.eye(size)
+    last = np.zeros((size, n_visible))  # the forecast that nothing changes, if that is free
+    last[1 : 1 + n_visible] = np.eye(n_visible) if whole else 0.0
+    fit = np.linalg.solve(regular, product + penalty @ last)
     left = total - 2 * (fit * product).sum(axis=0) + (fit * (square @ fit)).sum(axis=0)
     return LinearFit(fit, np.maximum(left, 0.0) / count)
+
+
+def _on_steps(order: int, n_visible: int) -> Floats:
+    """Return the quadratic form, of coefficients of frames, that sums squares of those of steps.
+
+    A step is the difference of two frames, of two such differences, and so on.
+    """
+    signs = [[(-1.0) ** j * comb(k, j) for j in range(order)] for k in range(order)]
+    inverse = np.linalg.inv(np.array(signs))  # of what makes steps of frames
+    return np.kron(inverse @ inverse.T, np.eye(n_visible))
 
 
 def _errors(parts: list[NDArray[Any]], forecasts: list[NDArray[Any]]) -> Floats:

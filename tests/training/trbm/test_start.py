@@ -89,8 +89,16 @@ def test_models_of_several_lags_start_at_the_forecast_from_as_many_frames(swings
         return np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
 
     a = np.concatenate([past(x) for x in train])
-    ridge = np.diag([0.0, *np.ones(a.shape[1] - 1)])
-    fit = np.linalg.solve(a.T @ a + ridge, a.T @ np.concatenate([x[1:] for x in train]))
+    # The penalty is on what differences of frames, not frames, say of the next difference.
+    steps = {2: [[1, 1], [0, -1]], 3: [[1, 1, 1], [0, -1, -2], [0, 0, 1]]}[order]
+    steps = np.kron(steps, np.eye(6))
+    b = np.concatenate([a[:, :1], a[:, 1:] @ steps], axis=1)
+    ridge = 10.0 * np.diag([0.0, *np.ones(a.shape[1] - 1)])
+    fit = np.linalg.solve(
+        b.T @ b + ridge, b.T @ np.concatenate([np.diff(x, axis=0) for x in train])
+    )
+    fit[1:] = steps @ fit[1:]
+    fit[1:7] += np.eye(6)
     for x in test[:3]:
         found = model.predict(x, method="mean_field", n_gibbs=1, rng=0)[1:]
         np.testing.assert_allclose(found, past(x) @ fit, atol=1e-6)

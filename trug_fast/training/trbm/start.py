@@ -22,7 +22,7 @@ from .options import LinearStart
 from .settings import SequenceSettings, StartModel, TemporalModel
 
 SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
-RIDGE = 1.0
+RIDGE, STEP_RIDGE = 1.0, 10.0  # with one lag, and with several, whose penalty is another
 REACH = 0.45  # net inputs of the built units in standard deviations of their own: nearly linear
 HELD = 0.2  # the same of units that hold a frame: their errors grow when frames are subtracted
 KEPT = 0.99  # of the variance of what the second frame adds
@@ -64,7 +64,9 @@ def initial_parameters(
     if data.lengths.max() > 1:
         order = start.order or settings.n_lags
         fitted = min(order, settings.n_lags)
-        coefficients, residual = linear_fit(data, fitted, RIDGE, whole=True)
+        several = settings.n_lags > 1
+        ridge = STEP_RIDGE if several else RIDGE
+        coefficients, residual = linear_fit(data, fitted, ridge, whole=several)
         if isinstance(settings.visible, GaussianUnits):
             _set_precision(own["visible_precision"], settings.visible, residual)
             scale: Any = own["visible_precision"]
