@@ -51,7 +51,11 @@ def require_mean(found, exact, within=0.1):
 
 @pytest.mark.parametrize(
     ("gaps", "n_lags"),
-    [*((name, 1) for name in GAPS), ("early frames", 2), ("a frame, then channels", 3)],
+    [
+        *((name, 1) for name in GAPS),
+        ("early frames", 2),
+        pytest.param("a frame, then channels", 3, marks=pytest.mark.slow),
+    ],
 )
 def test_gaps_are_filled_as_the_exact_posterior_says(gaps, n_lags):
     kind, scale = "bernoulli" if gaps == "many" else "mixed", 1.0 / n_lags
@@ -107,7 +111,11 @@ def test_draws_do_not_depend_on_threads(dtype):
 
 
 @pytest.mark.parametrize(
-    ("gaps", "n_lags"), [("a late channel", 1), ("early frames", 1), ("many", 1), ("many", 2)]
+    ("gaps", "n_lags"),
+    [
+        *(("a late channel", 1), ("early frames", 1), ("many", 1)),
+        pytest.param("many", 2, marks=pytest.mark.slow),
+    ],
 )
 def test_likelihoods_of_what_is_observed_add_up_to_the_exact_one(gaps, n_lags):
     model = temporal_model(n_visible=3, n_hidden=2, scale=1.0, n_lags=n_lags)
