@@ -127,6 +127,11 @@ CALLS = {
         "train",
         FRAMES,
     ),
+    "forecast_horizon_errors": (
+        lambda x: list(tf.forecast_horizon_errors(x, FRAMES, 1, orders=(1,)).values()),
+        "train",
+        FRAMES,
+    ),
     "regression": (lambda X: TGGM.predict(X, return_std=True), "X", BINARY),
     "posterior": (lambda X: TGGM.posterior(X, np.arange(8)), "X", BINARY),
     "elbo": (lambda y: TGGM.elbo(BINARY, y), "y", BINARY[:, :1]),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         site_frequencies,
     )
     from .evaluation.distances import nearest_distances
-    from .evaluation.forecasts import forecast_errors
+    from .evaluation.forecasts import forecast_errors, forecast_horizon_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
     from .evaluation.ladder import Ladder
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
@@ -109,6 +109,7 @@ __all__ = [
     "estimators",
     "exact",
     "forecast_errors",
+    "forecast_horizon_errors",
     "frame_log_likelihood",
     "horizon_errors",
     "kernels",
@@ -189,6 +190,7 @@ _HOMES = {
     "estimators": "estimators",
     "exact": "evaluation.exact",
     "forecast_errors": "evaluation.forecasts",
+    "forecast_horizon_errors": "evaluation.forecasts",
     "frame_log_likelihood": "evaluation.conditionals",
     "horizon_errors": "evaluation.horizons",
     "kernels": "kernels",

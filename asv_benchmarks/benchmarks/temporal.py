@@ -16,7 +16,11 @@ VIDEOS, TIMES, HIDDEN, SWEEPS = 4, 100, 400, 3  # of an update, as in Table 2
 
 
 def learner(
-    data: Sequences, units: str = "trug", videos: int = VIDEOS, hidden: int = HIDDEN
+    data: Sequences,
+    units: str = "trug",
+    videos: int = VIDEOS,
+    hidden: int = HIDDEN,
+    n_lags: int = 1,
 ) -> TRBMLearner:
     """Return a learner for contrastive divergence with Adam in float32, full gradient."""
     settings = SequenceSettings(
@@ -31,6 +35,7 @@ def learner(
         batch_size=videos,
         dtype=np.dtype("float32"),
         start=tf.LinearStart(order=1),
+        n_lags=n_lags,
     )
     return TRBMLearner(data, settings, 0)
 
@@ -38,31 +43,36 @@ def learner(
 class SequenceProducts:
     """The matrix products of an update alone, by NumPy; those in time by single frames."""
 
-    def __init__(self, data):
+    def __init__(self, data, n_lags=1):
         rows, n = VIDEOS * TIMES, data.shape[1]
         self.x = np.ascontiguousarray(data.frames[:rows])
         self.h = np.random.default_rng(0).random((rows, HIDDEN), np.float32)
+        self.past_x, self.past_h = (np.tile(part, (1, n_lags)) for part in (self.x, self.h))
         self.w1 = np.random.default_rng(1).random((n, HIDDEN), np.float32)
-        self.w3 = np.random.default_rng(2).random((n, n), np.float32)
-        self.w4 = np.random.default_rng(3).random((HIDDEN, HIDDEN), np.float32)
+        self.w2, self.w3, self.w4 = (
+            np.random.default_rng(k).random((n_lags * source, target), np.float32)
+            for k, source, target in ((2, n, HIDDEN), (3, n, n), (4, HIDDEN, HIDDEN))
+        )
+        self.back = np.ascontiguousarray(self.w4.T)
 
     def of_update(self):
         """Do them all: filter, chains, the way back, gradients."""
-        x, h, w1, w3, w4 = self.x, self.h, self.w1, self.w3, self.w4
-        for _ in range(2):  # given frame and past
-            x @ w1
-        x @ w3
-        for _ in range(2):  # through time, there and back
+        x, h, w1, past_x, past_h = self.x, self.h, self.w1, self.past_x, self.past_h
+        x @ w1  # given frame and past
+        past_x @ self.w2
+        past_x @ self.w3
+        for rows, weights in ((past_h, self.w4), (h, self.back)):  # through time, there and back
             for t in range(TIMES):
-                h[t * VIDEOS : (t + 1) * VIDEOS] @ w4
+                rows[t * VIDEOS : (t + 1) * VIDEOS] @ weights
         for _ in range(SWEEPS):
             x @ w1
             h @ w1.T
         x @ w1  # the chains' start
-        for _ in range(3):
+        for _ in range(2):
             x.T @ h
-        x.T @ x
-        h.T @ h
+        past_x.T @ h
+        past_x.T @ x
+        past_h.T @ h
 
 
 class Start:
@@ -71,6 +81,7 @@ class Start:
     params = (["trug", "bernoulli"], THREADS)
     param_names = ("units", "threads")
     timeout = 300
+    n_lags = 1
 
     def setup(self, units, threads):
         """Start a run and compile."""
@@ -79,8 +90,8 @@ class Start:
         self.data = as_sequences(
             "videos", tf.datasets.bouncing_balls(2 * VIDEOS, rng=0), visible="gaussian"
         )
-        self.rows, self.learner = np.arange(VIDEOS), learner(self.data, units)
-        self.products = SequenceProducts(self.data)
+        self.rows, self.learner = np.arange(VIDEOS), learner(self.data, units, n_lags=self.n_lags)
+        self.products = SequenceProducts(self.data, self.n_lags)
         self.update()
 
     def update(self):
@@ -99,6 +110,12 @@ class Update(Start):
         """Return the time of an update over that of its matrix products alone."""
         limit = lambda: threadpool_limits(self.threads, "blas")  # noqa: E731
         return ratio(self.update, self.products.of_update, limit, rounds=2, calls=4)
+
+
+class UpdateOfThreeLags(Update):
+    """One update of a model that looks back three frames."""
+
+    n_lags = 3
 
 
 class BesideTorch(Start):

@@ -47,6 +47,7 @@ def test_small_run(tmp_path, capsys):
 
 def test_a_stopped_run_continues(tmp_path, capsys, monkeypatch):
     words = "train trbm --videos 4 --test-videos 2 --n-hidden 5 --epochs 2 --no-baseline --quiet"
+    words += " --n-lags 4"  # more than the few frames of a rehearsal with one
     assert cli.main([*words.split(), "--out", str(tmp_path / "whole")]) == 0
     more = ["--out", str(tmp_path / "part"), "--checkpoint", str(tmp_path / "run.npz")]
     end = Loop._end_epoch
@@ -63,6 +64,7 @@ def test_a_stopped_run_continues(tmp_path, capsys, monkeypatch):
     assert "continue its run with --resume" in capsys.readouterr().err
     assert cli.main([*words.split(), *more, "--resume"]) == 0
     models = [tf.TruGTRBM.load(tmp_path / run / "model.npz") for run in ("whole", "part")]
+    assert models[0].n_lags == 4
     for name in models[0].names:
         np.testing.assert_array_equal(*(getattr(model, name) for model in models))
 

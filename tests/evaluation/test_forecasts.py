@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from trug_fast.evaluation.forecasts import linear_fit
+from trug_fast.models.sequences import as_sequences
 
 DATA = os.environ.get("TRUG_FAST_DATA")
 
@@ -21,6 +23,38 @@ def test_linear_forecast_finds_a_linear_law():
     assert (errors["linear, order 1"] < 1e-12).all()
     assert (errors["copy last"] > 1e-3).all()
     assert (errors["mean frame"] > errors["copy last"]).all()
+
+
+def test_simple_forecasts_of_several_frames_ahead():
+    rng = np.random.default_rng(0)
+    train = [rng.normal(size=(t, 2)).cumsum(axis=0) for t in (9, 30, 12)]
+    test = [rng.normal(size=(t, 2)).cumsum(axis=0) for t in (3, 8, 2)]
+    found = tf.forecast_horizon_errors(train, test, 4, orders=(1, 3))
+    fits = {p: linear_fit(as_sequences("x", train, visible="gaussian"), p, 1.0).coefficients
+            for p in (1, 2, 3)}  # fmt: skip
+    off = {k: [] for k in range(4)}
+    for x in test:
+        for t in range(1, len(x)):
+            path = list(x[:t])
+            for k in range(4):
+                p = min(3, len(path))
+                path.append(np.concatenate([[1.0], *path[: -p - 1 : -1]]) @ fits[p])
+                if t + k < len(x):
+                    off[k].append(path[-1] - x[t + k])
+    expected = [np.sqrt(np.mean(np.square(each))) for each in off.values()]
+    np.testing.assert_allclose(found["linear, order 3"], expected)
+    # One frame ahead they are those of forecast_errors; the last frame's are a model's yardstick.
+    one = tf.forecast_errors(train, test, orders=(1, 3))
+    weights = np.array([len(x) - 1 for x in test])
+    for name, each in found.items():
+        assert each[0] == pytest.approx(np.sqrt(weights @ one[name] / weights.sum() / 2))
+    zero = np.zeros
+    model = tf.BernoulliTRBM(zero((2, 1)), zero((1, 2)), zero((2, 2)), [[0]], 0, 0, 0, 0, 1.0)
+    other = tf.horizon_errors(model, test, 4, n_samples=2, n_gibbs=1, every=2, rng=0).last_frame
+    every = tf.forecast_horizon_errors(train, test, 4, every=2)["copy last"]
+    np.testing.assert_allclose(other, every)
+    with pytest.raises(ValueError, match="n_frames must be less than the longest .* 8, got 8"):
+        tf.forecast_horizon_errors(train, test, 8)
 
 
 @pytest.mark.skipif(DATA is None, reason="TRUG_FAST_DATA names no folder of data sets")

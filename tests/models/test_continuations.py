@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import trug_fast as tf
-from tests.support.temporal import temporal_model
+from tests.support.temporal import biases_after, temporal_model
 from trug_fast.evaluation.exact import trbm as temporal_exact
 from trug_fast.models import continuations
 
@@ -22,22 +22,25 @@ def next_frames(model, b, c):
 
 def exact_pairs(model, prefix):
     """Return the probability of each pair of frames that follow, by enumeration."""
-    b, c = model.initial_visible_bias, model.initial_hidden_bias
-    if len(prefix):
-        b, c = temporal_exact.biases(model, prefix[-1], model.filter(prefix)[-1])
-    states, first, hidden = next_frames(model, b, c)
+    states, first, _ = next_frames(model, *biases_after(model, prefix))
     rows = []
-    for state, mean, share in zip(states, hidden, first, strict=True):
-        rows.append(share * next_frames(model, *temporal_exact.biases(model, state, mean))[1])
+    for state, share in zip(states, first, strict=True):
+        after = biases_after(model, np.concatenate([prefix, [state]]))
+        rows.append(share * next_frames(model, *after)[1])
     return np.array(rows)
 
 
 @pytest.mark.parametrize(
-    ("kind", "seen"), [("mixed", 3), ("mixed", 1), ("mixed", 0), ("bernoulli", 2)]
+    ("kind", "seen", "n_lags"),
+    [
+        *(("mixed", 3, 1), ("mixed", 1, 1), ("mixed", 0, 1), ("bernoulli", 2, 1)),
+        *(("mixed", 3, 2), ("mixed", 1, 2), ("mixed", 0, 3), ("bernoulli", 2, 3)),
+    ],
 )
-def test_two_frames_ahead_are_distributed_as_the_model_says(kind, seen):
+def test_two_frames_ahead_are_distributed_as_the_model_says(kind, seen, n_lags):
     # 64 pairs of frames; of an exact sampler one seed in a million fails.
-    model = temporal_model(kind, n_visible=3, n_hidden=2, scale=0.4)
+    scale = 0.4 / np.sqrt(n_lags)  # all pairs must be seen
+    model = temporal_model(kind, n_visible=3, n_hidden=2, scale=scale, n_lags=n_lags)
     prefix = PREFIX[:seen]
     draws = model.forecast(prefix, 2, n_samples=10_000, rng=1).draws
     places = draws @ [1, 2, 4]  # binary_states: unit i is bit i
@@ -74,7 +77,7 @@ def test_draws_do_not_depend_on_threads_and_are_not_alike(dtype):
 
 @pytest.mark.parametrize("return_mean", [False, True])
 def test_frames_drawn_in_several_calls_are_the_same(return_mean, monkeypatch):
-    model = temporal_model(n_visible=5, n_hidden=4)
+    model = temporal_model(n_visible=5, n_hidden=4, n_lags=2)
     found = model.generate(6, rng=2, n_gibbs=5, return_mean=return_mean)
     monkeypatch.setattr(continuations, "STRETCH", 1.0)  # a frame a call
     again = model.generate(6, rng=2, n_gibbs=5, return_mean=return_mean)

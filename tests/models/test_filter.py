@@ -1,13 +1,15 @@
 """The filter of sequences of different lengths, and the biases that the past leaves."""
 
 import numpy as np
+import pytest
 
 from tests.support.temporal import temporal_model
 from trug_fast.models.sequences import as_sequences
 
 
-def test_sequences_of_different_lengths_filter_alone():
-    model = temporal_model()
+@pytest.mark.parametrize("n_lags", [1, 2, 3])
+def test_sequences_of_different_lengths_filter_alone(n_lags):
+    model = temporal_model(n_lags=n_lags)
     rng = np.random.default_rng(0)
     x = [rng.random((t, 4)) for t in (3, 7, 1, 7, 5)]
     sequences = as_sequences("x", x, visible="bernoulli")

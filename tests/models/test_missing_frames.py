@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import trug_fast as tf
-from tests.support.temporal import temporal_model
+from tests.support.temporal import biases_after, temporal_model
 from trug_fast.evaluation.exact import trbm as temporal_exact
 
 NAN = np.nan
@@ -34,7 +34,7 @@ def posterior(model, prefix):
         filled[tuple(missing.T)] = values
         ways.append(filled)
         logs.append(temporal_exact.log_likelihood(model, [filled])[0])
-        b, c = temporal_exact.biases(model, filled[-1], model.filter(filled)[-1])
+        b, c = biases_after(model, filled)
         p = np.exp([temporal_exact.frame(model, b, c, s).log_likelihood for s in states])
         after.append(p @ states)
     p = np.exp(np.array(logs) - max(logs))
@@ -49,10 +49,17 @@ def require_mean(found, exact, within=0.1):
     assert error.max() < within  # else the test would show little
 
 
-@pytest.mark.parametrize("gaps", GAPS)
-def test_gaps_are_filled_as_the_exact_posterior_says(gaps):
-    kind = "bernoulli" if gaps == "many" else "mixed"
-    model = temporal_model(kind, n_visible=3, n_hidden=2, scale=1.0)
+@pytest.mark.parametrize(
+    ("gaps", "n_lags"),
+    [
+        *((name, 1) for name in GAPS),
+        ("early frames", 2),
+        pytest.param("a frame, then channels", 3, marks=pytest.mark.slow),
+    ],
+)
+def test_gaps_are_filled_as_the_exact_posterior_says(gaps, n_lags):
+    kind, scale = "bernoulli" if gaps == "many" else "mixed", 1.0 / n_lags
+    model = temporal_model(kind, n_visible=3, n_hidden=2, scale=scale, n_lags=n_lags)
     ways, p, after, _ = posterior(model, GAPS[gaps])
     runs = [
         model.forecast(GAPS[gaps], 1, n_samples=300, n_gibbs=10, rng=seed) for seed in range(20)
@@ -103,9 +110,15 @@ def test_draws_do_not_depend_on_threads(dtype):
     assert found.ess == again.ess < 600
 
 
-@pytest.mark.parametrize("gaps", ["a late channel", "early frames", "many"])
-def test_likelihoods_of_what_is_observed_add_up_to_the_exact_one(gaps):
-    model = temporal_model(n_visible=3, n_hidden=2, scale=1.0)
+@pytest.mark.parametrize(
+    ("gaps", "n_lags"),
+    [
+        *(("a late channel", 1), ("early frames", 1), ("many", 1)),
+        pytest.param("many", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_likelihoods_of_what_is_observed_add_up_to_the_exact_one(gaps, n_lags):
+    model = temporal_model(n_visible=3, n_hidden=2, scale=1.0, n_lags=n_lags)
     exact = posterior(model, GAPS[gaps])[3]
     values, errors = [], []
     for seed in range(12):

@@ -1,6 +1,5 @@
 """Figures of many rows hold what they promise; looking at them is a person's part."""
 
-
 import numpy as np
 import pytest
 

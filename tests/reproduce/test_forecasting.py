@@ -35,6 +35,7 @@ train = { n_hidden = 4, epochs = 2, batch_size = 2, learn_visible_precision = tr
 [cells.motion]
 tanh = { paper = 7.3, forecast.paper_running = 5.9, train.truncation = "tanh" }
 linear-2 = { forecast.rule = "linear, order 2" }
+lags-4 = { train.n_lags = 4, train.epochs = 1 }
 """
 
 
@@ -154,7 +155,7 @@ def test_held_out_sequences_take_the_place_of_the_tests(motion):
         (("validation = [1]", "validation = [3]"), "must hold numbers below 3, got 3"),
         (("validation = [1]", "hold_out = true"), "hold_out needs sequences.validation"),
         (('set = "motion"', 'set = "films"'), "sequences.set must be one of"),
-        (("linear, order 2", "linear, order 3"), "forecast.rule must be one of"),
+        (("linear, order 2", "linear, order 6"), "forecast.rule must be one of"),
         (("epochs = 2", "epochs = 0"), "train.epochs must be at least 1"),
         (("patience = 2", "patients = 2"), "unknown key train.patients"),
     ],

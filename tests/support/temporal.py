@@ -42,11 +42,15 @@ def of_case(case):
     )
 
 
-def temporal_model(kind="mixed", n_visible=4, n_hidden=3, seed=0, dtype=np.float64, scale=0.7):
+def temporal_model(
+    kind="mixed", n_visible=4, n_hidden=3, seed=0, dtype=np.float64, scale=0.7, n_lags=1
+):
     """Return a small random model."""
     rng = np.random.default_rng(seed)
     n, m = n_visible, n_hidden
-    arrays = [rng.normal(0, scale, s) for s in ((n, m), (m, n), (n, n), (m, m), n, m, n, m)]
+    past = [(m, n), (n, n), (m, m)]
+    past = past if n_lags == 1 else [(n_lags, *shape) for shape in past]
+    arrays = [rng.normal(0, scale, s) for s in ((n, m), *past, n, m, n, m)]
     arrays[0] = arrays[0].astype(dtype)
     if kind == "bernoulli":
         return tf.BernoulliTRBM(*arrays)
@@ -57,14 +61,27 @@ def temporal_model(kind="mixed", n_visible=4, n_hidden=3, seed=0, dtype=np.float
     return tf.TruGTRBM(*arrays, d, low, np.resize([1, np.inf, 1.5], m))
 
 
+def biases_after(model, x, hidden=None):
+    """Return the biases of the frame that follows others, term by term."""
+    if not len(x):
+        return model.initial_visible_bias, model.initial_hidden_bias
+    hidden = model.filter(x) if hidden is None else hidden
+    names = "visible_to_visible", "visible_to_hidden", "hidden_to_hidden"
+    w3, w2, w4 = (np.reshape(w := getattr(model, name), (-1, *w.shape[-2:])) for name in names)
+    b, c = model.visible_bias.astype(float), model.hidden_bias.astype(float)
+    for lag in range(1, model.n_lags + 1):
+        past, state = x[max(len(x) - lag, 0)], hidden[max(len(x) - lag, 0)]
+        b = b + w3[lag - 1] @ past
+        c = c + w2[lag - 1] @ past + w4[lag - 1] @ state
+    return b, c
+
+
 def exact_predictions(model, x):
     """Return E[x_t | past] of a small binary model, by enumeration."""
     rows, hidden = [], model.filter(x)
     states = tf.exact.binary_states(model.n_visible)
     for t in range(len(x)):
-        b, c = model.initial_visible_bias, model.initial_hidden_bias
-        if t:
-            b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
+        b, c = biases_after(model, x[:t], hidden[:t])
         p = [np.exp(temporal_exact.frame(model, b, c, s).log_likelihood) for s in states]
         rows.append(p @ states)
     return np.array(rows)

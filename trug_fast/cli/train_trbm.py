@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from trug_fast import datasets
 from trug_fast.evaluation.forecasts import forecast_errors
 from trug_fast.evaluation.prediction import prediction_error
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.scaling import Scaling
+from trug_fast.models.stored import load_model
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.training.choices import watched
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
@@ -35,6 +37,7 @@ class VideoData(NamedTuple):
     scaling: Scaling | None
     columns: Names
     weights: Any = None  # of the sequences to train on
+    n_lags: int = 1  # of the model
 
 
 class TrainTRBM(TrainCommand):
@@ -43,7 +46,7 @@ class TrainTRBM(TrainCommand):
     name, summary = "trbm", "a temporal restricted Boltzmann machine"
     train = staticmethod(train_trbm)
     title, ordinary = "TruG-TRBM", "ordinary TRBM"
-    kinds = (TruGTRBM, BernoulliTRBM)
+    kinds = (TruGTRBM, BernoulliTRBM, TruGRBM, BernoulliRBM)
     # Two minutes of balls; motion as for Table 3.
     own = {
         "n_hidden": {"balls": 200, "motion": 300},
@@ -89,11 +92,14 @@ class TrainTRBM(TrainCommand):
             raise ValueError("--patience needs --validation: test sequences must not choose")
         watched = data.test if rest is None else rest
         weights = None if data.weights is None else data.weights[: len(kept)]
-        return VideoData(kept, watched, *data[1:])._replace(weights=weights)
+        lags = arguments.n_lags or 1
+        if arguments.n_lags is None and arguments.start is not None:
+            lags = getattr(load_model(arguments.start, *self.kinds), "n_lags", 1)
+        return VideoData(kept, watched, *data[1:])._replace(weights=weights, n_lags=lags)
 
     def few(self, data: VideoData) -> VideoData:
         """Return two short sequences."""
-        short = [x[:3] for x in data.rows if len(x) > 1][:2]
+        short = [x[: 2 + data.n_lags] for x in sorted(data.rows, key=len) if len(x) > 1][-2:]
         weights = few_weights(data.weights, len(short))
         return data._replace(rows=short, watched=short, test=short, weights=weights)
 
@@ -123,7 +129,8 @@ class TrainTRBM(TrainCommand):
 
     def others(self, arguments: argparse.Namespace, data: VideoData) -> Results:
         """Return the errors of simple forecasts."""
-        found = forecast_errors(data.rows, data.test)
+        orders = tuple(range(1, 1 + max(2, data.n_lags)))
+        found = forecast_errors(data.rows, data.test, orders=orders)
         return {name: {"prediction_error": float(each.mean())} for name, each in found.items()}
 
     def table(self, results: Results) -> Iterator[str]:

@@ -11,9 +11,9 @@ from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.models.continuations import continued
-from trug_fast.models.filter import TemporalLayers, filtered
-from trug_fast.models.sequences import SequencesLike, as_sequences
+from trug_fast.models.continuations import Origin, continued
+from trug_fast.models.filter import Filtered, TemporalLayers, filtered
+from trug_fast.models.sequences import Batch, SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
 
 Rows = NDArray[np.int64]
@@ -110,29 +110,28 @@ def horizon_errors(
         for first in range(0, len(chosen), size):
             some = chosen[first : first + size]
             key = seed_from(seed, f"forecasts after frame {rows[some[0]]}")
-            draws = _draws(own, seen.visible[some], seen.state[some], (samples, ahead), sweeps, key)
+            start = _origin(own, seen, batch, some)
+            draws = _draws(own, start, (samples, ahead), sweeps, key)
             _add(total, checked.frames, rows[some], ends[rows[some]], draws)
     scale = total.known * model.n_visible
     return HorizonErrors(*(np.sqrt(np.maximum(sums, 0.0) / scale) for sums in total[:3]))
 
 
+def _origin(own: TemporalLayers, seen: Filtered, batch: Batch, some: Rows) -> Origin:
+    """Return where continuations of some frames of a batch begin."""
+    past = seen.past_after(batch.lagged(own.n_lags)[some])
+    with computing(work(len(some), *own.layers.weights.shape)):  # BLAS on one thread
+        biases = own.next_biases(*past)
+    return Origin(seen.visible[some], biases, past, np.ones(len(some), bool))
+
+
 def _draws(
-    own: TemporalLayers,
-    visible: FloatArray,
-    hidden: FloatArray,
-    shape: tuple[int, int],
-    n_gibbs: int,
-    seed: int,
+    own: TemporalLayers, start: Origin, shape: tuple[int, int], n_gibbs: int, seed: int
 ) -> FloatArray:
     """Return so many continuations of so many frames; (beginnings, samples, frames, visible)."""
     samples, ahead = shape
-    with computing(work(len(visible), *own.layers.weights.shape)):  # BLAS on one thread
-        biases = own.next_biases(visible, hidden)
-    start, visible_bias, hidden_bias = (
-        np.repeat(rows, samples, axis=0) for rows in (visible, *biases)
-    )
-    drawn = continued(own, start, (visible_bias, hidden_bias), ahead, n_gibbs=n_gibbs, seed=seed)
-    return drawn.reshape(len(visible), samples, ahead, -1)
+    drawn = continued(own, start.repeat(samples), ahead, n_gibbs=n_gibbs, seed=seed)
+    return drawn.reshape(len(start.visible), samples, ahead, -1)
 
 
 def _add(total: _Sums, frames: FloatArray, last: Rows, ends: Rows, draws: FloatArray) -> None:

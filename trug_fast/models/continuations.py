@@ -15,8 +15,8 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.trbm import continuation
 
-from .filter import TemporalLayers, filtered
-from .sequences import Sequences, SequencesLike
+from .filter import Past, TemporalLayers, filtered
+from .sequences import Sequences, SequencesLike, dimensions
 from .visible_units import checked_states
 
 STRETCH = 3e9  # multiply-adds between two looks at Ctrl-C, and at how busy the computer is
@@ -116,11 +116,26 @@ class Forecast:
         return f"Forecast({', '.join(f'{k}={sizes[k]}' for k in reversed(sizes))})"
 
 
-class Beginning(NamedTuple):
-    """Where continuations begin: a row each in two arrays, then a list entry a sequence."""
+class Origin(NamedTuple):
+    """Where continuations begin, a row each."""
 
-    visible: FloatArray  # where the chains of the next frame start
+    visible: FloatArray  # where the chains of the next frame start: the frame before, or noise
     biases: tuple[FloatArray, FloatArray]  # of the next frame
+    past: Past  # what the next frame depends on
+    begun: NDArray[np.bool_]  # whether it has a past
+
+    def repeat(self, n: int) -> Origin:
+        """Return the same with each row n times."""
+        visible, begun = np.repeat(self.visible, n, axis=0), np.repeat(self.begun, n)
+        visible_bias, hidden_bias = (np.repeat(part, n, axis=0) for part in self.biases)
+        past = Past(*(np.repeat(part, n, axis=0) for part in self.past))
+        return Origin(visible, (visible_bias, hidden_bias), past, begun)
+
+
+class Beginning(NamedTuple):
+    """Where the continuations of some sequences begin; a list entry a sequence."""
+
+    origin: Origin
     filled: list[FloatArray | None]  # the frames before, where some were missing
     ess: list[float | None]  # the least effective number of draws, there
 
@@ -137,7 +152,7 @@ def prefixes_of(
     """
     if value is None:
         return [None], False
-    many = _dimensions(value) == 3 or _holds_sequences(value)
+    many = dimensions(value) == 3 or _holds_sequences(value)
     given: Any = value if many else [value]
     if many and not len(given):
         raise ValueError("prefix must hold sequences, got none")
@@ -151,17 +166,9 @@ def prefixes_of(
     return found, many
 
 
-def _dimensions(value: Any) -> int:
-    """Return the dimensions of an array; 0 of anything else, and of a list without one shape."""
-    try:
-        return np.ndim(value)
-    except ValueError:
-        return 0
-
-
 def _holds_sequences(value: Any) -> bool:
     """Tell whether a list holds sequences, perhaps of several lengths, rather than frames."""
-    return isinstance(value, list | tuple) and any(_dimensions(part) == 2 for part in value)
+    return isinstance(value, list | tuple) and any(dimensions(part) == 2 for part in value)
 
 
 def _without_frames(part: Any, n_visible: int) -> bool:
@@ -171,34 +178,33 @@ def _without_frames(part: Any, n_visible: int) -> bool:
     return part is None or (isinstance(part, np.ndarray) and part.shape == (0, n_visible))
 
 
-def origin(
-    own: TemporalLayers, prefixes: list[FloatArray | None], n: int, seed: int
-) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-    """Return where n chains of the frame after each prefix start, and its biases, a row each.
+def origin(own: TemporalLayers, prefixes: list[FloatArray | None], n: int, seed: int) -> Origin:
+    """Return where n continuations of each prefix begin.
 
     Chains without a past start at noise.
     """
-    dtype, n_visible = own.layers.weights.dtype, own.layers.weights.shape[0]
+    dtype, (n_visible, n_hidden) = own.layers.weights.dtype, own.layers.weights.shape
     noise = np.random.default_rng(seed).random((n * len(prefixes), n_visible))
-    visible = np.asarray(noise, dtype)
-    parts = []
+    visible, parts = np.asarray(noise, dtype), []
     for k, prefix in enumerate(prefixes):
         biases = own.initial_visible_bias[None], own.initial_hidden_bias[None]
+        past = Past(*(np.zeros((1, own.n_lags * m), dtype) for m in (n_visible, n_hidden)))
         if prefix is not None:
             alone = Sequences(prefix, np.array([len(prefix)])).astype(dtype)
-            ((_, seen),) = filtered(own, alone)
+            ((batch, seen),) = filtered(own, alone)
             visible[n * k : n * (k + 1)] = seen.visible[-1]
-            biases = own.next_biases(seen.visible[-1:], seen.state[-1:])
-        parts.append(biases)
+            past = seen.past_after(batch.lagged(own.n_lags)[-1:])
+            biases = own.next_biases(*past)
+        parts.append((*biases, *past))
     both = (np.repeat(np.concatenate(part), n, axis=0) for part in zip(*parts, strict=True))
-    visible_bias, hidden_bias = both
-    return visible, (visible_bias, hidden_bias)
+    visible_bias, hidden_bias, past_visible, past_hidden = both
+    begun = np.repeat([prefix is not None for prefix in prefixes], n)
+    return Origin(visible, (visible_bias, hidden_bias), Past(past_visible, past_hidden), begun)
 
 
 def continued(
     own: TemporalLayers,
-    visible: FloatArray,
-    biases: tuple[FloatArray, FloatArray],
+    start: Origin,
     n_frames: int,
     *,
     n_gibbs: int,
@@ -209,10 +215,8 @@ def continued(
 
     Parameters
     ----------
-    visible : ndarray, shape (rows, n_visible)
-        Where the chains start: the frame before, or noise.
-    biases : (rows, n_visible) and (rows, n_hidden)
-        Of the first new frame.
+    start : Origin
+        Its arrays stay as they are.
     return_mean : bool
         Make each frame the mean over the later half of its sweeps.
 
@@ -220,9 +224,10 @@ def continued(
     -------
     ndarray, shape (rows, n_frames, n_visible)
     """
-    rows, n_visible = visible.shape
-    result = np.empty((rows, n_frames, n_visible), visible.dtype)
-    present = continuation.Present(*(np.array(part, order="C") for part in (visible, *biases)))
+    rows, n_visible = start.visible.shape
+    result = np.empty((rows, n_frames, n_visible), start.visible.dtype)
+    parts = start.visible, *start.past, start.begun, *start.biases
+    present = continuation.Present(*(np.array(part, order="C") for part in parts))
     links, cost = own.links(), work(rows, *own.layers.weights.shape)
     stretch = max(1, int(STRETCH / (n_gibbs * cost)))
     together = n_gibbs * cost if rows >= continuation.SHARED else 0.0

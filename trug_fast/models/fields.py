@@ -115,9 +115,13 @@ class Model:
 
     def __repr__(self) -> str:
         """Return the class, its sizes, its kind of visible units and its float type."""
-        shown = {name: getattr(self, name) for name in self.shown}
+        shown = {name: getattr(self, name) for name in self._shown()}
         words = [f"{name}={value!r}" for name, value in shown.items() if value is not None]
         return f"{type(self).__name__}({', '.join(words)}, dtype={self.dtype})"
+
+    def _shown(self) -> tuple[str, ...]:
+        """Return the attributes that print names."""
+        return self.shown
 
     def save(self, path: str | Path) -> None:
         """Write the model to ``path``, an ``.npz`` file that :meth:`load` reads back exactly.

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
@@ -29,22 +30,57 @@ class Filtered(NamedTuple):
     """A batch of frames seen through the filter; all arrays have one row a frame."""
 
     visible: FloatArray
-    past_visible: FloatArray  # but for first frames
-    past_hidden: FloatArray  # but for first frames
+    past_visible: FloatArray  # but for first frames; of several lags side by side
+    past_hidden: FloatArray  # but for first frames; of several lags side by side
     net: FloatArray  # net inputs of the hidden units given present and past
     state: FloatArray  # means or draws given present and past
     layers: gibbs.Layers  # the RBM of each frame given its past: biases have a row each
 
+    def past_after(self, rows: NDArray[np.int64]) -> Past:
+        """Return what the frames after some depend on, by what Batch.lagged gives of these."""
+        n = len(rows)
+        return Past(self.visible[rows].reshape(n, -1), self.state[rows].reshape(n, -1))
+
+
+class Past(NamedTuple):
+    """What next frames depend on, a row each: the last frames, the latest first, side by side."""
+
+    visible: FloatArray  # (rows, lags * visible)
+    hidden: FloatArray  # (rows, lags * hidden), what the filter says of the same frames
+
+    def then(self, visible: FloatArray, hidden: FloatArray) -> Past:
+        """Return the past of the frames after these."""
+        pairs = ((visible, self.visible), (hidden, self.hidden))
+        return Past(*(np.hstack([new, old])[:, : old.shape[1]] for new, old in pairs))
+
+    def take(self, rows: NDArray[np.int64]) -> Past:
+        """Return some rows."""
+        return Past(self.visible[rows], self.hidden[rows])
+
+    @classmethod
+    def of_first(cls, visible: FloatArray, hidden: FloatArray, n_lags: int) -> Past:
+        """Return the past of second frames: the first one stands for those before it."""
+        return cls(*(np.tile(part, (1, n_lags)) for part in (visible, hidden)))
+
 
 class TemporalLayers(NamedTuple):
-    """A temporal model as the kernels take it: matrices lead from past to present."""
+    """A temporal model as the kernels take it: matrices lead from past to present.
+
+    Those of several lags stand one below the other, the frame before first.
+    """
 
     layers: gibbs.Layers  # biases of frames with a past
     initial_visible_bias: FloatArray
     initial_hidden_bias: FloatArray
-    visible_to_hidden: FloatArray  # (visible, hidden), W2 transposed
+    visible_to_hidden: FloatArray  # (lags * visible, hidden), W2 transposed
     visible_to_visible: FloatArray  # W3 transposed
     hidden_to_hidden: FloatArray  # W4 transposed
+
+    @property
+    def n_lags(self) -> int:
+        """Number of frames that the next one depends on."""
+        weights = self.visible_to_visible
+        return int(weights.shape[0] // weights.shape[1])
 
     def filter(
         self,
@@ -60,9 +96,10 @@ class TemporalLayers(NamedTuple):
         dtype = layers.weights.dtype
         n_visible, n_hidden = layers.weights.shape
         visible = np.empty((rows, n_visible), dtype)
-        past_visible = np.empty((rows - first, n_visible), dtype)
+        lags = batch.lagged(self.n_lags)[batch.past]
+        past_visible = np.empty((rows - first, lags.shape[1] * n_visible), dtype)
         gather(sequences.frames, batch.rows, visible)
-        gather(visible, batch.past, past_visible)
+        gather(visible, lags.ravel(), past_visible.reshape(-1, n_visible))
         visible_bias, hidden_bias = np.empty_like(visible), np.empty((rows, n_hidden), dtype)
         for bias, initial, constant, weights in (
             (visible_bias, self.initial_visible_bias, layers.visible_bias, self.visible_to_visible),
@@ -77,8 +114,8 @@ class TemporalLayers(NamedTuple):
         chain = layers._replace(weights=read_only(self.hidden_to_hidden))
         address = gibbs.Address(seed, HIDDEN, step, 0)
         run_filter(chain, batch.starts, draw, address, Frames(drive, net, state))
-        past_hidden = np.empty((rows - first, n_hidden), dtype)
-        gather(state, batch.past, past_hidden)
+        past_hidden = np.empty((rows - first, lags.shape[1] * n_hidden), dtype)
+        gather(state, lags.ravel(), past_hidden.reshape(-1, n_hidden))
         hidden_bias += net - drive
         here = layers._replace(visible_bias=visible_bias, hidden_bias=hidden_bias)
         return Filtered(visible, past_visible, past_hidden, net, state, here)
@@ -91,7 +128,7 @@ class TemporalLayers(NamedTuple):
         return continuation.Links(*(read_only(part) for part in (*between, back, *biases)))
 
     def next_biases(self, visible: FloatArray, hidden: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return both layers' biases after a frame, one row each."""
+        """Return both layers' biases after the frames of a Past, one row each."""
         layers = self.layers
         return (
             layers.visible_bias + visible @ self.visible_to_visible,

@@ -22,7 +22,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 
 from .continuations import Beginning, ForecastWarning, origin
-from .filter import TemporalLayers
+from .filter import Past, TemporalLayers
 from .gibbs_sampling import run_held
 from .hidden_units import log_norms
 
@@ -48,7 +48,7 @@ class Particles(NamedTuple):
     """Draws of a sequence whose gaps are filled, and what their next frames depend on."""
 
     frames: Floats  # (n, T, visible)
-    hidden: Floats  # (n, hidden), filtered means at the last frame
+    past: Past  # (n rows) what follows the last frame depends on
     ess: float  # the least effective number of particles at any frame
     gains: list[Gain]  # of each frame from the first gap on
 
@@ -66,7 +66,7 @@ def beginnings(
     dtype = own.layers.weights.dtype
     gaps = [prefix is not None and bool(np.isnan(prefix).any()) for prefix in prefixes]
     whole = [None if gap else prefix for gap, prefix in zip(gaps, prefixes, strict=True)]
-    visible, biases = origin(own, whole, n, seed)
+    start = origin(own, whole, n, seed)
     filled: list[FloatArray | None] = [None] * len(prefixes)
     ess: list[float | None] = [None] * len(prefixes)
     double = precise(own)
@@ -74,10 +74,11 @@ def beginnings(
         key = seed_from(seed, f"gaps of sequence {k}")
         found = particles(double, np.asarray(prefixes[k], np.float64), n, n_gibbs, key)
         rows = slice(n * k, n * (k + 1))
-        visible[rows] = found.frames[:, -1]
         with computing(work(n, *own.layers.weights.shape)):
-            after = double.next_biases(found.frames[:, -1], found.hidden)
-        biases[0][rows], biases[1][rows] = after
+            after = double.next_biases(*found.past)
+        start.visible[rows], start.begun[rows] = found.frames[:, -1], True
+        for target, source in zip((*start.biases, *start.past), (*after, *found.past), strict=True):
+            target[rows] = source
         filled[k], ess[k] = found.frames.astype(dtype), found.ess
     low = min((one for one in ess if one is not None), default=float(n))
     if low < min(FEWEST, LEAST * n):
@@ -86,7 +87,7 @@ def beginnings(
             ForecastWarning,
             stacklevel=3,
         )
-    return Beginning(visible, biases, filled, ess)
+    return Beginning(start, filled, ess)
 
 
 def precise(own: TemporalLayers) -> TemporalLayers:
@@ -109,7 +110,7 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
     """
     start = int(np.argmax(np.isnan(prefix).any(axis=1)))
     begin: Any = origin(own, [prefix[:start] if start else None], n, seed)
-    visible, biases = begin
+    visible, biases, past, _ = begin
     frames = np.repeat(prefix[None], n, axis=0)
     log_weights, least, gains = np.zeros(n), float(n), []
     for t in range(start, len(prefix)):
@@ -118,6 +119,7 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
         gained, visible = _next(own, visible, biases, middle, prefix[t], n_gibbs, key)
         gains.append(_gain(middle, log_weights, gained))
         hidden = _filtered(own, visible, biases)
+        past = past.then(visible, hidden) if t else Past.of_first(visible, hidden, own.n_lags)
         frames[:, t] = visible
         log_weights += gained
         weights = np.exp(log_weights - log_weights.max())
@@ -126,11 +128,11 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
         # At the last frame all become equally probable, as those who use them take them to be.
         if ess < FEW * n or (t + 1 == len(prefix) and np.ptp(log_weights) > 0):
             chosen = _resampled(weights, seed_from(key, "ancestors"))
-            frames, visible, hidden = frames[chosen], visible[chosen], hidden[chosen]
+            frames, visible, past = frames[chosen], visible[chosen], past.take(chosen)
             log_weights = np.zeros(n)
         with computing(work(n, *own.layers.weights.shape)):
-            biases = own.next_biases(visible, hidden)
-    return Particles(frames, hidden, least, gains)
+            biases = own.next_biases(*past)
+    return Particles(frames, past, least, gains)
 
 
 def _mean(biases: Biases, log_weights: Floats) -> Biases:

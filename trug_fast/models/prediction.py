@@ -44,7 +44,7 @@ def _predict(
 ) -> FloatArray:
     """Predict the frames of one batch from their own biases."""
     visible, (layers, n_hidden) = np.empty_like(seen.visible), (seen.layers, seen.net.shape[1])
-    visible[first:] = seen.past_visible
+    visible[first:] = seen.past_visible[:, : visible.shape[1]]
     noise = np.random.Generator(np.random.Philox(key=[seed, number]))
     fresh = visible[: None if method == "last" else first]
     fresh[:] = noise.random(fresh.shape)

@@ -30,6 +30,18 @@ class Batch(NamedTuple):
         """Number of first frames, the rows with which a batch begins."""
         return int(self.starts[1])
 
+    def lagged(self, n_lags: int) -> NDArray[np.int64]:
+        """Return the rows of each frame, the one before it and so on; shape (rows, n_lags).
+
+        First frames stand for those before them.
+        """
+        before = np.concatenate([np.arange(self.first), self.past])
+        found = np.empty((before.size, n_lags), np.int64)
+        found[:, 0] = np.arange(before.size)
+        for lag in range(1, n_lags):
+            found[:, lag] = before[found[:, lag - 1]]
+        return found
+
 
 class Sequences:
     """Frames of all sequences, one after the other.
@@ -133,3 +145,11 @@ def as_sequences(
         parts.append(checked_states(visible, own, part, n_visible, missing=missing))
         n_visible = int(parts[0].shape[1])
     return Sequences(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
+
+
+def dimensions(value: Any) -> int:
+    """Return the dimensions of an array; 0 of anything else, and of a list without one shape."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        return 0

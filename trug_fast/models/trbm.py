@@ -16,11 +16,11 @@ from .continuations import Forecast, continued, origin, prefixes_of
 from .fields import Field
 from .filter import TemporalLayers
 from .hidden_units import BernoulliHidden, TruGHidden
+from .lags import LAGGED, LaggedLayers, stacked
 from .missing_frames import beginnings
 from .prediction import Method, predict_all
 from .rbm import BernoulliRBM, TruGRBM
 from .sequences import SequencesLike, as_sequences
-from .two_layers import TwoLayers
 from .visible_units import PRECISION, checked_states
 
 FIELDS = (
@@ -37,7 +37,7 @@ WEIGHTS = tuple(field.name for field in FIELDS if len(field.shape) == 2)
 BIASES = tuple(field.name for field in FIELDS if len(field.shape) == 1)
 
 
-class TRBM(TwoLayers):
+class TRBM(LaggedLayers):
     """What both temporal models share: everything but the hidden units' own parameters."""
 
     visible_to_hidden: FloatArray
@@ -52,9 +52,7 @@ class TRBM(TwoLayers):
             self.layers(),
             self.initial_visible_bias,
             self.initial_hidden_bias,
-            np.array(self.visible_to_hidden.T, order="C"),
-            np.array(self.visible_to_visible.T, order="C"),
-            np.array(self.hidden_to_hidden.T, order="C"),
+            *(stacked(getattr(self, name)) for name in LAGGED),
         )
 
     def filter(self, sequence: ArrayLike) -> FloatArray:
@@ -145,10 +143,8 @@ class TRBM(TwoLayers):
         if prefix is not None:
             before = checked_states(self.visible, "prefix", prefix, self.n_visible)
         own, mean = self.parameters(), return_mean
-        visible, biases = origin(own, [before], 1, seed)
-        drawn = continued(
-            own, visible, biases, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean
-        )
+        start = origin(own, [before], 1, seed)
+        drawn = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean)
         return np.asarray(drawn[0])
 
     def forecast(
@@ -219,7 +215,7 @@ class TRBM(TwoLayers):
         seed = seed_from(rng, "forecast")
         own = self.parameters()
         begun = beginnings(own, found, samples, n_gibbs, seed)
-        draws = continued(own, begun.visible, begun.biases, frames, n_gibbs=n_gibbs, seed=seed)
+        draws = continued(own, begun.origin, frames, n_gibbs=n_gibbs, seed=seed)
         if not many:
             return Forecast(draws, found[0], begun.filled[0], begun.ess[0])
         draws = draws.reshape(len(found), samples, frames, self.n_visible)
@@ -254,7 +250,7 @@ class TRBM(TwoLayers):
         before = None
         if prefix is not None:
             before = checked_states(self.visible, "prefix", prefix, self.n_visible)
-        _, (visible_bias, hidden_bias) = origin(self.parameters(), [before], 1, 0)
+        visible_bias, hidden_bias = origin(self.parameters(), [before], 1, 0).biases
         return self._told(self.frame_model(visible_bias[0], hidden_bias[0]))
 
     def frame_model(
@@ -273,14 +269,17 @@ class TruGTRBM(TRBM):
 
     Given the frame before, (x', h'), a frame is a TruG-RBM with weights W1, visible biases
     b + W3 x' and hidden biases c + W2 x' + W4 h' (mathematics 4.1).  Visible units are 0 and 1
-    (values between are taken as their means), or Gaussian with ``visible_precision``.
+    (values between are taken as their means), or Gaussian with ``visible_precision``.  With several
+    lags the biases are sums over as many frames before; the first frame of a sequence stands for
+    those before it.
 
     Parameters
     ----------
     weights : array_like, shape (n_visible, n_hidden)
         W1.  float32 weights make a float32 model; anything else a float64 one.
     visible_to_hidden : array_like, shape (n_hidden, n_visible)
-        W2.
+        W2.  Of a model that looks back further than one frame this and the next two have an axis
+        of lags in front, the frame before first: (n_lags, n_hidden, n_visible).
     visible_to_visible : array_like, shape (n_visible, n_visible)
         W3.
     hidden_to_hidden : array_like, shape (n_hidden, n_hidden)

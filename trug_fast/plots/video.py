@@ -109,7 +109,8 @@ def dictionaries(model: TRBM, image_shape: tuple[int, int], *, n: int = 64) -> F
     -------
     matplotlib Figure
     """
-    here, before = model.weights.T, model.visible_to_hidden
+    before = model.visible_to_hidden if model.n_lags == 1 else model.visible_to_hidden[0]
+    here = model.weights.T
     units = strongest(checks.count("n", n), here, before)
     figure = new_figure(8.0, 4.2)
     for ax, name, weights in zip(

@@ -20,7 +20,7 @@ from .runner import Session
 from .trainings import fitted, options_of, trained, upper_points
 
 METHODS: tuple[Method, ...] = ("gibbs", "mean_field", "last")
-RULES = ("copy last", "mean frame", "linear, order 1", "linear, order 2")
+RULES = ("copy last", "mean frame", *(f"linear, order {order}" for order in range(1, 6)))
 SECTIONS = {
     "sequences": sequences.OPTIONS,
     "train": options_of(train_trbm),
@@ -59,8 +59,9 @@ def rehearse(cell: Cell, session: Session) -> None:
         checks.choice("forecast.rule", cell.options["forecast"]["rule"], RULES)
         return
     checks.count("train.epochs", cell.options["train"].get("epochs", 1))
-    short = [x[:3] for x in whole.train[:2]]
-    test = {name: [x[0][:3]] for name, x in whole.test.items()}
+    seen = 2 + cell.options["train"].get("n_lags", 1)
+    short = [x[:seen] for x in whole.train[:2]]
+    test = {name: [x[0][:seen]] for name, x in whole.test.items()}
     few = sequences.ForecastData(short, None if whole.valid is None else short, test, whole.real)
     quiet = replace(session, progress=False)
     brief = replace(cell, options=cell.options | {"train": cell.options["train"] | {"epochs": 1}})

@@ -45,10 +45,16 @@ def test_real_cases(name):
         np.testing.assert_allclose(slope[NAMES[key]], read(value), atol=1e-11, err_msg=key)
 
 
-@pytest.mark.parametrize("kind", ["mixed", "bernoulli", "gaussian"])
-def test_full_gradient_is_the_derivative(kind):
+@pytest.mark.parametrize(
+    ("kind", "n_lags"),
+    [
+        *(("mixed", 1), ("bernoulli", 1), ("gaussian", 1), ("mixed", 3), ("bernoulli", 2)),
+        pytest.param("gaussian", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_full_gradient_is_the_derivative(kind, n_lags):
     size = {"n_visible": 2, "n_hidden": 2} if kind == "gaussian" else {}
-    model = temporal_model(kind, **size)
+    model = temporal_model(kind, n_lags=n_lags, **size)
     rng = np.random.default_rng(1)
     x = [rng.random((4, model.n_visible)), rng.random((2, model.n_visible))]
     found = tf.exact.gradient(model, x, rule="full")

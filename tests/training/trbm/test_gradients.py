@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.temporal import temporal_model
+from tests.support.temporal import biases_after, temporal_model
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
+from trug_fast.models.lags import of_lags
 from trug_fast.models.sequences import as_sequences
 from trug_fast.training.trbm.gradients import Draws, Offsets, _starts, estimate
 from trug_fast.training.trbm.options import SequenceCD
@@ -22,9 +23,7 @@ def exact_starts(model, x, repeats, seed):
     states = states_of(model.n_visible)
     result = np.empty((repeats, len(x), model.n_hidden))
     for t in range(len(x)):
-        b, c = model.initial_visible_bias, model.initial_hidden_bias
-        if t:
-            b, c = temporal_exact.biases(model, x[t - 1], hidden[t - 1])
+        b, c = biases_after(model, x[:t], hidden[:t])
         p = np.exp([temporal_exact.frame(model, b, c, s).log_likelihood for s in states])
         rows = states[rng.choice(len(states), repeats, p=p / p.sum())]
         if isinstance(model, tf.TruGTRBM):
@@ -36,19 +35,21 @@ def exact_starts(model, x, repeats, seed):
 
 
 @pytest.mark.parametrize(
-    ("kind", "rule"),
+    ("kind", "rule", "n_lags"),
     [
-        ("mixed", "full"),
-        ("bernoulli", "paper"),
-        pytest.param("mixed", "paper", marks=pytest.mark.slow),
-        pytest.param("bernoulli", "full", marks=pytest.mark.slow),
+        ("mixed", "full", 1),
+        ("bernoulli", "paper", 1),
+        ("mixed", "full", 2),
+        pytest.param("mixed", "paper", 1, marks=pytest.mark.slow),
+        pytest.param("bernoulli", "full", 1, marks=pytest.mark.slow),
+        pytest.param("mixed", "paper", 3, marks=pytest.mark.slow),
     ],
 )
-def test_estimate_is_exact_on_average_at_the_target(kind, rule):
+def test_estimate_is_exact_on_average_at_the_target(kind, rule, n_lags):
     # Chains that start at the exact conditionals stay there, so the estimate is unbiased.  40
     # repetitions of 500 sequences give its standard error.  Of 400 comparisons one exceeds 4.5 of
     # them by chance in 1 of 40 sets of seeds (Student's t, 39 degrees); the seeds are fixed.
-    model = temporal_model(kind, scale=0.5)
+    model = temporal_model(kind, scale=0.5, n_lags=n_lags)
     x = np.random.default_rng(5).integers(0, 2, (3, model.n_visible)).astype(float)
     exact = tf.exact.gradient(model, [x], rule=rule)
     sequences = as_sequences("x", np.tile(x, (COPIES, 1, 1)), visible="bernoulli")
@@ -65,7 +66,7 @@ def test_estimate_is_exact_on_average_at_the_target(kind, rule):
     for name, value in exact.items():
         draws = np.array([run[name] for run in runs], float)
         if name.endswith(("_to_hidden", "_to_visible")):
-            draws = draws.swapaxes(1, 2)
+            draws = np.array([of_lags(each, n_lags) for each in draws])
         draws *= 1 if name.startswith("initial") else len(x)  # per frame there, per sequence here
         error = draws.std(axis=0, ddof=1) / np.sqrt(len(runs))
         assert (abs(draws.mean(axis=0) - value) <= 4.5 * error + 1e-12).all(), name
@@ -150,9 +151,10 @@ def test_gaussian_estimate_is_exact_on_average():
         assert error.max() < 0.03, name
 
 
-def test_centred_gradient_is_its_definition():
+@pytest.mark.parametrize("n_lags", [1, 2])
+def test_centred_gradient_is_its_definition(n_lags):
     # The plain gradient in the coordinates in which offsets are subtracted from all states.
-    model = temporal_model()
+    model = temporal_model(n_lags=n_lags)
     rng = np.random.default_rng(0)
     data = [rng.random((t, 4)) for t in (5, 3)]
     sequences = as_sequences("x", data, visible="bernoulli")
@@ -165,6 +167,8 @@ def test_centred_gradient_is_its_definition():
             for a, b in ((0 * x, 0 * h), (x, h))
         )
     by_visible, by_hidden = plain["visible_bias"], plain["hidden_bias"]
+    first, w1 = (x, h), centred["weights"]
+    x, h = np.tile(x, n_lags), np.tile(h, n_lags)
     w2 = plain["visible_to_hidden"] - np.outer(x, by_hidden)
     w3 = plain["visible_to_visible"] - np.outer(x, by_visible)
     w4 = plain["hidden_to_hidden"] - np.outer(h, by_hidden)
@@ -172,10 +176,10 @@ def test_centred_gradient_is_its_definition():
         ("visible_to_hidden", w2),
         ("visible_to_visible", w3),
         ("hidden_to_hidden", w4),
-        ("visible_bias", by_visible - centred["weights"] @ h - x @ w3),
-        ("hidden_bias", by_hidden - x @ centred["weights"] - x @ w2 - h @ w4),
-        ("initial_visible_bias", plain["initial_visible_bias"] - centred["weights"] @ h),
-        ("initial_hidden_bias", plain["initial_hidden_bias"] - x @ centred["weights"]),
+        ("visible_bias", by_visible - w1 @ first[1] - x @ w3),
+        ("hidden_bias", by_hidden - first[0] @ w1 - x @ w2 - h @ w4),
+        ("initial_visible_bias", plain["initial_visible_bias"] - w1 @ first[1]),
+        ("initial_hidden_bias", plain["initial_hidden_bias"] - first[0] @ w1),
         ("upper", plain["upper"]),
     ):
         np.testing.assert_allclose(centred[name], value, atol=1e-13, err_msg=name)

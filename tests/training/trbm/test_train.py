@@ -34,6 +34,7 @@ SETTINGS = [
         "truncation": "relu",
         "dtype": "float64",
     },
+    {"n_lags": 3},
 ]
 
 

@@ -82,10 +82,11 @@ def test_it_is_exact_on_average():
         assert error.max() < 0.02, name
 
 
-def test_the_linear_start_is_that_of_repeated_sequences():
+@pytest.mark.parametrize("order", [1, 3])
+def test_the_linear_start_is_that_of_repeated_sequences(order):
     ours, theirs = (as_sequences("x", x, visible="gaussian") for x in (VIDEOS, AGAIN))
     ours.weights = WEIGHTS
-    found, wanted = linear_fit(ours, 1, 1.0), linear_fit(theirs, 1, 1.0)
+    found, wanted = (linear_fit(some, order, 1.0, whole=order > 1) for some in (ours, theirs))
     np.testing.assert_allclose(found.coefficients, wanted.coefficients, atol=1e-8)
     np.testing.assert_allclose(found.mean_square, wanted.mean_square, atol=1e-8)
     np.testing.assert_allclose(mean_frame(ours), mean_frame(theirs), atol=1e-13)

@@ -7,6 +7,7 @@ Tests: tests/models/test_trbm.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -53,11 +54,33 @@ def gradient(model: TRBM, sequences: SequencesLike, rule: Rule) -> dict[str, Arr
 
 
 def biases(model: TRBM, x_past: Array, h_past: Array) -> tuple[Array, Array]:
-    """Return b_t and c_t after a frame."""
-    return (
-        model.visible_bias + model.visible_to_visible @ x_past,
-        model.hidden_bias + model.visible_to_hidden @ x_past + model.hidden_to_hidden @ h_past,
-    )
+    """Return b_t and c_t after a frame; of several lags, after frames in rows, the latest first."""
+    b, c = model.visible_bias, model.hidden_bias
+    for weights, row in _pairs(model, "visible_to_visible", x_past):
+        b = b + weights @ row
+    for name, past in (("visible_to_hidden", x_past), ("hidden_to_hidden", h_past)):
+        for weights, row in _pairs(model, name, past):
+            c = c + weights @ row
+    return b, c
+
+
+def _pairs(model: TRBM, name: str, past: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the weights of each lag with the row that they are for."""
+    own = getattr(model, name)
+    return zip(own if model.n_lags > 1 else [own], np.atleast_2d(past), strict=True)
+
+
+def _before(t: int, n_lags: int) -> list[int]:
+    """Return the frames before one, the latest first; the first stands for those before it."""
+    return [max(t - 1 - lag, 0) for lag in range(n_lags)]
+
+
+def _biases_at(model: TRBM, frames: list[Frame], x: Array, t: int) -> tuple[Array, Array]:
+    """Return b_t and c_t of a frame from those before it."""
+    if t == 0:
+        return model.initial_visible_bias, model.initial_hidden_bias
+    places = _before(t, model.n_lags)
+    return biases(model, x[places], np.array([frames[s].hidden_mean for s in places]))
 
 
 def frame(model: TRBM, b: ArrayLike, c: ArrayLike, x: Array) -> Frame:
@@ -72,12 +95,10 @@ def frame(model: TRBM, b: ArrayLike, c: ArrayLike, x: Array) -> Frame:
 
 
 def _frames(model: TRBM, x: Array) -> list[Frame]:
-    b: Array = model.initial_visible_bias
-    c: Array = model.initial_hidden_bias
-    found = []
-    for row in np.asarray(x, np.float64):
-        found.append(frame(model, b, c, row))
-        b, c = biases(model, row, found[-1].hidden_mean)
+    x = np.asarray(x, np.float64)
+    found: list[Frame] = []
+    for t, row in enumerate(x):
+        found.append(frame(model, *_biases_at(model, found, x, t), row))
     return found
 
 
@@ -86,7 +107,7 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
     result = {
         name: np.zeros(getattr(model, name).shape) for name in model.names if _there(model, name)
     }
-    back: Array = np.zeros(model.n_hidden)  # derivative by this frame's means through later frames
+    back = np.zeros((len(x), model.n_hidden))  # derivatives by the means through later frames
     for t in range(len(x) - 1, -1, -1):
         own = dict(frames[t].gradient)
         by_hidden = own.pop("hidden_bias")
@@ -94,7 +115,7 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
         for name, value in own.items():
             result[name] += value
         if rule == "full":
-            error = _through_mean(model, _net(model, frames, x, t), back, result)
+            error = _through_mean(model, _net(model, frames, x, t), back[t], result)
             result["weights"] += np.outer(x[t], error)
             by_hidden = by_hidden + error
         if t == 0:
@@ -103,10 +124,17 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
             break
         result["visible_bias"] += by_visible
         result["hidden_bias"] += by_hidden
-        result["visible_to_visible"] += np.outer(by_visible, x[t - 1])
-        result["visible_to_hidden"] += np.outer(by_hidden, x[t - 1])
-        result["hidden_to_hidden"] += np.outer(by_hidden, frames[t - 1].hidden_mean)
-        back = np.asarray(by_hidden @ model.hidden_to_hidden, np.float64)
+        for lag, s in enumerate(_before(t, model.n_lags)):
+            h = frames[s].hidden_mean
+            for name, by, past in (
+                ("visible_to_visible", by_visible, x[s]),
+                ("visible_to_hidden", by_hidden, x[s]),
+                ("hidden_to_hidden", by_hidden, h),
+            ):
+                total = result[name] if model.n_lags == 1 else result[name][lag]
+                total += np.outer(by, past)
+            own_weights = model.hidden_to_hidden
+            back[s] += by_hidden @ (own_weights if model.n_lags == 1 else own_weights[lag])
     return result
 
 
@@ -115,10 +143,7 @@ def _there(model: TRBM, name: str) -> bool:
 
 
 def _net(model: TRBM, frames: list[Frame], x: Array, t: int) -> Array:
-    c: Array = model.initial_hidden_bias
-    if t > 0:
-        c = biases(model, x[t - 1], frames[t - 1].hidden_mean)[1]
-    return np.asarray(c + x[t] @ model.weights)
+    return np.asarray(_biases_at(model, frames, x, t)[1] + x[t] @ model.weights)
 
 
 def _through_mean(model: TRBM, net: Array, back: Array, result: dict[str, Array]) -> Array:

@@ -36,11 +36,11 @@ SHARED = 4  # chains from which two threads have some each
 
 
 class Links(NamedTuple):
-    """What leads from a frame to the biases of the next, and from its hidden units to it."""
+    """What leads from frames to the biases of the next, and from its hidden units to it."""
 
-    visible_to_visible: np.ndarray  # (visible, visible), W3 transposed
-    visible_to_hidden: np.ndarray  # (visible, hidden), W2 transposed
-    hidden_to_hidden: np.ndarray  # (hidden, hidden), W4 transposed
+    visible_to_visible: np.ndarray  # (lags * visible, visible), W3 of each lag transposed
+    visible_to_hidden: np.ndarray  # (lags * visible, hidden), W2 transposed
+    hidden_to_hidden: np.ndarray  # (lags * hidden, hidden), W4 transposed
     hidden_to_visible: np.ndarray  # (hidden, visible), W1 transposed: BLAS is faster with it
     visible_bias: np.ndarray  # (1, visible)
     hidden_bias: np.ndarray  # (1, hidden)
@@ -50,6 +50,9 @@ class Present(NamedTuple):
     """The frame that each chain is at, and the biases of the one that comes next."""
 
     visible: np.ndarray  # (rows, visible), where the chains start
+    past_visible: np.ndarray  # (rows, lags * visible), the last frames, the latest first
+    past_hidden: np.ndarray  # (rows, lags * hidden)
+    begun: np.ndarray  # (rows,) of bool: whether there is a past; else what it holds is ignored
     visible_bias: np.ndarray  # (rows, visible)
     hidden_bias: np.ndarray  # (rows, hidden)
 
@@ -71,8 +74,20 @@ def block_height(rows):
 
 
 @linked
+def _remember(state, begun, past):
+    """Put a frame before the last ones, of which one is forgotten; the first one stands for all."""
+    size = state.shape[1]
+    for r in range(state.shape[0]):
+        source, target = state[r], past[r]
+        for k in range(target.size - 1, size - 1, -1):
+            target[k] = target[k - size] if begun[r] else source[k % size]
+        for i in range(size):
+            target[i] = source[i]
+
+
+@linked
 def _next_biases(visible, hidden, links, visible_bias, hidden_bias):
-    """Write both layers' biases after a frame, one row each."""
+    """Write both layers' biases after the last frames, one row each."""
     for r in range(visible.shape[0]):
         target, source = visible_bias[r], links.visible_bias[0]
         for i in range(target.size):
@@ -105,7 +120,8 @@ def _continue_block(index, height, layers, links, present, sweeps, result):
     row = index * height
     stop = min(row + height, present.visible.shape[0])
     visible, visible_bias = present.visible[row:stop], present.visible_bias[row:stop]
-    hidden_bias = present.hidden_bias[row:stop]
+    hidden_bias, begun = present.hidden_bias[row:stop], present.begun[row:stop]
+    past_visible, past_hidden = present.past_visible[row:stop], present.past_hidden[row:stop]
     here = Layers(
         layers.weights,
         visible_bias,
@@ -139,7 +155,10 @@ def _continue_block(index, height, layers, links, present, sweeps, result):
         copy_rows(visible, result[row:stop, t])
         hidden_net(here, visible, net, part)
         mean_rows(net, units, hidden, part)
-        _next_biases(visible, hidden, links, visible_bias, hidden_bias)
+        _remember(visible, begun, past_visible)
+        _remember(hidden, begun, past_hidden)
+        begun[:] = True
+        _next_biases(past_visible, past_hidden, links, visible_bias, hidden_bias)
 
 
 @kernel

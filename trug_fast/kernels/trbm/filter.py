@@ -58,6 +58,7 @@ def add_rows_product(a, b, out):
 def _filter_group(group, layers, starts, draw, address, frames):
     drive, net, state = frames.drive, frames.net, frames.state
     units = net.shape[1]
+    n_lags = layers.weights.shape[0] // units
     part = part_of(layers, 0, units)
     for t in range(starts.size - 1):
         a = starts[t] + group * GROUP
@@ -65,9 +66,10 @@ def _filter_group(group, layers, starts, draw, address, frames):
         if b <= a:
             break
         copy_rows(drive[a:b], net[a:b])
-        if t > 0:
-            before = starts[t - 1] + group * GROUP
-            add_rows_product(state[before : before + b - a], layers.weights, net[a:b])
+        for lag in range(n_lags if t > 0 else 0):
+            before = starts[max(t - 1 - lag, 0)] + group * GROUP
+            weights = layers.weights[lag * units : (lag + 1) * units]
+            add_rows_product(state[before : before + b - a], weights, net[a:b])
         if draw:
             draw_hidden_tile(net, layers, address, state, Tile(a, b, 0, units))
         else:
@@ -78,7 +80,8 @@ def _filter_group(group, layers, starts, draw, address, frames):
 def run_filter(layers, starts, draw, address, frames):
     """Write net inputs and states, draws or means, of the hidden layers of all frames.
 
-    layers : with W4, from the past to the present, for weights
+    layers : with W4, from the past to the present, for weights; of several lags one below the
+        other, the frame before first.  First frames stand for those before them.
     """
     groups = -(-(starts[1] - starts[0]) // GROUP)
     each(_filter_group, groups, (layers, starts, draw, address, frames))
@@ -87,6 +90,7 @@ def run_filter(layers, starts, draw, address, frames):
 @linked
 def _backward_group(group, transition, starts, difference, variance, delta, error):
     units = delta.shape[1]
+    n_lags = transition.shape[0] // units
     pull = empty((GROUP, units), delta.dtype)
     for t in range(starts.size - 2, -1, -1):
         a = starts[t] + group * GROUP
@@ -97,16 +101,17 @@ def _backward_group(group, transition, starts, difference, variance, delta, erro
             for j in range(units):
                 error[r, j] = variance[r, j] * delta[r, j]
                 pull[r - a, j] = difference[r, j] + error[r, j]
-        if t > 0:
-            before = starts[t - 1] + group * GROUP
-            add_rows_product(pull[: b - a], transition, delta[before : before + b - a])
+        for lag in range(n_lags if t > 0 else 0):
+            before = starts[max(t - 1 - lag, 0)] + group * GROUP
+            weights = transition[lag * units : (lag + 1) * units]
+            add_rows_product(pull[: b - a], weights, delta[before : before + b - a])
 
 
 @kernel
 def run_backward(transition, starts, difference, variance, delta, error):
     """Write the derivatives of the objective by the filter's means and by its net inputs.
 
-    transition : (hidden, hidden), W4 from the present to the past
+    transition : (lags * hidden, hidden), W4 of each lag from the present to the past
     difference : (rows, hidden), the derivative by the hidden biases with the past held fixed
     variance : (rows, hidden)
     delta, error : (rows, hidden), overwritten: the derivative by the mean of each frame through

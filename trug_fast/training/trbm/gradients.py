@@ -16,6 +16,7 @@ from trug_fast.kernels.tiles import STRIPS
 from trug_fast.kernels.trbm.filter import run_backward
 from trug_fast.kernels.trbm.frames import add_product, slope_sums
 from trug_fast.models.filter import Filtered, TemporalLayers
+from trug_fast.models.lags import of_lags
 from trug_fast.models.sequences import Batch, Sequences
 from trug_fast.training.weighing import mean_of
 
@@ -56,8 +57,8 @@ def estimate(
 
     Frames of sequences that have weights count by them, on both sides: each has its own chain.
 
-    Matrices lead from past to present, as in TemporalLayers.  The initial biases' gradients are per
-    sequence instead: few frames have them, and they would hardly move.
+    Matrices lead from past to present, lag below lag, as in TemporalLayers.  The initial biases'
+    gradients are per sequence instead: few frames have them, and they would hardly move.
 
     Parameters
     ----------
@@ -90,8 +91,8 @@ def estimate(
         mean, model_mean = (rows * weights[:, None] for rows in (mean, model_mean))
     if full:
         error = np.empty_like(delta)
-        back = np.ascontiguousarray(own.hidden_to_hidden.T)
-        run_backward(back, batch.starts, by_hidden, variance, delta, error)
+        back = of_lags(own.hidden_to_hidden, own.n_lags).reshape(-1, delta.shape[1])
+        run_backward(np.ascontiguousarray(back), batch.starts, by_hidden, variance, delta, error)
         by_hidden += error
         mean = mean + error
     data = gibbs.Phase(seen.visible, seen.net, mean, phase.sums)
@@ -130,7 +131,7 @@ def _starts(
     if sampler.begin == "both":
         stream = np.random.Philox(key=[draws.seed, ORDER], counter=(STARTS + draws.update) << 128)
         past &= np.random.Generator(stream).random(len(visible)) < 0.5
-    visible[past] = seen.past_visible[past[first:]]
+    visible[past] = seen.past_visible[past[first:], : visible.shape[1]]
     gibbs.step_hidden(seen.layers, visible, address, np.empty_like(hidden), hidden)
     return hidden
 
@@ -178,21 +179,21 @@ def _biases(
     rows = by_visible.shape[0]
     visible_shift, hidden_shift = result.pop("visible_shift"), result.pop("hidden_shift")
     totals = by_visible[first:].sum(axis=0) / rows, by_hidden[first:].sum(axis=0) / rows
+    n_lags = past[0].shape[1] // offsets.visible.size
+    visible, hidden = (np.tile(offset, n_lags) for offset in offsets)
     for name, source, offset, by, total in (
-        ("visible_to_visible", past[0], offsets.visible, by_visible, totals[0]),
-        ("visible_to_hidden", past[0], offsets.visible, by_hidden, totals[1]),
-        ("hidden_to_hidden", past[1], offsets.hidden, by_hidden, totals[1]),
+        ("visible_to_visible", past[0], visible, by_visible, totals[0]),
+        ("visible_to_hidden", past[0], visible, by_hidden, totals[1]),
+        ("hidden_to_hidden", past[1], hidden, by_hidden, totals[1]),
     ):
         gradient = np.multiply.outer(-offset, total)
         if len(source):
             add_product(True, source, by[first:], 1.0 / rows, gradient)
         result[name] = gradient
     result["hidden_mean"] = by_hidden.mean(axis=0)  # the uncentred gradient by all hidden biases
-    from_visible = offsets.visible @ result["visible_to_hidden"]
-    from_hidden = offsets.hidden @ result["hidden_to_hidden"]
-    result["visible_bias"] = (
-        totals[0] - visible_shift - offsets.visible @ result["visible_to_visible"]
-    )
+    from_visible = visible @ result["visible_to_hidden"]
+    from_hidden = hidden @ result["hidden_to_hidden"]
+    result["visible_bias"] = totals[0] - visible_shift - visible @ result["visible_to_visible"]
     result["hidden_bias"] = totals[1] - hidden_shift - from_visible - from_hidden
     result["initial_visible_bias"] = by_visible[:first].mean(axis=0) - visible_shift
     result["initial_hidden_bias"] = by_hidden[:first].mean(axis=0) - hidden_shift

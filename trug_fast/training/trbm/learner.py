@@ -17,6 +17,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.models.filter import TemporalLayers
+from trug_fast.models.lags import LAGGED, of_lags
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
@@ -40,7 +41,7 @@ CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
 class TRBMLearner:
-    """The state of a training run.  Matrices but W1 are transposed: from past to present."""
+    """The state of a training run.  Matrices but W1 lead from past to present, lag below lag."""
 
     def __init__(
         self,
@@ -125,7 +126,8 @@ class TRBMLearner:
         if self.settings.real:
             found["visible_precision"] = self.visible_precision
         found = self.shrinking.parameters(found | self.averages.parameters(self.updates))
-        return found | {name: found[name].T for name in WEIGHTS[1:]}
+        n_lags = self.settings.n_lags
+        return found | {name: of_lags(found[name], n_lags) for name in LAGGED}
 
     def model(self, parameters: State | None = None) -> TemporalModel:
         """Return the model of these parameters, by default the current ones."""
@@ -144,12 +146,14 @@ class TRBMLearner:
         visible = own["weights"] @ hidden.mean
         if self.settings.real:
             visible -= self.visible_precision * columns.mean
-        moved = visible + columns.mean @ own["visible_to_visible"]
+        lags = self.settings.n_lags
+        moved = visible + np.tile(columns.mean, lags) @ own["visible_to_visible"]
+        past, before = np.tile(past, lags), np.tile(width, lags)
         return {
             "weights": diagnosis.pull(scale, own["weights"], width),
             "visible_to_hidden": diagnosis.pull(past, own["visible_to_hidden"], width),
             "visible_to_visible": diagnosis.pull(past, own["visible_to_visible"], scale),
-            "hidden_to_hidden": diagnosis.pull(width, own["hidden_to_hidden"], width),
+            "hidden_to_hidden": diagnosis.pull(before, own["hidden_to_hidden"], width),
             "visible_bias": (own["visible_bias"] + moved) * scale,
             "initial_visible_bias": (own["initial_visible_bias"] + visible) * scale,
         }

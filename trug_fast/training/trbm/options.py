@@ -54,9 +54,10 @@ class LinearStart:
 
     Parameters
     ----------
-    order : {1, 2}, optional
-        From so many frames.  2, for Gaussian visible units alone and their default, spends up to
-        three quarters of the hidden units on holding the frame before.
+    order : int, optional
+        From so many frames: ``n_lags`` at most and, where that is more than one, by default.  With
+        one lag it is 1, or, for Gaussian visible units alone and their default, 2, which spends up
+        to three quarters of the hidden units on holding the frame before.
     scale : float
         Standard deviation of the random weights.
 
@@ -67,14 +68,11 @@ class LinearStart:
     LinearStart(order=1, scale=0.01)
     """
 
-    order: Literal[1, 2] | None = None
+    order: int | None = None
     scale: float = 0.01
 
     def __post_init__(self) -> None:
         """Check the fields."""
         if self.order is not None:
-            order = checks.count("order", self.order)
-            if order > 2:
-                raise ValueError(f"order must be 1 or 2, got {self.order!r}")
-            settle(self, order=order)
+            settle(self, order=checks.count("order", self.order))
         settle(self, scale=checks.number("scale", self.scale, least=0.0))

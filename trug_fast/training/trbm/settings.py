@@ -6,9 +6,10 @@ Tested in tests/training/trbm/test_train.py.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from trug_fast._common import checks
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
@@ -19,13 +20,14 @@ from trug_fast.training.units import BernoulliUnits, GaussianUnits
 from .options import LinearStart
 
 TemporalModel = TruGTRBM | BernoulliTRBM
+StartModel = TemporalModel | TruGRBM | BernoulliRBM
 
 # The best that we know: of Bernoulli visibles on bouncing balls, of Gaussian on motion capture.
 BEST_TRUNCATION = {
     "bernoulli": Truncation(-1.0, 1.0, learn="per_unit"),
     "gaussian": Truncation(-4.0, 4.0, learn="per_unit"),
 }
-BEST_ORDER: dict[str, Literal[1, 2]] = {"bernoulli": 1, "gaussian": 2}
+BEST_ORDER = {"bernoulli": 1, "gaussian": 2}  # of the linear forecast, with one lag
 AVERAGE = 0.05
 RATES = {
     "bernoulli": {"sgd": (0.05, 0.0005), "rmsprop": (1e-3, 1e-5), "adam": (8e-3, 2e-4)},
@@ -41,7 +43,8 @@ UNIT_RATES = {
 class SequenceSettings(Settings):
     """How to train a temporal RBM, checked by the caller."""
 
-    start: LinearStart | TemporalModel
+    start: LinearStart | StartModel
+    n_lags: int = 1
     matrices = WEIGHTS
 
     @property
@@ -72,13 +75,46 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
     if not isinstance(start, LinearStart):
         units = UnitKinds(settings.n_hidden, hidden, visible)
         require_agreement(start, settings.n_visible, units)
-    elif start.order is None:
-        start = replace(start, order=BEST_ORDER[visible.kind])
-    elif start.order == 2 and not settings.real:
-        raise ValueError("start: LinearStart of order 2 is for visible='gaussian'")
+    else:
+        start = replace(start, order=_checked_order(start.order, settings))
     settings = replace(settings, truncation=ends, start=start)
     settings.shape()  # refuses units that cannot be
     return settings
+
+
+def _checked_order(order: int | None, settings: SequenceSettings) -> int:
+    """Return from how many frames the forecast is with which training starts."""
+    n_lags, best = settings.n_lags, BEST_ORDER[settings.visible.kind]
+    usual = best if n_lags == 1 else n_lags
+    if order is None:
+        return usual
+    if order > usual:
+        but = "" if (order, n_lags) != (2, 1) else "; with one lag it is for visible='gaussian'"
+        raise ValueError(
+            f"start: LinearStart of order {order} needs n_lags={order} or more, got {n_lags}{but}"
+        )
+    return order
+
+
+def checked_lags(n_lags: int | None, start: object, longest: int) -> int:
+    """Return how many frames a model looks back, by default as many as the one to go on from.
+
+    longest : the number of frames of the longest sequence
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no such number, not that of the model, or more than any frame has before it.
+    """
+    given = start.n_lags if isinstance(start, TemporalModel) else None
+    found = checks.count("n_lags", (given or 1) if n_lags is None else n_lags)
+    if given not in (None, found):
+        raise ValueError(f"start must agree in n_lags: {found} asked for, {given} in it")
+    if found >= longest and n_lags is not None:
+        raise ValueError(
+            f"n_lags must be less than the longest sequence has frames, {longest}, got {found}"
+        )
+    return found
 
 
 def rates_of(
@@ -94,9 +130,9 @@ def rates_of(
     return settings.rates(usual, truncation_rate, own, own, epochs)
 
 
-def checked_start(start: Any) -> LinearStart | TemporalModel:
+def checked_start(start: Any) -> LinearStart | StartModel:
     """Return where training starts, a linear forecast unless it is said."""
     if start is None:
         return LinearStart()
-    checks.kind("start", start, TruGTRBM, BernoulliTRBM, LinearStart)
+    checks.kind("start", start, TruGTRBM, BernoulliTRBM, TruGRBM, BernoulliRBM, LinearStart)
     return start  # type: ignore[no-any-return]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trug_fast import kernels
 from trug_fast.evaluation.forecasts import linear_fit
 from trug_fast.kernels.random.philox import INITIAL
+from trug_fast.models.lags import LAGGED, stacked
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
@@ -17,10 +18,11 @@ from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
 
-from .settings import SequenceSettings, TemporalModel
+from .options import LinearStart
+from .settings import SequenceSettings, StartModel, TemporalModel
 
 SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
-RIDGE = 1.0
+RIDGE, STEP_RIDGE = 1.0, 10.0  # with one lag, and with several, whose penalty is another
 REACH = 0.45  # net inputs of the built units in standard deviations of their own: nearly linear
 HELD = 0.2  # the same of units that hold a frame: their errors grow when frames are subtracted
 KEPT = 0.99  # of the variance of what the second frame adds
@@ -53,13 +55,18 @@ def initial_parameters(
 ) -> State:
     """Return weights, biases and visible precisions (none of Bernoulli units) at the start.
 
-    Matrices but W1 are transposed: from past to present.
+    Matrices but W1 lead from past to present, lag below lag.
     """
-    if isinstance(settings.start, TemporalModel):
-        return _of_model(settings.start, settings.dtype)
+    start = settings.start
+    if not isinstance(start, LinearStart):
+        return _of_model(start, settings)
     own = _random(settings, units, seed)
     if data.lengths.max() > 1:
-        coefficients, residual = linear_fit(data, 1, RIDGE)
+        order = start.order or settings.n_lags
+        fitted = min(order, settings.n_lags)
+        several = settings.n_lags > 1
+        ridge = STEP_RIDGE if several else RIDGE
+        coefficients, residual = linear_fit(data, fitted, ridge, whole=several)
         if isinstance(settings.visible, GaussianUnits):
             _set_precision(own["visible_precision"], settings.visible, residual)
             scale: Any = own["visible_precision"]
@@ -67,8 +74,9 @@ def initial_parameters(
             coefficients[0] -= 0.5
             scale = _best_scale(data, coefficients)
         own["visible_bias"][:] = coefficients[0] * scale
-        own["visible_to_visible"][:] = coefficients[1:] * scale
-        if settings.start.order == 2:
+        own["visible_to_visible"][:] = 0.0
+        own["visible_to_visible"][: len(coefficients) - 1] = coefficients[1:] * scale
+        if order > fitted:
             _build_second(own, units, data)
         # Random weights from units that are amid their intervals would shift every forecast.
         unit = _response(units, float(own["hidden_bias"][-1]))[0]
@@ -77,23 +85,34 @@ def initial_parameters(
     return own
 
 
-def _of_model(model: TemporalModel, dtype: np.dtype[Any]) -> State:
-    """Return the parameters of a model, as copies."""
-    own = {name: np.array(getattr(model, name), dtype) for name in (*WEIGHTS, *BIASES)}
-    own |= {name: np.array(own[name].T, order="C") for name in WEIGHTS[1:]}
+def _of_model(model: StartModel, settings: SequenceSettings) -> State:
+    """Return the parameters of a model, as copies; of one without time, nothing from the past."""
+    dtype = settings.dtype
+    names: tuple[str, ...] = (*WEIGHTS, *BIASES)
+    if isinstance(model, TemporalModel):
+        own = {name: np.array(getattr(model, name), dtype) for name in names}
+        own |= {name: stacked(own[name]) for name in LAGGED}
+    else:
+        own = {name: np.array(getattr(model, name.removeprefix("initial_")), dtype)
+               for name in names if name not in LAGGED}  # fmt: skip
+        own |= {name: np.zeros(shape, dtype) for name, shape in _shapes(settings)[1:]}
     precision = model.visible_precision
     return own | {"visible_precision": np.array([] if precision is None else precision, dtype)}
 
 
+def _shapes(settings: SequenceSettings) -> list[tuple[str, tuple[int, int]]]:
+    """Return the shapes of all weights as they lead from past to present."""
+    n, m, lags = settings.n_visible, settings.n_hidden, settings.n_lags
+    return list(zip(WEIGHTS, ((n, m), (lags * n, m), (lags * n, n), (lags * m, m)), strict=True))
+
+
 def _random(settings: SequenceSettings, units: UnitParameters, seed: int) -> State:
     """Return random weights, and biases that put hidden units amid their intervals."""
-    n, m, dtype = settings.n_visible, settings.n_hidden, settings.dtype
+    n, dtype = settings.n_visible, settings.dtype
     scale = getattr(settings.start, "scale", 0.0)
     generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
-    shapes = (n, m), (n, m), (n, n), (m, m)
     own = {
-        name: generator.normal(0.0, scale, shape).astype(dtype)
-        for name, shape in zip(WEIGHTS, shapes, strict=True)
+        name: generator.normal(0.0, scale, shape).astype(dtype) for name, shape in _shapes(settings)
     }
     bias = (units.precision * units.middle(0 * units.lower)).astype(dtype)
     own |= {"hidden_bias": bias, "initial_hidden_bias": bias.copy()}
@@ -114,7 +133,10 @@ def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
     """Return the factor of log-odds under which some frames are likeliest."""
     later = np.delete(np.arange(data.frames.shape[0]), data.offsets[:-1])
     rows = later[:: max(1, later.size // SCALED)]
-    odds = coefficients[0] + data.frames[rows - 1] @ coefficients[1:]
+    firsts = np.repeat(data.offsets[:-1], data.lengths)[rows, None]
+    order = (len(coefficients) - 1) // data.shape[1]
+    past = data.frames[np.maximum(rows[:, None] - 1 - np.arange(order), firsts)]
+    odds = coefficients[0] + past.reshape(len(rows), -1) @ coefficients[1:]
     weights = data.frame_weights()
     weights = None if weights is None else weights[rows]
     costs = [

@@ -13,6 +13,7 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast.kernels.announcing import announced
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
@@ -29,7 +30,7 @@ from trug_fast.training.weighing import as_weights, normalised, weights_identity
 
 from .learner import TRBMLearner
 from .options import LinearStart, SequenceCD
-from .settings import AVERAGE, SequenceSettings, checked, checked_start, rates_of
+from .settings import AVERAGE, SequenceSettings, checked, checked_lags, checked_start, rates_of
 from .watch import TRBMWatch, judged
 
 UNITS = 400  # hidden ones, where nothing says how many
@@ -51,6 +52,7 @@ def train_trbm(
     sequences: SequencesLike,
     n_hidden: int | None = None,
     *,
+    n_lags: int | None = None,
     truncation: TruncationLike | None = None,
     hidden: HiddenLike | None = None,
     visible: VisibleLike | None = None,
@@ -65,7 +67,7 @@ def train_trbm(
     validation: SequencesLike | None = None,
     monitor: Monitor | Literal["auto", "prediction"] | None = "auto",
     callbacks: Sequence[Callback] = (),
-    start: TruGTRBM | BernoulliTRBM | LinearStart | None = None,
+    start: TruGTRBM | BernoulliTRBM | TruGRBM | BernoulliRBM | LinearStart | None = None,
     checkpoint: CheckpointLike = None,
     progress: bool | None = None,
     rng: RngLike = None,
@@ -78,6 +80,10 @@ def train_trbm(
         Values between 0 and 1, or real numbers (best standardised) with ``visible="gaussian"``.
     n_hidden : int, optional
         Number of hidden units; by default 400, or that of ``start``.
+    n_lags : int, optional
+        How many frames before it each frame depends on: 1, the paper's model, if not said
+        otherwise, or that of ``start``.  More are for data whose next frame needs them, as motion
+        needs two.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default learned per unit from [-1, 1], of Gaussian visible units
         from [-4, 4].
@@ -116,8 +122,9 @@ def train_trbm(
         Up to 20 sequences of each set are scored by minus the prediction error (by mean field).
     callbacks : sequence of callables
         Called after each epoch with an :class:`EpochEnd`; training ends if one returns True.
-    start : TruGTRBM, BernoulliTRBM or LinearStart, optional
-        A model to go on from, as in :func:`train_rbm`, or a linear forecast, the default.
+    start : TruGTRBM, BernoulliTRBM, TruGRBM, BernoulliRBM or LinearStart, optional
+        A model to go on from, as in :func:`train_rbm`, or a linear forecast, the default.  An RBM,
+        trained on single frames, is where nothing depends on the past yet.
     checkpoint, progress
         As in :func:`train_rbm`.
     rng : None, int or numpy.random.Generator
@@ -171,6 +178,7 @@ def train_trbm(
         batch_size=checks.count("batch_size", batch_size),
         dtype=checks.float_dtype("dtype", dtype),
         start=origin,
+        n_lags=checked_lags(n_lags, origin, int(data.lengths.max())),
     )
     settings = checked(settings, truncation)
     settings = settings.over(checks.count("epochs", epochs))
