@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from .distributions import truncnorm
     from .evaluation import exact
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
+    from .evaluation.correlations import (
+        CorrelationAgreement,
+        compare_correlations,
+        pair_correlations,
+        site_frequencies,
+    )
+    from .evaluation.distances import nearest_distances
     from .evaluation.forecasts import forecast_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
     from .evaluation.ladder import Ladder
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast, ForecastWarning
     from .models.rbm import BernoulliRBM, TruGRBM
+    from .models.rbms_files import load_rbms, rbms_updates, save_rbms
     from .models.scaling import Scaling
     from .models.tggm import TruGTGGM
     from .models.trbm import BernoulliTRBM, TruGTRBM
@@ -51,6 +59,7 @@ __all__ = [
     "CategoricalUnits",
     "Checkpoint",
     "Chunks",
+    "CorrelationAgreement",
     "EpochEnd",
     "EpochLog",
     "Forecast",
@@ -85,6 +94,7 @@ __all__ = [
     "TruGTRBM",
     "TruGUnits",
     "Truncation",
+    "compare_correlations",
     "computing",
     "datasets",
     "estimators",
@@ -93,13 +103,19 @@ __all__ = [
     "frame_log_likelihood",
     "horizon_errors",
     "kernels",
+    "load_rbms",
     "log_conditional",
     "log_likelihood",
     "log_likelihood_bound",
     "log_partition",
+    "nearest_distances",
+    "pair_correlations",
     "plots",
     "prediction_error",
     "pseudo_log_likelihood",
+    "rbms_updates",
+    "save_rbms",
+    "site_frequencies",
     "train_rbm",
     "train_tggm",
     "train_trbm",
@@ -116,6 +132,7 @@ _HOMES = {
     "CategoricalUnits": "models.visible_kinds",
     "Checkpoint": "_common.checkpoints",
     "Chunks": "training.chunks",
+    "CorrelationAgreement": "evaluation.correlations",
     "EpochEnd": "training.epochs",
     "EpochLog": "training.epochs",
     "Forecast": "models.continuations",
@@ -150,6 +167,7 @@ _HOMES = {
     "TruGTRBM": "models.trbm",
     "TruGUnits": "training.units",
     "Truncation": "models.truncation",
+    "compare_correlations": "evaluation.correlations",
     "computing": "_common.threads",
     "datasets": "datasets",
     "estimators": "estimators",
@@ -158,13 +176,19 @@ _HOMES = {
     "frame_log_likelihood": "evaluation.conditionals",
     "horizon_errors": "evaluation.horizons",
     "kernels": "kernels",
+    "load_rbms": "models.rbms_files",
     "log_conditional": "evaluation.conditionals",
     "log_likelihood": "evaluation.likelihood",
     "log_likelihood_bound": "evaluation.reverse",
     "log_partition": "evaluation.partition",
+    "nearest_distances": "evaluation.distances",
+    "pair_correlations": "evaluation.correlations",
     "plots": "plots",
     "prediction_error": "evaluation.prediction",
     "pseudo_log_likelihood": "evaluation.likelihood",
+    "rbms_updates": "models.rbms_files",
+    "save_rbms": "models.rbms_files",
+    "site_frequencies": "evaluation.correlations",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",

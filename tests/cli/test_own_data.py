@@ -9,7 +9,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.data import ROOT
-from trug_fast.cli import main
+from trug_fast.cli import main, options
 from trug_fast.cli.choices import chosen_training
 from trug_fast.cli.train import TrainRBM, TrainTGGM, TrainTRBM
 
@@ -33,6 +33,7 @@ def files(tmp_path, monkeypatch):
     np.savetxt("people.csv", PEOPLE, delimiter=",", header="height,weight,shoes", comments="")
     np.savez("waves.npz", **{f"w{k}": wave for k, wave in enumerate(WAVES)})
     np.save("long.npy", np.concatenate(WAVES))
+    (tmp_path / "family.fasta").write_text(">a\nACD\n>b\nAC-\n>c\nWWW\n")
     return tmp_path
 
 
@@ -193,7 +194,7 @@ def test_own_tables(files, capsys):
         ("train rbm --data people.csv --visible gaussian --binarize sample", "--binarize has no"),
         ("train rbm --data grey.npy --soft --binarize sample", "--binarize sample has no effect"),
         ("train rbm --data waves.npz", "waves.npz holds the arrays w0, .*; choose one with --key "),
-        ("train rbm --data grey.npy --key a", "grey.npy has no array --key a: it is no .npz file"),
+        ("train rbm --data grey.npy --key a", "grey.npy has no array --key a: it is no .npz"),
         ("train rbm --data bits.npy --size 5", "has 16 columns, --size 5x5 needs 25"),
         ("train rbm --data bits.npy --size 0", "--size must be a number of pixels, or HEIGHTxWID"),
         ("train rbm --data bits.npy --data-dir x", "--data-dir has no effect on a file of your"),
@@ -203,6 +204,12 @@ def test_own_tables(files, capsys):
             "train rbm --data bits.npy --test people.csv",
             "people.csv has 3 columns, bits.npy has 16",
         ),
+        (
+            "train rbm --data family.fasta",
+            "family.fasta holds letters.* need --visible categorical",
+        ),
+        ("train rbm --data bits.npy --alphabet rna", "--alphabet rna has no effect on bits.npy"),
+        ("train rbm --alphabet rna", "--alphabet is for data of your own, not digits"),
         ("train rbm --test bits.npy", "--test is for data of your own, not digits"),
         ("train rbm --drop 1", "--drop is for data of your own, not digits"),
         ("train trbm --data waves.npz", "values from .* real numbers need --visible gaussian"),
@@ -224,6 +231,23 @@ def test_wrong_data_get_one_sentence_and_nothing_is_written(words, message, file
     assert re.search(message, said), said
     assert said.startswith("trug-fast: ") and said.count("\n") == 1
     assert sorted(files.iterdir()) == before
+
+
+def test_letters_become_the_numbers_of_their_states(files):
+    family = np.random.default_rng(1).integers(0, 5, (40, 6))
+    tf.datasets.save_fasta("family.fasta", family, alphabet="rna")
+    parser = argparse.ArgumentParser()
+    options.add_data(parser)
+    arguments = parser.parse_args(["--data=family.fasta", "--alphabet=rna"])
+    arguments.seed = 0
+    rows = options.load_data(arguments, "categorical")
+    assert rows.train.shape == (36, 6) and rows.letters == "-ACGU" and rows.columns is None
+    np.testing.assert_array_equal(
+        np.unique(np.vstack([rows.train, rows.test]), axis=0), np.unique(family, axis=0)
+    )
+    arguments.binarize = "threshold"
+    with pytest.raises(ValueError, match="no effect on --visible categorical"):
+        options.load_data(arguments, "categorical")
 
 
 @pytest.mark.parametrize("command", [TrainRBM(), TrainTRBM(), TrainTGGM()])

@@ -213,7 +213,7 @@ def test_wrong_files_and_arguments(tmp_path):
     for given, words in (
         (("none.csv", {}), "no such file or folder"),
         (("x.npz", {"key": "c"}), "no array key='c': it holds a, b"),
-        (("x.npy", {"key": "c"}), "it is no .npz file"),
+        (("x.npy", {"key": "c"}), "it is no .npz or .h5 file"),
         (("x.npz", {}), "holds the arrays a, b; choose one with key='a'"),
         (("x.npy", {"size": 2}), "3 columns, size=2x2 needs 4"),
         (("x.npy", {"drop": [0, 1, 2]}), "drop leaves none"),

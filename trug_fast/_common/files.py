@@ -33,12 +33,19 @@ def write(path: str | Path, kind: str, arrays: Arrays) -> None:
     The file is written beside its place and moved there, so a reader or a crash never sees half.
     What processes that were killed while they wrote the same file have left is removed.
     """
-    target = checks.file_path("path", path)
-    _remove_leftovers(target)
-    with _partial(target) as stream:
+    with replacing(path) as stream:
         meta = {"format_version": np.array(FORMAT_VERSION), "kind": np.array(kind)}
         meta["digest"] = np.array(_digest(arrays))
         archives.write(stream, meta | dict(arrays))
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file to be written, which takes the place of this name whole or not at all."""
+    target = checks.file_path("path", path)
+    _remove_leftovers(target)
+    with _partial(target) as stream:
+        yield stream
         stream.flush()
         os.fsync(stream.fileno())
 

@@ -75,7 +75,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 
 def add_data(parser: argparse.ArgumentParser, *more: str) -> None:
     """Add which images or rows; ``more`` names options of files that other models have."""
-    own_data.add_reading(parser, DATA, "digits", "size", "skip_missing", *more)
+    own_data.add_reading(parser, DATA, "digits", "size", "skip_missing", "alphabet", *more)
     own_data.add_splitting(parser, "rows drawn at random, by --seed")
     parser.add_argument(
         "--data-dir", help="where the files of the named sets lie (or set TRUG_FAST_DATA)"

@@ -18,8 +18,8 @@ PLAIN = {"±": "+-", "−": "-", "–": "-", "×": "x", "∞": "inf", "…": "..
 # Arguments of the library in its messages, and how they are typed: key='X' is --key X.
 TYPED = {
     r"\bskip_missing=True": "--skip-missing",
-    r"\b(key|size|drop|target|length|mirror)='([^']*)'": r"--\1 \2",
-    r"\b(key|size|drop|target|length|mirror)=": r"--\1 ",
+    r"\b(key|size|drop|target|length|mirror|alphabet)='([^']*)'": r"--\1 \2",
+    r"\b(key|size|drop|target|length|mirror|alphabet)=": r"--\1 ",
     r"the argument directory\b": "--data-dir",
     r"\bdatasets\.fetch\('([^']*)'\)": r"trug-fast datasets fetch \1",
 }

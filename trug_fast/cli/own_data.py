@@ -23,8 +23,9 @@ from trug_fast.models.trbm import TRBM
 from .own_weights import apart, column_of_weights, weights_for
 
 SHARE = 0.1  # of rows or sequences that are tested on
-READING = ("key", "size", "drop", "skip_missing")
+READING = ("key", "size", "drop", "skip_missing", "alphabet")
 SPLITTING = ("test", "test_share")
+KEYED = (".npz", ".h5", ".hdf5")  # files whose arrays have names
 BYTE = 255
 Names = tuple[str, ...] | None
 FIT: Literal["fit"] = "fit"  # means and deviations of the training data
@@ -36,7 +37,9 @@ def add_reading(
 ) -> None:
     """Add --data and how a file is read; ``more`` names options that only some models have."""
     shipped = f"{', '.join(known)} (default {default})" if known else ""
-    files = "a file of your own (.npy, .npz, .csv), or a folder of images or sequences"
+    files = "a file of your own (.npy, .npz, .h5, .csv), or a folder of images or sequences"
+    if "alphabet" in more:
+        files = files.replace(".csv", ".csv, .fasta")
     parser.add_argument(
         "--data",
         metavar="NAME|FILE" if known else "FILE",
@@ -44,7 +47,7 @@ def add_reading(
         help=f"{shipped}{', or ' if known else ''}{files}",
     )
     own = parser.add_argument_group("data of your own")
-    own.add_argument("--key", metavar="NAME", help="which array of a .npz file")
+    own.add_argument("--key", metavar="NAME", help="which array of a .npz or .h5 file")
     own.add_argument(
         "--drop", metavar="A,B", help="columns to leave out, by name or by index from 0"
     )
@@ -60,6 +63,12 @@ def add_reading(
             "--size",
             metavar="N|HxW",
             help="scale images of a folder to this; of arrays, what images their rows are",
+        )
+    if "alphabet" in more:
+        own.add_argument(
+            "--alphabet",
+            metavar="protein|rna|dna|LETTERS",
+            help="of aligned sequences (.fasta): the letters of their states (default protein)",
         )
     if "length" in more:
         own.add_argument(
@@ -125,10 +134,11 @@ def read(arguments: argparse.Namespace, path: str) -> FileData:
     size = getattr(arguments, "size", None)
     return datasets.read(
         path,
-        key=arguments.key if Path(path).suffix == ".npz" or path == arguments.data else None,
+        key=arguments.key if Path(path).suffix in KEYED or path == arguments.data else None,
         size=None if size is None else size_of(size),
         drop=[] if drop is None else drop.split(","),
         skip_missing=bool(getattr(arguments, "skip_missing", None)),
+        alphabet=getattr(arguments, "alphabet", None),
     )
 
 

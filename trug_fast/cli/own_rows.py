@@ -44,6 +44,8 @@ class VisibleRows:
     columns : tuple of str or None
     weights : array or None
         Of the rows that are trained on.
+    letters : str or None
+        Of aligned sequences the letters of the states 0, 1, ...
     """
 
     name: str
@@ -54,6 +56,7 @@ class VisibleRows:
     scaling: Scaling | None = None
     columns: Names = None
     weights: Any = None
+    letters: str | None = None
 
     @property
     def row(self) -> str:
@@ -103,6 +106,15 @@ def visible_rows(
         )
     name, names = stem(arguments.data), known_names(names)
     weights = None if weights is None else weights[kept]
+    if visible == "categorical":
+        if arguments.binarize is not None:
+            raise ValueError("--binarize has no effect on --visible categorical")
+        letters = data.letters
+        return VisibleRows(name, train, test, train, shape, None, names, weights, letters)
+    if data.letters is not None:
+        raise ValueError(
+            f"{arguments.data} holds letters, which are no numbers: they need --visible categorical"
+        )
     if visible == "gaussian":
         if arguments.binarize is not None:
             raise ValueError("--binarize has no effect on real numbers, --visible gaussian")

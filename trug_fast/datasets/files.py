@@ -1,11 +1,9 @@
-"""One's own data: arrays (.npy, .npz), tables (.csv), folders of images or of sequences."""
+"""One's own data: arrays (.npy, .npz, .h5), tables (.csv), alignments (.fasta), and folders."""
 
 from __future__ import annotations
 
 import math
 import os
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -15,13 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast._common import checks
+from trug_fast._common import checks, hdf5
 
-from .pictures import SUFFIXES, read_pictures
-from .tables import column_of, kept_columns, read_table
+from .contents import contents, without
+from .fasta import is_fasta, load_fasta
+from .tables import column_of
 
-TABLES = {".csv", ".tsv", ".txt"}
 COLOURS = (3, 4)  # numbers of a pixel
+SAMPLES = "samples"  # what the data in a file of HDF5 are often called
 
 Array = npt.NDArray[Any]
 Columns = str | int | Sequence[str | int]
@@ -39,6 +38,8 @@ class FileData:
         Of its arrays; one, called "", if they have no names.
     columns : tuple of str, or None
         Names of the columns, if they have any.
+    letters : str, or None
+        Of aligned sequences the letters of the states 0, 1, ...
     """
 
     path: Path
@@ -48,6 +49,7 @@ class FileData:
     _key: str | None = field(repr=False)
     _size: tuple[int, int] | None = field(repr=False)
     _skip_missing: bool = field(repr=False)
+    letters: str | None = None
 
     @property
     def image_shape(self) -> tuple[int, int] | None:
@@ -166,7 +168,7 @@ class FileData:
         return parts
 
     def _advice(self) -> str:
-        return "; read another array with key='...'" if self.path.suffix == ".npz" else ""
+        return "; read another array with key='...'" if _has_keys(self.path) else ""
 
     def _chosen(self) -> tuple[str, ...]:
         return self.names if self._key is None else (self._key,)
@@ -243,17 +245,21 @@ def read(
     size: SizeLike | None = None,
     drop: Columns = (),
     skip_missing: bool = False,
+    alphabet: str | None = None,
 ) -> FileData:
-    """Read data of your own: an array, a table, or a folder of images or sequences.
+    """Read data of your own: an array, a table, an alignment, a folder of images or sequences.
 
     Parameters
     ----------
     path : path
-        A ``.npy`` or ``.npz`` file; a ``.csv``, ``.tsv`` or ``.txt`` table, whose first line may
-        name its columns; a folder (with its subfolders) of images, or of sequences, each a ``.npy``
-        file or a table.  Files are taken in the order of their names.
+        A ``.npy``, ``.npz`` or ``.h5`` file (HDF5); a ``.csv``, ``.tsv`` or ``.txt`` table, whose
+        first line may name its columns; aligned sequences of letters (``.fasta``, ``.fa``,
+        ``.a3m`` and others, also ``.gz``), as :func:`load_fasta` reads them; a folder (with its
+        subfolders) of images, or of sequences, each a ``.npy`` file or a table.  Files are taken in
+        the order of their names.
     key : str, optional
-        The array to take of a ``.npz`` file, if it has several.
+        The array to take of a ``.npz`` or ``.h5`` file, if it has several; of the latter
+        "samples" by default, if it is there.
     size : int or (height, width), optional
         What images of a folder are scaled to, by averages over pixels.  Of arrays it says that each
         row is an image of this size.
@@ -261,6 +267,8 @@ def read(
         Columns to leave out, by name or by index.
     skip_missing : bool
         Leave out rows that lack a value.
+    alphabet : "protein", "rna", "dna" or str, optional
+        Of aligned sequences, as of :func:`load_fasta`; by default "protein".
 
     Returns
     -------
@@ -275,7 +283,7 @@ def read(
     TypeError, ValueError
         If it cannot be read; the message says what to do.
     ImportError
-        If images are to be read and Pillow is not installed.
+        If images are to be read and Pillow is not installed, or HDF5 and h5py is not.
 
     Examples
     --------
@@ -292,97 +300,29 @@ def read(
     missing = checks.flag("skip_missing", skip_missing)
     if not place.exists():
         raise FileNotFoundError(f"no such file or folder: {place}")
-    columns, arrays = _contents(place, shape, words)
-    if key is not None and (place.suffix != ".npz" or key not in arrays):
-        known = f"it holds {', '.join(arrays)}" if place.suffix == ".npz" else "it is no .npz file"
+    letters = columns = None
+    arrays: dict[str, Callable[[], Array]]
+    if is_fasta(place) and place.is_file():
+        family = load_fasta(place, "protein" if alphabet is None else alphabet)
+        letters = family.letters
+        arrays = {"": cache(partial(without, place, lambda: family.X, words))}
+    elif alphabet is not None:
+        raise ValueError(
+            f"alphabet={alphabet!r} has no effect on {place}, which holds no letters (.fasta)"
+        )
+    else:
+        columns, arrays = contents(place, shape, words)
+    if key is not None and (not _has_keys(place) or key not in arrays):
+        known = f"it holds {', '.join(arrays)}" if _has_keys(place) else "it is no .npz or .h5 file"
         raise ValueError(f"{place} has no array key={key!r}: {known}")
-    return FileData(place, tuple(arrays), columns, arrays, key, shape, missing)
+    if key is None and place.suffix.lower() in hdf5.SUFFIXES and SAMPLES in arrays:
+        key = SAMPLES
+    return FileData(place, tuple(arrays), columns, arrays, key, shape, missing, letters)
 
 
-def _contents(
-    place: Path, size: tuple[int, int] | None, drop: Sequence[str | int]
-) -> tuple[tuple[str, ...] | None, dict[str, Callable[[], Array]]]:
-    """Return the names of columns, and what reads each array."""
-    if place.is_dir():
-        return _folder(place, size, drop)
-    kind = place.suffix.lower()
-    if kind in TABLES:
-        table = read_table(place, drop)
-        return table.columns, {"": lambda: table.values}
-    if kind == ".npy":
-        return None, {"": cache(partial(_without, place, partial(_load, place), drop))}
-    if kind == ".npz":
-        names = _load(place)
-        if not names:
-            raise ValueError(f"{place} holds no arrays")
-        return None, {
-            name: cache(partial(_without, place, partial(_load, place, name), drop))
-            for name in names
-        }
-    advice = "put images into a folder of their own and name that" if kind in SUFFIXES else (
-        "store the data as .npy, .npz or .csv"
-    )  # fmt: skip
-    raise ValueError(f"{place}: files of kind {kind or 'unknown'} are not read; {advice}")
-
-
-def _folder(
-    place: Path, size: tuple[int, int] | None, drop: Sequence[str | int]
-) -> tuple[tuple[str, ...] | None, dict[str, Callable[[], Array]]]:
-    """Return what a folder of images or of sequences holds."""
-    paths = sorted(
-        path
-        for path in place.rglob("*")
-        if path.is_file() and not any(p.startswith(".") for p in path.relative_to(place).parts)
-    )
-    if not paths:
-        raise ValueError(f"{place} holds no files")
-    if {path.suffix.lower() for path in paths} <= TABLES | {".npy"}:
-        found = [_contents(path, None, drop) for path in paths]
-        names = [str(path.relative_to(place).with_suffix("")) for path in paths]
-        if len({columns for columns, _ in found}) > 1 or len(set(names)) < len(names):
-            raise ValueError(f"{place} must hold files with the same columns, each of its own name")
-        return found[0][0], {n: each[""] for n, (_, each) in zip(names, found, strict=True)}
-    for path in paths:
-        if path.suffix.lower() not in SUFFIXES:
-            raise ValueError(
-                f"{path} is no image; leave nothing but images in the folder, or nothing but "
-                "sequences (.npy, .csv)"
-            )
-    if drop:
-        raise ValueError(f"{place}: drop has no effect on images")
-    pixels = read_pictures(paths, size)
-    return None, {"": lambda: pixels}
-
-
-def _load(place: Path, name: str | None = None) -> Any:
-    """Return the array of a .npy file, or the names or one array of a .npz file."""
-    try:
-        found = np.load(place, allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return found
-        with found:
-            return list(found.files) if name is None else found[name]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError) as error:
-        if isinstance(error, PermissionError):
-            raise
-        words = f"{name} in {place}" if name else str(place)
-        if str(error).startswith("Object arrays"):
-            raise ValueError(
-                f"{words} holds Python objects, not numbers; store X.astype(float), and arrays of "
-                "different lengths by numpy.savez"
-            ) from None
-        why = "it does not begin like one" if "pickle" in str(error) else error
-        raise ValueError(f"{words} is damaged, or no file of NumPy's: {why}") from error
-
-
-def _without(place: Path, load: Callable[[], Array], drop: Sequence[str | int]) -> Array:
-    """Return an array without some of its columns."""
-    array = load()
-    if not drop:
-        return array
-    if array.ndim != 2:
-        raise ValueError(f"{place}: drop needs rows and columns, got shape {array.shape}")
-    return np.ascontiguousarray(array[:, kept_columns(place, array.shape[1], None, drop)])
+def _has_keys(place: Path) -> bool:
+    """Tell whether the arrays of a file have names."""
+    return place.suffix == ".npz" or place.suffix.lower() in hdf5.SUFFIXES
 
 
 def _checked_size(size: SizeLike) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Figures of models, images, training, videos and motion, drawn with Matplotlib.
+"""Figures of models, images, letters, training, videos and motion, drawn with Matplotlib.
 
 It comes with ``pip install trug-fast[plot]``.  Functions that draw on axes take those they are
 given, or new ones, and return them; save with `save`.  Nothing touches pyplot or its current
@@ -9,22 +9,27 @@ from .canvas import save
 from .curves import scores, training, truncation_points
 from .forecasts import fan, forecast
 from .image_grid import images
+from .logos import information_logo, weight_logo
 from .motion import save_motion, side_view, stick_figures
 from .overview import fit, summary
+from .projections import correlations, projection, unit_inputs
 from .regression import predictions, regression
 from .units import family, nonlinearities, truncation_histogram, unit_mean
 from .video import continuation, dictionaries, save_video, strips
 
 __all__ = [
     "continuation",
+    "correlations",
     "dictionaries",
     "family",
     "fan",
     "forecast",
     "fit",
     "images",
+    "information_logo",
     "nonlinearities",
     "predictions",
+    "projection",
     "regression",
     "save",
     "save_motion",
@@ -37,5 +42,7 @@ __all__ = [
     "training",
     "truncation_histogram",
     "truncation_points",
+    "unit_inputs",
     "unit_mean",
+    "weight_logo",
 ]

@@ -1,0 +1,68 @@
+"""Logos hold the letters and heights they promise; looking at them is a person's part."""
+
+import numpy as np
+import pytest
+
+import trug_fast as tf
+from trug_fast import plots
+
+pytest.importorskip("matplotlib")
+RNG = np.random.default_rng(0)
+
+
+def letters_of(ax):
+    """Return where the letters of a logo stand: left, bottom, width, height, in drawing order."""
+    (collection,) = ax.collections
+    return np.array([path.get_extents().bounds for path in collection.get_paths()])
+
+
+def test_heights_are_the_weights(tmp_path):
+    weights = RNG.normal(size=(6, 5))
+    ax = plots.weight_logo(weights, "rna", first=11)
+    boxes = letters_of(ax)
+    high = np.array([boxes[boxes[:, 0].round() == 11 + k][:, 3].sum() for k in range(6)])
+    np.testing.assert_allclose(high, np.abs(weights).sum(axis=1), rtol=0.02)  # but for tiny ones
+    assert abs(boxes[:, 1].min() - np.minimum(weights, 0).sum(axis=1).min()) < 1e-6
+    tops = boxes[:, 1] + boxes[:, 3]
+    assert abs(tops.max() - np.maximum(weights, 0).sum(axis=1).max()) < 1e-6
+    assert (boxes[:, 2] <= 0.9 + 1e-6).all() and ax.get_ylabel() == "weight"
+    plots.save(ax, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_larger_letters_stand_farther_from_the_axis():
+    boxes = letters_of(plots.weight_logo([[0.0, 3.0, 1.0, -2.0, -0.5]], "dna"))
+    np.testing.assert_allclose(boxes[:, 3], [1, 3, 0.5, 2], rtol=1e-6)
+    np.testing.assert_allclose(boxes[:, 1], [0, 1, -0.5, -2.5], atol=1e-6)
+
+
+def test_information_in_bits():
+    sure = np.zeros((3, 4))
+    sure[0, 2] = 1.0
+    sure[1, :2] = 0.5
+    sure[2] = 0.25
+    ax = plots.information_logo(sure, "ACGT")
+    boxes = letters_of(ax)
+    np.testing.assert_allclose(boxes[:, 3], [2.0, 0.5, 0.5], rtol=1e-6)
+    assert ax.get_ylabel() == "bits" and ax.get_ylim()[0] == 0
+    family = RNG.integers(0, 21, (50, 8))
+    assert plots.information_logo(tf.site_frequencies(family, 21)).collections
+
+
+@pytest.mark.parametrize("alphabet", ["protein", "rna", "dna", ".()", "HE-C", "0123"])
+def test_every_letter_has_a_shape_and_a_colour(alphabet):
+    count = {"protein": 21, "rna": 5, "dna": 5}.get(alphabet, len(alphabet))
+    ax = plots.weight_logo(np.ones((1, count)), alphabet)
+    np.testing.assert_allclose(letters_of(ax)[:, 3], 1, rtol=1e-6)
+    assert len(ax.collections[0].get_facecolors()) == count
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="weights must have 21 columns, got 3"):
+        plots.weight_logo(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="frequencies must be 0 or more, and sum to 1"):
+        plots.information_logo(np.ones((2, 5)), "rna")
+    with pytest.raises(TypeError, match="first must be the number of a site"):
+        plots.weight_logo(np.ones((2, 5)), "rna", first=1.5)
+    with pytest.raises(ValueError, match="weights must be finite"):
+        plots.weight_logo(np.full((2, 5), np.nan), "rna")

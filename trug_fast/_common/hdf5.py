@@ -1,0 +1,82 @@
+"""HDF5 files, whose library is imported when one is opened.
+
+Tested in tests/models/test_rbms_files.py and tests/datasets/test_hdf5.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import checks, files
+
+SUFFIXES = {".h5", ".hdf5"}
+
+
+def _library() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError('HDF5 files need h5py: pip install "trug-fast[hdf5]"') from error
+    return h5py
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[Any]:
+    """Open a file to be read.
+
+    Raises
+    ------
+    ImportError
+        If h5py is not installed.
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is damaged, or no file of HDF5.
+    """
+    place, library = checks.file_path("path", path), _library()
+    if not place.exists():
+        raise FileNotFoundError(f"no such file: {place}")
+    try:
+        with library.File(place, "r") as file:
+            yield file
+    except (OSError, RuntimeError, KeyError) as error:  # what the library raises at such a file
+        if isinstance(error, PermissionError):
+            raise
+        raise ValueError(f"{place} is damaged, or no file of HDF5: {error}") from error
+
+
+@contextmanager
+def written(path: str | Path) -> Iterator[Any]:
+    """Open a file to be written, which appears whole or not at all."""
+    content = BytesIO()
+    with _library().File(content, "w") as file:
+        yield file
+    with files.replacing(path) as stream:
+        stream.write(content.getbuffer())
+
+
+def numeric_names(path: str | Path) -> list[str]:
+    """Return the names of the arrays of numbers in a file, in its groups too."""
+    names: list[str] = []
+    with opened(path) as file:
+        file.visititems(
+            lambda name, item: (
+                names.append(name)
+                if hasattr(item, "dtype") and item.ndim and item.dtype.kind in "buif"
+                else None
+            )
+        )
+    return sorted(names)
+
+
+def array(path: str | Path, name: str) -> NDArray[Any]:
+    """Return an array of a file."""
+    with opened(path) as file:
+        return np.asarray(file[name][()])

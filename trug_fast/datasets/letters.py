@@ -1,0 +1,179 @@
+"""Letters of aligned sequences as numbers, and back.
+
+Tested in tests/datasets/test_fasta.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+
+ALPHABETS = {"protein": "-ACDEFGHIKLMNPQRSTVWY", "rna": "-ACGU", "dna": "-ACGT"}
+ODD = {"protein": "BJOUXZ", "rna": "BDHKMNRSVWXY", "dna": "BDHKMNRSVWXY"}
+GAP = "-"
+LETTERS = 200  # in an alphabet of one's own at most; the codes beyond say what is no letter
+
+Codes = NDArray[np.uint8]
+
+
+class Alphabet(NamedTuple):
+    """Letters, each of which stands for its own number, and what stands for several of them.
+
+    name : how it was asked for
+    letters : of the states 0, 1, ...
+    odd : letters that leave open which one of the alphabet it is
+    """
+
+    name: str
+    letters: str
+    odd: str
+
+
+def as_alphabet(alphabet: str) -> Alphabet:
+    """Return the alphabet of that name, or of these letters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no name, nor a text of two or more different letters in ASCII.
+    """
+    checks.kind("alphabet", alphabet, str)
+    if alphabet in ALPHABETS:
+        return Alphabet(alphabet, ALPHABETS[alphabet], ODD[alphabet])
+    good = all("!" <= letter <= "~" and letter != ">" for letter in alphabet)
+    if not good or not 1 < len(set(alphabet)) == len(alphabet) <= LETTERS:
+        raise ValueError(
+            f"alphabet must be {', '.join(map(repr, ALPHABETS))}, or two or more different letters "
+            f"in ASCII without blanks or '>', got {alphabet!r}"
+        )
+    return Alphabet(alphabet, alphabet, "")
+
+
+def codes_of(letters: str, fill: int) -> Codes:
+    """Return a table of 256 bytes: the number of each letter, ``fill`` for all others."""
+    table = np.full(256, fill, np.uint8)
+    table[np.frombuffer(letters.encode("ascii"), np.uint8)] = np.arange(len(letters))
+    return table
+
+
+def encode_sequences(sequences: Iterable[str], alphabet: str = "protein") -> Codes:
+    """Return aligned sequences as numbers: the state of a letter is its place in the alphabet.
+
+    Parameters
+    ----------
+    sequences : iterable of str
+        All of one length.
+    alphabet : "protein", "rna", "dna" or str
+        As of :func:`load_fasta`.  Here each letter must be one of it: no lower case, no odd ones.
+
+    Returns
+    -------
+    ndarray, shape (rows, sites), uint8
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are none, they are of different lengths, or have other letters; the message says
+        where.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.datasets.encode_sequences(["ACU-", "GGUA"], "rna")
+    array([[1, 2, 4, 0],
+           [3, 3, 4, 1]], dtype=uint8)
+    """
+    chosen = as_alphabet(alphabet)
+    if isinstance(sequences, str):
+        raise TypeError("sequences must be several texts, got a single one: put it into a list")
+    texts = list(sequences)
+    for k, text in enumerate(texts):
+        checks.kind(f"sequence {k}", text, str)
+        if len(text) != len(texts[0]) or not text:
+            raise ValueError(
+                f"sequences must be aligned, each with as many letters: sequence {k} has "
+                f"{len(text)}, sequence 0 has {len(texts[0])}"
+            )
+    if not texts:
+        raise ValueError("sequences must not be empty")
+    # Beyond ASCII there are no letters of an alphabet: each such letter becomes one byte of none.
+    flat = np.frombuffer("".join(texts).encode("ascii", "replace"), np.uint8)
+    if not all(text.isascii() for text in texts):
+        flat = np.where([ord(letter) < 128 for text in texts for letter in text], flat, 255)
+    codes = codes_of(chosen.letters, 255)[flat].reshape(len(texts), -1)
+    if (codes == 255).any():
+        row, site = (int(k) for k in np.argwhere(codes == 255)[0])
+        raise ValueError(
+            f"sequence {row} has {texts[row][site]!r} at site {site}, which is no letter of the "
+            f"alphabet {chosen.letters}"
+        )
+    return codes
+
+
+def decode_sequences(X: ArrayLike, alphabet: str = "protein") -> list[str]:
+    """Return sequences of numbers as texts.
+
+    Parameters
+    ----------
+    X : array_like, shape (rows, sites)
+        Whole numbers from 0, less than the alphabet has letters; samples of models too.
+    alphabet : "protein", "rna", "dna" or str
+        As of :func:`load_fasta`.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    TypeError, ValueError
+        If X does not hold such numbers.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.datasets.decode_sequences([[1, 2, 4, 0], [3, 3, 4, 1]], "rna")
+    ['ACU-', 'GGUA']
+    """
+    letters = as_alphabet(alphabet).letters
+    matrix = states("X", X, len(letters))
+    table = np.frombuffer(letters.encode("ascii"), np.uint8)
+    width, text = matrix.shape[1], table[matrix].tobytes().decode("ascii")
+    return [text[k : k + width] for k in range(0, len(text), width)]
+
+
+def states(name: str, value: ArrayLike, n_states: int) -> NDArray[np.integer]:
+    """Return ``value`` as a matrix of integers from 0, less than ``n_states``."""
+    matrix = checks.matrix(name, value)
+    wrong = (matrix < 0) | (matrix >= n_states)
+    if matrix.dtype.kind == "f":
+        wrong |= matrix != np.round(matrix)
+    if wrong.any():
+        row, column = (int(k) for k in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"{name} must hold whole numbers from 0 to {n_states - 1}, got {matrix[row, column]} "
+            f"at row {row}, column {column}"
+        )
+    return matrix.astype(np.intp if matrix.dtype.kind in "fb" else matrix.dtype, copy=False)
+
+
+def require_names(names: Sequence[str] | None, rows: int) -> list[str]:
+    """Return a name for each of the rows, all different; numbers from 1 without any."""
+    if names is None:
+        return [str(k + 1) for k in range(rows)]
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"names must be a sequence of texts, got {names!r:.60}")
+    for k, name in enumerate(names):
+        if not name.strip() or any(mark in name for mark in "\n\r"):
+            raise ValueError(f"names must be texts of one line each, got {name!r} at {k}")
+    if len(names) != rows or len(set(names)) < rows:
+        raise ValueError(
+            f"names must be {rows} different ones, one for each row, got {len(set(names))} "
+            f"different ones of {len(names)}"
+        )
+    return list(names)
