@@ -26,7 +26,7 @@ def test_the_frames_of_a_filter_are_an_rbm_with_biases_of_their_own():
     x = np.random.default_rng(1).normal(size=(6, 4))
     sequences, own = as_sequences("x", [x], visible="gaussian"), model.parameters()
     seen = own.filter(sequences, sequences.batch(np.arange(1)))
-    np.testing.assert_array_equal(seen.layers.visible_precision, model.visible_precision)
+    np.testing.assert_array_equal(seen.layers.visible_kinds.precision, model.visible_precision)
     np.testing.assert_array_equal(seen.layers.visible_bias[0], model.initial_visible_bias)
     np.testing.assert_array_equal(seen.layers.hidden_bias[0], model.initial_hidden_bias)
     expected = own.next_biases(x[:-1], seen.state[:-1])

@@ -65,8 +65,8 @@ def _log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floats:
         norm = _log_norms(layers, nets.reshape(-1, model.n_hidden)).reshape(at.shape)
     log_p = np.where(there, value * layers.visible_bias[0][at] + norm, -np.inf)
     index = np.where(several, own, np.where(kinds == SPIN, (own + 1) / 2, own)).astype(np.int64)
-    chosen: Floats = log_p[index, np.arange(len(X))]
-    return chosen - np.logaddexp.reduce(log_p, axis=0)
+    chosen = log_p[index, np.arange(len(X))]
+    return np.asarray(chosen - np.logaddexp.reduce(log_p, axis=0))
 
 
 def _log_norms(layers: gibbs.Layers, net: Floats) -> Floats:

@@ -39,7 +39,7 @@ class Layout(NamedTuple):
     visible_precision: ArrayLike | None
 
 
-def by_columns(
+def laid_out(
     visible: VisibleKind,
     weights: ArrayLike,
     visible_bias: ArrayLike,

@@ -16,24 +16,11 @@ from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import gibbs
 
 from . import gibbs_sampling as sampling
+from .any_visible import AnyVisible
 from .fields import Field
-from .gauge import to_zero_sum
 from .hidden_units import BernoulliHidden, TruGHidden, log_norms
-from .layout import VisibleKind, by_columns, shaped
-from .mixed_units import VisibleUnits, units_of
-from .two_layers import TwoLayers
-from .visible_kinds import (
-    CATEGORICAL,
-    IN_FILES,
-    Runs,
-    chosen,
-    columns_mask,
-    from_file,
-    gaussian_columns,
-    kind_of,
-    n_sites,
-    to_file,
-)
+from .layout import VisibleKind
+from .visible_kinds import chosen, columns_mask
 from .visible_units import PRECISION
 
 FIELDS = (
@@ -52,85 +39,8 @@ class HiddenMoments(NamedTuple):
     variance: FloatArray
 
 
-class RBM(TwoLayers):
+class RBM(AnyVisible):
     """What both RBMs share: everything but the hidden units' own parameters."""
-
-    shown = ("n_visible", "n_states", "n_hidden", "visible")
-    kinds_in_files = IN_FILES
-
-    def __init__(self, visible: VisibleKind, *values: Any) -> None:
-        self.runs, weights, bias, precision = by_columns(visible, *values[:2], values[-1])
-        super().__init__(weights, bias, *values[2:-1], precision)
-        for name, array in shaped(self.runs, self.arrays()).items():
-            setattr(self, name, array)
-
-    @property
-    def visible_units(self) -> VisibleUnits:
-        """What depends on the kind of the visible units."""
-        return units_of(self.runs, self.visible_precision)
-
-    @property
-    def n_visible(self) -> int:
-        """Number of visible units."""
-        return n_sites(self.runs)
-
-    @property
-    def n_states(self) -> int | None:
-        """Number of states of categorical visible units, if all have as many; else None."""
-        return self.runs[0].states if kind_of(self.runs) == CATEGORICAL else None
-
-    @property
-    def gaussian_precision(self) -> FloatArray | None:
-        """Precisions of the columns, 0 where they are not Gaussian; None if none is."""
-        own, real = self.visible_precision, gaussian_columns(self.runs)
-        return own if own is None or real.all() else np.where(real, own, 0).astype(own.dtype)
-
-    def remade(self: Static, parameters: dict[str, Any], runs: Runs | None = None) -> Static:
-        """Return a model of this class from parameters by columns, of its visible units."""
-        own = self.runs if runs is None else runs
-        return type(self)(**shaped(own, parameters), visible=own)
-
-    def by_columns(self) -> dict[str, Any]:
-        """Return the parameters, those of visible units by columns, sharing memory."""
-        own = {"weights": self.column_weights, "visible_bias": self.column_bias}
-        return self.arrays() | own
-
-    def _kinds_to_file(self) -> dict[str, Any]:
-        return to_file(self.runs)
-
-    @classmethod
-    def _kinds_of_file(cls, arrays: dict[str, Any]) -> dict[str, Any]:
-        return {"visible": from_file(arrays)}
-
-    def zero_sum(self: Static) -> Static:
-        """Return the same distribution with parameters that sum to zero over each site's states.
-
-        Of categorical units a constant may be added to the weights of a hidden unit to all states
-        of a site, and to the biases of all its states: the hidden biases make up for it
-        (mathematics 2.12).  Of all these models one has weights and visible biases whose sums over
-        states are 0; in it, weights tell how a state differs from the average one.
-
-        Raises
-        ------
-        ValueError
-            If no visible unit is categorical.
-
-        Examples
-        --------
-        >>> import numpy as np, trug_fast as tf
-        >>> weights = np.array([[[1.0], [4.0], [1.0]]])
-        >>> model = tf.BernoulliRBM(weights, 0.0, 0.0, visible="categorical")
-        >>> other = model.zero_sum()
-        >>> other.weights.ravel(), other.hidden_bias
-        (array([-1.,  2., -1.]), array([2.]))
-        """
-        if all(run.kind != CATEGORICAL for run in self.runs):
-            raise ValueError(f"zero_sum is for categorical visible units, these are {self.visible}")
-        names = ("weights", "visible_bias", "hidden_bias")
-        own = self.by_columns()
-        own |= {name: own[name].astype(np.float64) for name in names}
-        to_zero_sum(self.runs, *(own[name] for name in names))
-        return self._told(self.remade({k: v.astype(self.dtype) for k, v in own.items()}))
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
         """Free energy -log p*(x) of each row (mathematics 2.1), in float64.
@@ -303,7 +213,7 @@ class RBM(TwoLayers):
         free = np.isnan(held[0])
         if not free.any():
             raise ValueError("clamp must leave a unit free: mark it by NaN")
-        own, stay = self.by_columns(), columns_mask(self.runs, free)
+        own, stay = self.column_arrays(), columns_mask(self.runs, free)
         weights, values = own["weights"], self.visible_units.columns(held)
         drive = values[0, ~stay] @ weights[~stay].astype(np.float64)
         own |= {name: own[name][stay] for name in self.names if name.startswith("visible_")}
@@ -360,7 +270,7 @@ class TruGRBM(RBM):
     >>> sites
     TruGRBM(n_visible=1, n_states=3, n_hidden=1, visible='categorical', dtype=float64)
     >>> sites.free_energy([[0], [2]]).round(4)
-    array([-0.3441,  0.5345])
+    array([-0.3441,  0.5769])
     """
 
     hidden_kind = TruGHidden

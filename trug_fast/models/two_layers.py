@@ -35,7 +35,7 @@ class TwoLayers(Model):
     hidden_bias: FloatArray
     visible_precision: FloatArray | None  # of Gaussian visible units
     hidden_kind: ClassVar[type[TruGHidden] | type[BernoulliHidden]]
-    shown = ("n_visible", "n_hidden", "visible")
+    shown: ClassVar[tuple[str, ...]] = ("n_visible", "n_hidden", "visible")
     counted = "n_visible"
 
     def __init__(self, *values: Any) -> None:

@@ -1,4 +1,4 @@
-"""Visible units of one kind each, as the Python layer needs them; mixed ones are in mixed.py.
+"""Visible units of one kind each, as the Python layer needs them; mixed ones are in mixed_units.py.
 
 Data have a column for each *site*.  Kernels see *columns*: a categorical site takes one for each of
 its states, every other site one.  ``columns`` leads from data to those, ``states`` back; means, net
@@ -169,7 +169,7 @@ class SpinVisible(Visible):
 
     def mean(self, net: Floats) -> Floats:
         """Return the units' means at their net inputs."""
-        return np.tanh(net)
+        return np.asarray(np.tanh(net))
 
     def log_norm(self, net: Floats) -> Floats:
         """Return the log-normalisers at the net inputs, summed over each row."""
@@ -182,7 +182,7 @@ class SpinVisible(Visible):
 
     def noise(self, rng: np.random.Generator, rows: int, bias: FloatArray) -> Floats:
         """Return states that know nothing of the weights: each unit -1 or 1 with equal chance."""
-        return 2.0 * rng.integers(0, 2, (rows, bias.size)) - 1.0
+        return rng.integers(0, 2, (rows, bias.size)) * np.float64(2) - 1
 
     def independent(self, rng: np.random.Generator, rows: int, bias: Floats) -> Floats:
         """Return draws of units with these net inputs."""
@@ -244,7 +244,7 @@ class CategoricalVisible(Visible):
 
     def states(self, columns: NDArray[Any]) -> NDArray[Any]:
         """Return the states of the sites, int64."""
-        return self.means(columns).argmax(axis=-1)
+        return np.asarray(self.means(columns).argmax(axis=-1))
 
     def means(self, mean: NDArray[Any]) -> NDArray[Any]:
         """Return the probabilities of states, (rows, sites, states)."""

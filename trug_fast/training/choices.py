@@ -122,7 +122,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
             "sampler", {"pcd": PCD, "cd": CD, "pt": ParallelTempering, "ptt": TrajectoryTempering}
         ),
         *(OPTIMIZER, HIDDEN, MONITOR),
-        replace(VISIBLE, without=("learn_precision", "precision_rate", "corruption")),
+        replace(VISIBLE, without=("corruption",)),
         Group("start", {"": RandomWeights}, START),
     ),
     train_trbm: (

@@ -136,8 +136,8 @@ def as_rows(
 
 def _of_width(rows: RowSource, columns: int | None) -> RowSource:
     """Refuse another number of columns."""
-    if columns is not None and rows.shape[1] != columns:
-        raise ValueError(f"{rows.name} must have {columns} columns, got {rows.shape[1]}")
+    if columns is not None and rows.width != columns:
+        raise ValueError(f"{rows.name} must have {columns} columns, got {rows.width}")
     return rows
 
 
@@ -160,27 +160,32 @@ class RowSource(ABC):
         Of the argument.
     shape : (int, int)
     check : callable
-        Returns a checked matrix, given a name for it, some rows, and their width.
+        Returns a checked matrix, given a name for it, some rows, and their width; it may have
+        another number of columns, which is that of ``shape`` then.
     """
 
     def __init__(self, name: str, shape: tuple[int, int], check: Check) -> None:
         if len(shape) != 2 or 0 in shape:
             raise ValueError(f"{name} must be a matrix that is not empty, got shape {shape}")
         self.name, self.shape, self._check = name, shape, check
+        self.width = shape[1]  # as given
         self.lengths: list[int] = []  # of what `each` yields
         rows = shape[0]
         spaced = np.linspace(0, rows - 1, min(rows, LOOKED)).astype(np.int64)
         sample = np.arange(0, rows, max(1, rows // LOOKED))[:LOOKED]
         kept: list[tuple[Rows, list[NDArray[Any]]]] = [(spaced, []), (sample, [])]
-        seen = ColumnMeans(shape[1])
+        seen: ColumnMeans | None = None
         for part in self.each():
+            seen = seen or ColumnMeans(part.shape[1])
             start = sum(self.lengths)
             self.lengths.append(len(part))
             seen.add(part)
             for wanted, found in kept:
                 inside = wanted[(wanted >= start) & (wanted < start + len(part))]
                 found.append(part[inside - start])
+        assert seen is not None
         self.means, self.missing = seen.means(name), seen.missing
+        self.shape = shape[0], self.means.size
         # Those by which rates are chosen, and those that are scored.
         self.spaced, self.sample = (np.concatenate(found) for _, found in kept)
 
@@ -224,9 +229,7 @@ class ChunkedRows(RowSource):
         """Yield the chunks, which must be those of the first time."""
         rows, known = 0, list(self.lengths)
         for number, chunk in enumerate(self.chunks):
-            part = rows_together(
-                self._check(f"chunk {number} of {self.name}", chunk, self.shape[1])
-            )
+            part = rows_together(self._check(f"chunk {number} of {self.name}", chunk, self.width))
             rows += len(part)
             if rows > self.shape[0] or (known and [len(part)] != known[number : number + 1]):
                 raise ValueError(
@@ -277,7 +280,7 @@ class SparseRows(RowSource):
         for start in range(0, self.shape[0], size):
             name = f"{self.name} from row {start}" if start else self.name
             dense = self._matrix[start : start + size].toarray()
-            yield self._check(name, dense, self.shape[1])
+            yield self._check(name, dense, self.width)
 
     def parts(self, learner: ChunkLearner, epoch: int, done: int) -> Iterator[Part]:
         """Yield the rows of some batches in their order, and their numbers in it."""
@@ -287,4 +290,6 @@ class SparseRows(RowSource):
             ends = np.cumsum([rows.size for rows in part])
             rows = np.concatenate(part)
             dense = checks.numbers(self.name, self._matrix[rows].toarray())
+            if self.width != self.shape[1]:
+                dense = self._check(self.name, dense, self.width)
             yield Part(dense, np.split(np.arange(ends[-1]), ends[:-1]), rows)

@@ -141,6 +141,8 @@ def require_agreement(start: TwoLayers, n_visible: int, units: UnitKinds) -> Non
         Naming what differs.
     """
     bernoulli = units.hidden is None
+    if isinstance(start, RBM) and start.visible == units.visible.kind:
+        _require_kinds(start.runs, units.visible)
     for what, wanted, found in (
         ("kind of visible units", units.visible.kind, start.visible),
         ("visible units", n_visible, start.n_columns),
@@ -149,8 +151,6 @@ def require_agreement(start: TwoLayers, n_visible: int, units: UnitKinds) -> Non
     ):
         if wanted != found:
             raise ValueError(f"start must agree in the {what}: {wanted} asked for, {found} in it")
-    if isinstance(start, RBM):
-        _require_kinds(start.runs, units.visible)
     if isinstance(units.visible, GaussianUnits) and units.visible.precision is not None:
         _require_precision("visible", units.visible.precision, np.asarray(start.visible_precision))
 

@@ -134,6 +134,7 @@ class Settings:
         usual_truncation: tuple[float, float],
         usual_precision: tuple[float, float],
         epochs: int,
+        usual_visible: tuple[float, float] | None = None,
     ) -> Rates:
         """Return the rates of a run; those of precisions belong to the units."""
         if truncation is not None and not self.shape().learns_ends:
@@ -148,7 +149,7 @@ class Settings:
             sweeps(self.sampler.n_gibbs),
             None
             if not isinstance(self.visible, GaussianUnits)
-            else schedule("precision_rate", visible, usual_precision),
+            else schedule("precision_rate", visible, usual_visible or usual_precision),
         )
 
 

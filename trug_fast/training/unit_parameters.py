@@ -26,6 +26,7 @@ from .diagnosis import Ranges
 from .optimizers import Steps
 from .units import TruGUnits
 
+LOG_PRECISION = 9.2  # learned precisions of visible units stay between 1e-4 and 1e4
 ENDS = {None: unit_steps.FIXED, "shared": unit_steps.SHARED, "per_unit": unit_steps.PER_UNIT}
 
 

@@ -128,9 +128,10 @@ class GaussianUnits:
         By default 1 in the RBM; in the temporal one, 1 over the mean square residual of a linear
         forecast.
     learn_precision : bool
-        Learn a of each unit (in the temporal RBM alone).
+        Learn a of each unit.  Not with :class:`TrajectoryTempering`.
     precision_rate : float, (start, end), callable or array, optional
-        Rate at which log a moves; the default is the training's.
+        Rate at which log a moves; the default is the training's, in the RBM 0.05 at the start and
+        a 20th of it at the end (RMSprop and Adam: 0.002).
     missing : "draw" or int, optional
         Take NaN for missing values, as of :class:`BernoulliUnits`.
     corruption : float

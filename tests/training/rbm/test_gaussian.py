@@ -88,7 +88,11 @@ BAD = [
     ({"X": [[np.nan, 0.0]]}, ValueError, "X must be finite, got nan"),
     ({"validation": [[0.0]]}, ValueError, "validation must have 2 columns"),
     ({"visible": "real"}, ValueError, "visible must be one of 'bernoulli', 'gaussian'"),
-    ({"visible": tf.GaussianUnits(learn_precision=True)}, ValueError, "has no effect in train_rbm"),
+    (
+        {"visible": tf.GaussianUnits(learn_precision=True), "sampler": tf.TrajectoryTempering()},
+        ValueError,
+        "learn_precision does not go with TrajectoryTempering",
+    ),
     ({"visible": tf.TruGUnits()}, TypeError, "visible must be .* made by BernoulliUnits or Gauss"),
     ({"monitor": "pseudo"}, ValueError, "monitor='pseudo' is for visible='bernoulli'"),
     ({"monitor": tf.Monitor("pseudo")}, ValueError, "monitor='pseudo' is for visible='bernoulli'"),

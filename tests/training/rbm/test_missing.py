@@ -161,7 +161,7 @@ def test_chunks_of_all_rows_are_an_array():
     fit = tf.train_rbm(holes, **BASE)
     assert_same(fit, tf.train_rbm(tf.Chunks(lambda: iter([holes]), shape=holes.shape), **BASE))
     parts = tf.Chunks(lambda: iter([holes[:90], holes[90:]]), shape=holes.shape)
-    rows = as_rows("X", parts, check_of(BernoulliVisible(), soft=False, missing=True))
+    rows = as_rows("X", parts, check_of(BernoulliVisible(16), soft=False, missing=True))
     np.testing.assert_allclose(rows.means, np.nanmean(holes, axis=0), rtol=1e-14)
     tf.train_rbm(parts, **BASE)
 

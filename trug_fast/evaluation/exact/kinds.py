@@ -27,6 +27,7 @@ from trug_fast.models.visible_kinds import (
 )
 
 from . import gaussian
+from .expected import expectations_of
 from .states import MAX_UNITS, binary_states
 
 Floats = NDArray[np.float64]
@@ -83,8 +84,6 @@ class _OverVisible:
 
     def expectations(self) -> Expected:
         """Return the expected derivatives."""
-        from .rbm import expectations_of
-
         total: Expected = {}
         for rows in self._rows():
             weight = np.exp(-self._model.column_energy(rows) - self.log_z)

@@ -5,18 +5,14 @@ Where visible units are Gaussian, by integrals over the hidden ones (gaussian.py
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common.numerics import log_sum_exp
-from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
-from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import gaussian_columns
+from trug_fast.models.rbm import RBM, BernoulliRBM
 
 from . import gaussian, kinds
+from .expected import expectations_of
 from .states import MAX_UNITS, binary_states, require_few
 
 Floats = NDArray[np.float64]
@@ -61,21 +57,3 @@ def gradient(model: RBM, X: ArrayLike) -> dict[str, Floats]:
 def _visible_states(model: RBM) -> Floats:
     require_few(model.n_visible, MAX_UNITS, "visible")
     return binary_states(model.n_visible)
-
-
-def expectations_of(model: RBM, visible: NDArray[Any], weight: Floats) -> dict[str, Floats]:
-    """Return the weighted mean of the derivative of log p*(x) by each parameter, by columns."""
-    rows = np.ascontiguousarray(visible, dtype=np.float64)
-    with computing(work(len(rows), model.n_columns, model.n_hidden)):
-        found = gibbs.hidden_moments(model.layers(np.float64), rows)
-    result = {
-        "weights": (rows * weight[:, None]).T @ found.mean,
-        "visible_bias": weight @ rows,
-        "hidden_bias": weight @ found.mean,
-        "visible_precision": -0.5 * (weight @ rows**2) * gaussian_columns(model.runs),
-    }
-    if isinstance(model, TruGRBM):
-        result["precision"] = -0.5 * (weight @ (found.variance + found.mean**2))
-        result["lower"] = -(weight @ np.exp(found.log_low))
-        result["upper"] = weight @ np.exp(found.log_high)
-    return result

@@ -376,4 +376,4 @@ def _independent(
 
 
 def _cast(model: RBM, dtype: Any) -> RBM:
-    return model.remade({k: np.asarray(v, dtype) for k, v in model.by_columns().items()})
+    return model.remade({k: np.asarray(v, dtype) for k, v in model.column_arrays().items()})

@@ -60,7 +60,7 @@ def best_patterns(model: RBM) -> NDArray[np.float64]:
 
 def bound(model: RBM, start: NDArray[np.float64]) -> float:
     """Return the largest lower bound on log Z that iteration from these rows finds."""
-    double = model.remade({k: v.astype(np.float64) for k, v in model.by_columns().items()})
+    double = model.remade({k: v.astype(np.float64) for k, v in model.column_arrays().items()})
     m, units = start, double.visible_units
     for _ in range(ITERATIONS):
         before, m = m, units.mean(_net(double, m))

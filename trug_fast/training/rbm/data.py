@@ -6,7 +6,7 @@ Tested in tests/training/rbm/test_train.py, test_weights.py and test_kinds.py.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,8 +52,6 @@ def checked_data(
 ) -> Given:
     """Return all data, checked."""
     missing = visible.missing is not None
-    if isinstance(visible, GaussianUnits) and visible.learn_precision:
-        raise ValueError("visible: learn_precision has no effect in train_rbm, only in train_trbm")
     if visible.corruption:
         raise ValueError("visible: corruption has no effect in train_rbm, only in train_trbm")
     soft = isinstance(visible, BernoulliUnits) and visible.soft
@@ -124,7 +122,7 @@ def _counted(X: Any, visible: MixedUnits) -> MixedUnits:
     most, parts = _most(X, open_), list(visible.parts)
     for column, last in zip(open_, most, strict=True):
         states = checked_states_number(max(2, int(last) + 1))
-        parts[column] = replace(parts[column], n_states=states)  # type: ignore[call-arg]
+        parts[column] = replace(cast(CategoricalUnits, parts[column]), n_states=states)
     return MixedUnits(tuple(parts))
 
 

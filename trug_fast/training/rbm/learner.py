@@ -47,6 +47,7 @@ from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.weighing import Weighted, Weights, mean_of
 
 from .missing import Filling
+from .precisions import VisiblePrecisions
 from .settings import RBMSettings
 from .tempering import Replicas
 from .trajectory import Trajectory
@@ -71,6 +72,7 @@ class RBMLearner:
         self.visible_precision = settings.visible_precision()
         self.visible_units = units_of(settings.runs, self.visible_precision)
         self.visible_kinds = self.visible_units.for_kernels(dtype)
+        self.precisions: VisiblePrecisions | None = None
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
@@ -88,6 +90,9 @@ class RBMLearner:
         means = _means(data, sample_weight)
         self.filling = Filling(settings.missing, means) if settings.missing else None
         self.visible_offset[:] = means
+        if settings.learns_visible_precision:
+            self.visible_kinds = self.visible_kinds._replace(precision=self.visible_precision)
+            self.precisions = VisiblePrecisions(self.visible_precision, means, self.steps)
         self._rescales = self.units.loose(self.visible_precision)
         self.units.keep_normalizable(self.weights, self.visible_precision)
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
@@ -111,6 +116,8 @@ class RBMLearner:
         if self.trajectory is not None and settings.from_model:
             self.trajectory.freeze(self.model(self._current()))
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
+        if self.precisions is not None:
+            own["visible_precision"] = self.visible_precision
         self.learned = own | self.units.learned()
         names = ("precision", "lower", "upper", "hidden_bias")
         places = dict(zip(names, self._averaged.hidden, strict=True))
@@ -157,6 +164,8 @@ class RBMLearner:
             arrays["chains"] = self.chains.hidden
         if self.trajectory is not None:
             arrays["acceptance"] = self.trajectory.recent
+        if self.precisions is not None:
+            arrays |= self.precisions.arrays()
         return arrays | self.steps.arrays() | self.averages.arrays()
 
     def state(self) -> State:
@@ -249,7 +258,7 @@ class RBMLearner:
     @property
     def _adjusts(self) -> bool:
         """Whether parameters are changed after each update, which averages follow in Python."""
-        return self._rescales or self._gauges
+        return self._rescales or self._gauges or self.precisions is not None
 
     def _take(
         self, data: Weighted, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
@@ -268,6 +277,9 @@ class RBMLearner:
         self.updates += done
         self.steps.taken += done
         self.sweeps += sum(pace.n_gibbs for pace in paces[:done])
+        if self.precisions is not None:
+            weights = data.weights[order] if data.weights.size else NONE
+            self._move_precisions(self._rows[:rows], weights, paces[0].visible_precision_rate)
         if self._rescales:
             self.units.keep_normalizable(self.weights, self.visible_precision)
         if self._gauges:
@@ -275,6 +287,19 @@ class RBMLearner:
         if self._adjusts:
             self.averages.follow(self.updates)
         return done
+
+    def _move_precisions(self, rows: FloatArray, weights: Weights, rate: float) -> None:
+        """Move visible precisions by the phases of the update that was just taken."""
+        own, chains = self.precisions, self.chains
+        assert own is not None
+        if self.replicas is not None:  # states have been exchanged, their means have not
+            model = own.squares(chains.phase.visible)
+        else:
+            count = len(chains.hidden) if self.settings.persistent else len(rows)
+            model = own.squares(chains.visible_mean[:count], means=True)
+        if weights.size:
+            model = model * weights.mean()
+        self.visible_bias += own.move(own.squares(rows, weights), model, rate)
 
     def _step(self, rows: int, weights: Weights, paces: Sequence[Pace]) -> int:
         """Take the updates, each from so many rows; return how many were taken."""
@@ -331,6 +356,8 @@ class RBMLearner:
         if self.trajectory is not None:
             rungs = float(len(self.trajectory.ladder))
             result |= {"swap_mean": self.trajectory.acceptance, "rungs": rungs}
+        if self.precisions is not None:
+            result |= self.precisions.brief(pace.visible_precision_rate)
         return result | self.units.brief(pace.truncation_rate, pace.precision_rate)
 
 

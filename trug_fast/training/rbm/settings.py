@@ -11,12 +11,12 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.gauge import to_zero_sum
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import CATEGORICAL, Run, Runs
+from trug_fast.models.visible_kinds import CATEGORICAL, CategoricalUnits, Run, Runs
 from trug_fast.training.checkpoints import State
 from trug_fast.training.options import SGD, RandomWeights
 from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
-from trug_fast.training.units import CategoricalUnits, GaussianUnits, MixedUnits
+from trug_fast.training.units import GaussianUnits, MixedUnits
 
 StaticModel = TruGRBM | BernoulliRBM
 
@@ -66,6 +66,11 @@ class RBMSettings(Settings):
     def keeps_gauge(self) -> bool:
         """Whether updates keep it by themselves (mathematics 2.12)."""
         return isinstance(self.optimizer, SGD) and bool(self.sampler.centred)
+
+    @property
+    def learns_visible_precision(self) -> bool:
+        """Whether the precisions of the visible units move."""
+        return isinstance(self.visible, GaussianUnits) and self.visible.learn_precision
 
     def visible_precision(self) -> FloatArray:
         """Return the precisions of columns, 0 of those that are not Gaussian; or none at all."""

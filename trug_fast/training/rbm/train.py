@@ -55,6 +55,7 @@ from .defaults import (
 )
 from .learner import RBMLearner
 from .missing import Data
+from .precisions import VISIBLE_RATES
 from .scores import scored
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch, judged
@@ -223,10 +224,9 @@ def train_rbm(
     """
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible)
-    X, weights, data, held_out, visible = checked_data(
-        X, sample_weight, validation, units.visible, origin
-    )
-    units = units._replace(visible=visible)
+    given = checked_data(X, sample_weight, validation, units.visible, origin)
+    X, weights, data, held_out = given[:4]
+    units = units._replace(visible=given.visible)
     chains = as_sampler(sampler)
     watched = scored(monitor, units.visible, held_out, chains)
     settings, by_data = _settings(
@@ -308,6 +308,11 @@ def _settings(
         dtype=dtype,
         start=origin,
     )
+    if settings.climbs and settings.learns_visible_precision:
+        raise ValueError(
+            "visible: learn_precision does not go with TrajectoryTempering, whose rungs have the "
+            "same visible precisions"
+        )
     by_data = ByData.of(data, settings.shape(), weights)
     if isinstance(origin, RandomWeights) and origin.scale is None:
         settings = replace(settings, start=RandomWeights(by_data.scale))
@@ -329,5 +334,10 @@ def _rates(
         if settings.climbs:  # rungs cost time, and chains must follow the model
             learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(
-        learning_rate, truncation_rate, TRUNCATION_RATES[name], PRECISION_RATES[name], epochs
+        learning_rate,
+        truncation_rate,
+        TRUNCATION_RATES[name],
+        PRECISION_RATES[name],
+        epochs,
+        VISIBLE_RATES[name],
     )

@@ -26,7 +26,7 @@ from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.settings import Pace
-from trug_fast.training.unit_parameters import UnitParameters
+from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 
 from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
@@ -35,7 +35,6 @@ from .start import initial_parameters, mean_frame
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
-LOG_PRECISION = 9.2  # of visible units stays between 1e-4 and 1e4
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 

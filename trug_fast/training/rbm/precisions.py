@@ -1,0 +1,76 @@
+"""Precisions of Gaussian visible units in the course of training (mathematics 2.6).
+
+Tested in tests/training/rbm/test_precisions.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.checks import FloatArray
+from trug_fast.training.checkpoints import State
+from trug_fast.training.optimizers import Steps
+from trug_fast.training.unit_parameters import LOG_PRECISION
+from trug_fast.training.weighing import Weights
+
+# Of log a: the variance of its derivative by one row is 1/2, whatever the units and the data.
+VISIBLE_RATES = {"sgd": (0.05, 0.0025), "rmsprop": (2e-3, 1e-4), "adam": (2e-3, 1e-4)}
+NAME = "log_visible_precision"
+
+
+class VisiblePrecisions:
+    """Precisions that move as log a, with the energy a (x - centre)^2 / 2.
+
+    Parameters
+    ----------
+    precision : ndarray, shape (columns,)
+        Changed in place.
+    centre : ndarray, shape (columns,)
+        The data's means: a step of a is not to move them.
+    steps : Steps
+        The optimizer.
+    """
+
+    def __init__(self, precision: FloatArray, centre: NDArray[np.float64], steps: Steps) -> None:
+        self.values, self._steps = precision, steps
+        self._centre = centre.astype(precision.dtype)
+        self._logs = np.log(precision)
+        steps.remember(NAME, self._logs)
+
+    def arrays(self) -> State:
+        """Return what an update reads before it writes it, sharing memory."""
+        return {"visible_precision": self.values, NAME: self._logs}
+
+    def squares(
+        self, rows: FloatArray, weights: Weights | None = None, *, means: bool = False
+    ) -> NDArray[np.float64]:
+        """Return the mean over rows of (x - centre)^2, by their weights.
+
+        means : whether rows are means given the hidden units, each of a draw of variance 1/a
+        """
+        squares = np.square(rows - self._centre)
+        if weights is not None and weights.size:
+            squares *= weights.astype(rows.dtype)[:, None]
+        found = squares.mean(axis=0, dtype=np.float64)
+        return np.asarray(found + 1.0 / self.values if means else found)
+
+    def move(
+        self, data: NDArray[np.float64], model: NDArray[np.float64], rate: float
+    ) -> FloatArray:
+        """Move along the gradient; return what is to be added to the visible biases.
+
+        data, model : ``squares`` of both phases, the model's times the mean weight of the data
+        """
+        before = self.values.copy()
+        self._steps.move(NAME, self._logs, 0.5 * before * (model - data), rate)
+        np.clip(self._logs, -LOG_PRECISION, LOG_PRECISION, out=self._logs)
+        np.exp(self._logs, out=self.values)
+        return np.asarray(self._centre * (self.values - before))
+
+    def brief(self, rate: float) -> dict[str, float]:
+        """Return the rate and the precisions in brief."""
+        result = {"visible_precision_rate": rate}
+        for word in ("mean", "min", "max"):
+            result[f"visible_precision_{word}"] = float(getattr(self.values, word)())
+        return result
