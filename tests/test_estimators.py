@@ -18,6 +18,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 import trug_fast as tf
+from tests.support.kinds import sequences_of_classes
 from trug_fast.estimators import RBMTransformer, TGGMRegressor
 from trug_fast.evaluation.exact import binary_states as states_of
 
@@ -317,3 +318,22 @@ class TestKindsOfData:
             assert tags.input_tags.sparse and not tags.input_tags.allow_nan
             assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
             assert TGGMRegressor().__sklearn_tags__().target_tags.multi_output
+
+
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+def test_states_are_taken_as_they_are():
+    X = sequences_of_classes(400)
+    options = {"epochs": 5, "random_state": 0}
+    estimator = clone(RBMTransformer(4, visible="categorical", **options)).fit(X)
+    assert estimator.transform(X).shape == (400, 4) and estimator.components_.shape == (4, 24)
+    drawn = estimator.gibbs(X)
+    assert drawn.shape == X.shape and np.isin(drawn, range(4)).all()
+    others = [np.arange(6) != i for i in range(6)]
+    each = [tf.log_conditional(estimator.model_, X[:3], known).value for known in others]
+    np.testing.assert_allclose(estimator.score_samples(X[:3]), np.sum(each, axis=0), rtol=1e-6)
+    known = RBMTransformer(4, visible=tf.CategoricalUnits(4), **options).fit(sparse.csr_matrix(X))
+    np.testing.assert_array_equal(known.components_, estimator.components_)
+    spins = RBMTransformer(4, visible="spin", **options).fit(2 * (X > 1) - 1)
+    assert set(np.unique(spins.gibbs(2 * (X > 1) - 1))) == {-1, 1}
+    mixed = RBMTransformer(4, visible=["categorical"] * 5 + ["gaussian"], **options).fit(X)
+    assert not hasattr(mixed, "score") and mixed.transform(X).shape == (400, 4)

@@ -146,6 +146,8 @@ def load_data(
     """Return the rows that the options name, for an RBM of these visible units."""
     if own_data.is_own(arguments, DATA):
         return visible_rows(arguments, visible, soft, scaling, columns)
+    if visible not in ("bernoulli", "gaussian"):
+        raise ValueError(f"{visible} visible units need data of one's own, --data FILE")
     method: Literal["threshold", "sample"]
     method = "threshold" if arguments.binarize in (None, "threshold") else "sample"
     if arguments.data == "digits":
@@ -206,6 +208,8 @@ def image_shape(
         If the model has not as many visible units.
     """
     size = getattr(arguments, "size", None)
+    if model.visible in ("categorical", "mixed"):
+        raise ValueError(f"{model.visible} units make no images: write a .npz or .csv file instead")
     if size is not None:
         found = own_data.size_of(size)
         shape = (found, found) if isinstance(found, int) else found

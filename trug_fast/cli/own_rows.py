@@ -122,6 +122,10 @@ def visible_rows(
         if own is not None:
             train, test = own.apply(train), own.apply(test)
         return VisibleRows(name, train, test, train, shape, own, names, weights)
+    if visible != "bernoulli":  # states, which trainings and models check
+        if arguments.binarize is not None:
+            raise ValueError(f"--binarize has no effect on {visible} units")
+        return VisibleRows(name, train, test, train, None, columns=names, weights=weights)
     levels = _levels(arguments.data, train, test)
     if levels is None:
         train, test = train.astype(np.uint8), test.astype(np.uint8)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.visible_kinds import CategoricalUnits
 from trug_fast.training.choices import watched
 from trug_fast.training.rbm.train import RBMFit, train_rbm
 
@@ -90,6 +91,7 @@ class TrainRBM(TrainCommand):
     def fit(self, data: PixelData, **settings: Any) -> RBMFit:
         """Train."""
         settings |= {"validation": watched(settings, data.watched)}
+        settings |= _stated(settings, data.whole)
         found = train_rbm(data.rows, sample_weight=data.weights, **settings)
         model = found.model.with_scaling(data.whole.scaling)
         return found._replace(model=model.with_columns(data.whole.columns))
@@ -175,3 +177,13 @@ class TrainRBM(TrainCommand):
             title=f"{fit.model.n_hidden} hidden units on {whole.name}, test log-likelihood in "
             f"nats: {', '.join(words)}",
         ).savefig(folder / "summary.png")
+
+
+def _stated(settings: Mapping[str, Any], whole: VisibleRows) -> dict[str, Any]:
+    """Return categorical units that know of all states, those of test rows too, or nothing."""
+    visible = settings.get("visible")
+    visible = CategoricalUnits() if visible == "categorical" else visible
+    if not isinstance(visible, CategoricalUnits) or visible.n_states or "start" in settings:
+        return {}
+    most = max(float(rows.max()) for rows in (whole.train, whole.test))
+    return {"visible": replace(visible, n_states=max(2, int(most) + 1))}

@@ -17,9 +17,10 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from trug_fast._common import checks
+from trug_fast.evaluation.one_site import site_log_probability
 from trug_fast.models.scaling import Scaling
 from trug_fast.training.rbm.train import train_rbm
-from trug_fast.training.units import BernoulliUnits, GaussianUnits
+from trug_fast.training.units import BernoulliUnits
 from trug_fast.training.weighing import Weights, as_weights, mean_of
 
 from .given import FLOATS, ON_AVERAGE, seed_of, validate_data, weights_of
@@ -38,8 +39,10 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         As in :func:`trug_fast.train_rbm`.
     batch_size, epochs, dtype
         As there.
-    visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian"
+    visible : BernoulliUnits, GaussianUnits, SpinUnits, CategoricalUnits, word or list
         "bernoulli" is for columns in [0, 1], "gaussian" for any real numbers; see the notes.
+        "spin", "categorical" and a list of kinds take X as it is, as :func:`trug_fast.train_rbm`
+        does.
     warm_start : bool
         Let ``fit`` go on from the model of the last one, by a new run of so many epochs.
     verbose : bool or int
@@ -62,7 +65,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     history_ : dict of arrays
         Of the last run.
     components_ : array, shape (n_hidden, n_features)
-        The weights, as scikit-learn's BernoulliRBM has them.
+        The weights, as scikit-learn's BernoulliRBM has them; of categorical units a column for each
+        state of each feature.
     intercept_hidden_ : array, shape (n_hidden,)
     intercept_visible_ : array, shape (n_features,)
     n_features_in_ : int
@@ -167,9 +171,9 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             **options,
         )
         self.model_, self.history_ = fit.model, fit.history
-        self.components_ = fit.model.weights.T
+        self.components_ = fit.model.column_weights.T
         self.intercept_hidden_ = fit.model.hidden_bias
-        self.intercept_visible_ = fit.model.visible_bias
+        self.intercept_visible_ = fit.model.column_bias
         self._n_features_out = len(self.components_)
         return self
 
@@ -182,7 +186,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def gibbs(self, X: ArrayLike) -> NDArray[Any]:
         """Take one Gibbs step: hidden units given each row, then new visible ones.
 
-        Those of Bernoulli units are 0 or 1, those of Gaussian ones as X is.
+        Those of Bernoulli units are 0 or 1, those of others as X is.
 
         With an int as ``random_state``, later calls draw other numbers than the first, and a
         refitted estimator draws the same ones again.
@@ -191,7 +195,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._draws += 1
         hidden = self.model_.sample_hidden(visible, rng=self._draws)
         result: NDArray[Any] = self.model_.sample_visible(hidden, rng=self._draws)
-        return result * self._range if self._real else result
+        return result * self._range if self._kind == "gaussian" else result
 
     @available_if(lambda self: not self._real)  # type: ignore[untyped-decorator]
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -211,6 +215,12 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _scores(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         visible = np.asarray(rows, np.float64)
+        if self._as_given:
+            sites = np.arange(visible.shape[1])
+            each = [
+                site_log_probability(self.model_, visible, np.full(len(rows), i)) for i in sites
+            ]
+            return np.asarray(np.sum(each, axis=0))
         energy = self.model_.free_energy(visible)
         total = np.zeros(len(visible))
         for i in range(visible.shape[1]):
@@ -221,8 +231,20 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @property
     def _real(self) -> bool:
-        """Whether visible units are Gaussian."""
-        return isinstance(self.visible, GaussianUnits) or str(self.visible) == "gaussian"
+        """Whether visible units, or some of them, are Gaussian."""
+        some = self.visible if isinstance(self.visible, list | tuple) else [self.visible]
+        return any(getattr(each, "kind", each) == "gaussian" for each in some)
+
+    @property
+    def _kind(self) -> str:
+        """The kind of all visible units, or none of theirs."""
+        kind = getattr(self.visible, "kind", self.visible)
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def _as_given(self) -> bool:
+        """Whether X holds states of visible units as it is."""
+        return self._kind not in ("bernoulli", "gaussian")
 
     def _fitted(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
@@ -234,6 +256,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _ranges(self, array: Any, weights: Weights | None) -> tuple[Any, Any]:
         """Return what is taken from each column, and by what it is divided then."""
+        if self._as_given:
+            return np.zeros(array.shape[1]), np.ones(array.shape[1])
         if self._real:
             deviation = _deviations(array, weights)
             return np.zeros_like(deviation), np.where(deviation > 0, deviation, 1.0)
@@ -249,6 +273,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _in_range(self, array: Any) -> Any:
         """Return rows as the visible units have them: for Bernoulli ones, in [0, 1]."""
+        if self._as_given:
+            return array
         if hasattr(array, "tocsr"):
             scaled = array.copy()
             scaled.data = array.data / self._range[array.indices]

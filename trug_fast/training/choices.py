@@ -16,6 +16,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from trug_fast.models.truncation import Truncation
+from trug_fast.models.visible_kinds import CategoricalUnits, SpinUnits
 
 from .options import SGD, Adam, Monitor, RandomWeights, RMSprop
 from .rbm.train import train_rbm
@@ -122,7 +123,11 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
             "sampler", {"pcd": PCD, "cd": CD, "pt": ParallelTempering, "ptt": TrajectoryTempering}
         ),
         *(OPTIMIZER, HIDDEN, MONITOR),
-        replace(VISIBLE, without=("corruption",)),
+        replace(
+            VISIBLE,
+            kinds=dict(VISIBLE.kinds) | {"spin": SpinUnits, "categorical": CategoricalUnits},
+            without=("corruption",),
+        ),
         Group("start", {"": RandomWeights}, START),
     ),
     train_trbm: (

@@ -194,7 +194,8 @@ class MixedUnits:
     @property
     def zero_sum(self) -> bool:
         """Whether the gauge of categorical units is kept."""
-        return all(each.zero_sum for each in self.parts if isinstance(each, CategoricalUnits))
+        own = [each.zero_sum for each in self.parts if isinstance(each, CategoricalUnits)]
+        return bool(own) and all(own)
 
     @property
     def precision(self) -> NDArray[np.float64]:

@@ -89,7 +89,7 @@ def test_mean_field_stays_below(kind):
 
 def test_what_gaussian_units_have_not():
     model = gaussian_model("[0,1]")
-    with pytest.raises(ValueError, match="pseudo-log-likelihood is for Bernoulli visible units"):
+    with pytest.raises(ValueError, match="pseudo-log-likelihood is not for Gaussian visible"):
         tf.pseudo_log_likelihood(model, np.zeros((2, 3)))
     with pytest.raises(ValueError, match="base must have 3 columns"):
         tf.log_partition(model, base=np.zeros((2, 2)))

@@ -37,8 +37,18 @@ def test_threads_give_the_same(model, weights_on):
 
 def test_processes_give_the_same(model, expected):
     context = multiprocessing.get_context("spawn")
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(6, 3, 4)).astype(np.float32)
+    # Their kernels are compiled where they are wanted, which a worker has to be told.
+    rare = [
+        model_of("flat", np.float32),
+        tf.TruGRBM(weights, 0, 0, 1, 0, 1, visible="categorical"),
+        tf.TruGRBM(weights[:, 0], 0, 0, 1, 0, 1, visible="spin"),
+    ]
     with ProcessPoolExecutor(2, mp_context=context) as executor:
         assert np.array_equal(run(model, executor=executor), expected)
+        for other in rare:
+            assert np.array_equal(run(other, executor=executor), run(other))
 
 
 def test_a_local_cluster_gives_the_same(model, expected):

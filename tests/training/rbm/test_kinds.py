@@ -195,6 +195,14 @@ def test_what_is_said_beside_a_model_must_agree():
     assert tf.train_rbm(few, start=start, epochs=1, rng=0).model.n_states == 4
 
 
+def test_training_goes_on_from_kinds_without_a_gauge():
+    data = mixed(TRAIN)[:300, 3:]
+    start = tf.train_rbm(data, 2, visible=["bernoulli", "spin", "spin"], epochs=1, rng=0).model
+    assert tf.train_rbm(data, start=start, epochs=1, rng=0).model.runs == start.runs
+    same_kind = tf.train_rbm(data[:, 1:], 2, visible=["spin"] * 2, epochs=1, rng=0).model
+    assert same_kind.visible == "spin"
+
+
 @pytest.mark.parametrize("visible", ["spin", "categorical", tf.CategoricalUnits(3), ["spin"] * 3])
 def test_other_trainings_refuse_these_kinds(visible):
     with pytest.raises(ValueError, match="visible: train_trbm takes 'bernoulli' or 'gaussian'"):

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, one_blas_thread, work
+from trug_fast.kernels.linking import want
 from trug_fast.kernels.rbm import annealing, gibbs
-from trug_fast.kernels.rbm.visible import VisibleKinds
+from trug_fast.kernels.rbm.hidden import NONPOSITIVE
+from trug_fast.kernels.rbm.visible import VisibleKinds, want_kinds
 
 # Chains that share a matrix product, and that an executor hands out together.  BLAS rounds by the
 # shape of a product, so a chain's numbers depend on this, and on nothing else that may differ
@@ -144,8 +146,11 @@ def _as_compiled(leg: AnnealingLeg) -> tuple[gibbs.Layers, annealing.AnnealingPa
     """Return layers and path with weights that are read-only and other arrays that are not.
 
     To Numba these are types.  Travelling between processes changes them, and a worker would compile
-    all kernels again, for a minute.
+    all kernels again, for a minute.  Nor has it the kernels that few models need.
     """
+    want_kinds(leg.layers.visible_kinds.spans)
+    if leg.layers.n_nonpositive > 0:
+        want(NONPOSITIVE)
     names = ("visible_bias", "hidden_bias", "precision", "lower", "upper")
     small: dict[str, Any] = {name: _writeable(getattr(leg.layers, name)) for name in names}
     small["visible_kinds"] = VisibleKinds(*map(_writeable, leg.layers.visible_kinds))

@@ -59,10 +59,15 @@ def visible_kinds(spans: Sequence[Sequence[int]], precision: Any) -> VisibleKind
     precision : (columns,) if some are Gaussian, else (0,); its memory is shared
     """
     found = np.array(spans, np.int64).reshape(-1, 4)
-    for kind, subject in ((SPIN, SPINS), (CATEGORICAL, CATEGORIES)):
-        if (found[:, KIND] == kind).any():
-            want(subject)
+    want_kinds(found)
     return VisibleKinds(found, precision, _cuts(found))
+
+
+def want_kinds(spans: np.ndarray) -> None:
+    """Have the kernels of these kinds compiled: also where a process was sent them ready-made."""
+    for kind, subject in ((SPIN, SPINS), (CATEGORICAL, CATEGORIES)):
+        if (spans[:, KIND] == kind).any():
+            want(subject)
 
 
 def one_kind(columns: int, precision: Any) -> VisibleKinds:
@@ -246,7 +251,7 @@ def _pick_state(net, uniform, sums, sample):
 
 
 @rare_row(CATEGORIES)
-def _categorical_means(net, states, space):
+def _categorical_means(net, states):
     for first in range(0, net.size, states):
         own = net[first : first + states]
         share = like(own[0], 1.0) / exp_from_largest(own, own)
@@ -268,7 +273,7 @@ def _categorical_draws(net, states, uniform, sample, space):
 
 
 @row_loop
-def _mean_span(kind, states, net, precision, space):
+def _mean_span(kind, states, net, precision):
     """Replace net inputs of units of one kind by means."""
     if kind == BERNOULLI:
         for i in range(net.size):
@@ -279,7 +284,7 @@ def _mean_span(kind, states, net, precision, space):
     elif kind == SPIN:
         rarely(_spin_means, (net,))
     else:
-        rarely(_categorical_means, (net, states, space))
+        rarely(_categorical_means, (net, states))
 
 
 @row_loop
@@ -306,7 +311,7 @@ def mean_visible_row(net, units):
     precision = units.precision
     for s in range(units.spans.shape[0]):
         kind, first, stop, states = span_at(units.spans, s)
-        _mean_span(kind, states, net[first:stop], precision[first:stop], units.space)
+        _mean_span(kind, states, net[first:stop], precision[first:stop])
 
 
 @scalar

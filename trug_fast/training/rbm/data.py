@@ -33,7 +33,7 @@ from trug_fast.training.weighing import Weights, as_weights, normalised
 from .missing import Data, check_of, require_missing
 
 
-class Given(NamedTuple):
+class GivenData(NamedTuple):
     """Data as they are given, checked, without rows of weight 0 where they can be left out."""
 
     X: Any
@@ -49,7 +49,7 @@ def checked_data(
     validation: ArrayLike | Chunks | None,
     visible: Choice,
     start: object = None,
-) -> Given:
+) -> GivenData:
     """Return all data, checked."""
     missing = visible.missing is not None
     if visible.corruption:
@@ -66,7 +66,7 @@ def checked_data(
         held_out = as_rows("validation", validation, check, _width(data, units))
     if missing:
         require_missing(data, held_out)
-    return Given(X, weights, data, held_out, visible)
+    return GivenData(X, weights, data, held_out, visible)
 
 
 def _width(data: Data, units: VisibleUnits) -> int:

@@ -40,8 +40,9 @@ def scored(
     score = monitor.score if isinstance(monitor, Monitor) else monitor
     if real and isinstance(score, str) and score == "pseudo":
         raise ValueError(
-            "monitor='pseudo' is for visible='bernoulli', 'spin' and 'categorical': Gaussian visible "
-            "units have no pseudo-likelihood in closed form; use 'reconstruction', 'ais' or None"
+            "monitor='pseudo' is for visible='bernoulli', 'spin' and 'categorical': Gaussian "
+            "visible units have no pseudo-likelihood in closed form; use 'reconstruction', 'ais' "
+            "or None"
         )
     whole, missing = isinstance(score, str) and score in WHOLE, visible.missing is not None
     if missing and whole:
