@@ -50,5 +50,5 @@ def test_what_is_said_of_others(path, tmp_path):
 
 def test_the_extra_is_named_where_the_library_lacks(path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(ImportError, match=r'pip install "trug-fast\[hdf5\]"'):
+    with pytest.raises(ImportError, match=r'pip install "trug_fast\[hdf5\]"'):
         read(path)

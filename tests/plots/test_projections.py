@@ -1,5 +1,7 @@
 """Figures of many rows hold what they promise; looking at them is a person's part."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,20 @@ def test_inputs_of_a_unit(kind, tmp_path):
         plots.unit_inputs(model, X, 7)
     with pytest.raises(TypeError, match="model must be a TruGRBM or BernoulliRBM"):
         plots.unit_inputs(X, model, 3)
+
+
+@pytest.mark.skipif(
+    "visible" not in inspect.signature(tf.TruGRBM).parameters,
+    reason="models have no categorical visible units",
+)
+def test_inputs_of_a_unit_that_sees_letters():
+    letters, weights = RNG.integers(0, 5, (40, 6)), RNG.normal(size=(6, 5, 2))
+    options = {"visible": "categorical"}
+    model = tf.TruGRBM(weights, 0.0, 0.3, 1.0, 0.0, 2.0, **options)
+    _, rows = plots.unit_inputs(model, letters, 1).lines
+    np.testing.assert_allclose(
+        rows.get_ydata(), model.hidden_moments(letters).mean[:, 1], rtol=1e-4
+    )
 
 
 def test_letters_on_the_weights_of_two_units():

@@ -23,7 +23,7 @@ def _library() -> Any:
     try:
         import h5py
     except ImportError as error:
-        raise ImportError('HDF5 files need h5py: pip install "trug-fast[hdf5]"') from error
+        raise ImportError('HDF5 files need h5py: pip install "trug_fast[hdf5]"') from error
     return h5py
 
 
