@@ -14,6 +14,7 @@ from typing import Any
 
 from trug_fast.reproduce import (
     figures,
+    proteins,
     protocol,
     results,
     runner,
@@ -26,7 +27,7 @@ from trug_fast.reproduce import (
 
 from . import options
 
-TABLES = {module.TABLE.name: module for module in (table1, table2, table3, table4)}
+TABLES = {module.TABLE.name: module for module in (table1, table2, table3, table4, proteins)}
 NONLINEARITIES = "nonlinearities"
 
 
