@@ -144,7 +144,7 @@ def _extremes(X: Any, columns: list[int] | None = None) -> tuple[Any, Any]:
 def states_from(least: float, most: float, where: str = "") -> int:
     """Return the number of states of data with these numbers; refuse to guess it without a 0."""
     states = checked_states_number(max(2, int(most) + 1))
-    if least > 0:
+    if least >= 1:
         raise ValueError(
             f"X has no state 0{where}, the least is {least:g}; states count from 0: take 1 off "
             "if yours count from 1, or say how many there are: CategoricalUnits(n_states="
