@@ -64,3 +64,38 @@ def test_wrong_options_are_told(options, words, tmp_path, capsys):
 def test_shipped_images_are_no_states(tmp_path, capsys):
     assert main(["train", "rbm", "--visible=spin", f"--out={tmp_path / 'out'}", *SMALL]) != 0
     assert "need data of one's own" in capsys.readouterr().err
+
+
+def test_sequences_are_trained_on_and_written_as_letters(tmp_path, capsys):
+    family, folder = tmp_path / "family.fasta", tmp_path / "out"
+    rows = np.array([1, 2, 4])[sequences_of_classes(100) % 3]  # neither gaps nor all letters
+    tf.datasets.save_fasta(family, rows, alphabet="rna")
+    train = ["train", "rbm", f"--data={family}", "--visible=categorical", f"--out={folder}", *SMALL]
+    assert main(train) != 0
+    assert "seems to hold RNA" in capsys.readouterr().err
+    assert main([*train, "--alphabet=rna"]) == 0
+    file = str(folder / "model.npz")
+    model = tf.TruGRBM.load(file)
+    assert model.letters == "-ACGU" and model.n_states == 5
+    annealing = ["--n-temperatures=50", "--n-chains=10", "--quiet"]
+    assert main(["evaluate", file, f"--data={family}", *annealing]) == 0
+    assert main(["evaluate", file, f"--data={family}", "--alphabet=dna", *annealing]) != 0
+    assert "are not the letters" in capsys.readouterr().err
+    assert main(["sample", file, "-n=5", "--n-gibbs=3"]) == 0
+    drawn = tf.datasets.load_fasta(folder / "samples.fasta", model.letters)
+    assert np.array_equal(drawn.X, model.sample(5, n_gibbs=3, rng=0))
+    again = [*train[: -len(SMALL)], *SMALL, f"--start={file}", "--alphabet=ACGU"]
+    assert main([word for word in again if not word.startswith("--n-hidden")]) != 0
+    assert "--start has the letters -ACGU, the data have ACGU" in capsys.readouterr().err
+
+
+def test_states_that_count_from_one_and_letters_as_numbers_are_refused(tmp_path, capsys):
+    data = written(tmp_path / "data.csv", 1 + sequences_of_classes(30))
+    folder = f"--out={tmp_path / 'out'}"
+    assert main(["train", "rbm", f"--data={data}", "--visible=categorical", folder, *SMALL]) != 0
+    assert "no state 0" in capsys.readouterr().err
+    family = tmp_path / "family.fasta"
+    tf.datasets.save_fasta(family, sequences_of_classes(30), alphabet="rna")
+    for command in (["tggm", "--target=0"], ["trbm", "--visible=gaussian"]):
+        assert main(["train", *command, f"--data={family}", folder]) != 0
+        assert "holds letters, which are no numbers" in capsys.readouterr().err

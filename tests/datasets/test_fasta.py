@@ -192,3 +192,20 @@ def test_published_families(name, shape, tmp_path):
     assert family.X.shape == shape and family.n_inserts == family.n_odd_letters == 0
     save_fasta(tmp_path / "again.fasta", family.X, family.names)
     assert (tmp_path / "again.fasta").read_bytes() == (SHARED / f"{name}.fasta").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("letters", "word"), [("ACGTN-", "dna"), ("ACGUN.", "rna"), ("acgt", "dna")]
+)
+def test_rna_and_dna_are_not_taken_for_proteins(letters, word):
+    text = f">a\n{letters * 20}\n"
+    with pytest.raises(ValueError, match=f"seems to hold {word.upper()}: .* alphabet='{word}'"):
+        loaded(text, inserts="keep")
+    assert loaded(text, "protein", inserts="keep").X.shape == (1, 20 * len(letters))
+    assert loaded(text, word, inserts="keep").n_states == 5
+    assert loaded(text + f">b\n{letters * 19}{'L' * len(letters)}\n", inserts="keep").n_states == 21
+
+
+def test_an_alphabet_by_its_letters_is_that_of_its_name():
+    named, spelled = (loaded(">a\nACNU\n", alphabet) for alphabet in ("rna", "-ACGU"))
+    assert named.left_out == spelled.left_out == "1 odd letters taken for gaps"

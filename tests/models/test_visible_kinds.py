@@ -175,3 +175,34 @@ def test_data_that_are_no_states_are_refused_by_row_and_column(name, row, messag
     if not np.isnan(row).any() and row[0] != 0.5:  # which may be held as a mean
         with pytest.raises(ValueError, match="clamp must be"):
             model.sample(clamp=row)
+
+
+def test_letters_of_states_are_remembered(tmp_path):
+    bias = np.arange(8.0).reshape(2, 4)
+    plain = tf.BernoulliRBM(np.ones((2, 4, 1)), bias, 0.0, visible="categorical")
+    model = plain.with_letters("ACGU")
+    model.save(tmp_path / "model.npz")
+    loaded = tf.BernoulliRBM.load(tmp_path / "model.npz")
+    others = loaded, loaded.zero_sum(), loaded.clamped([1, np.nan])
+    trained = tf.train_rbm([[0, 3], [1, 2]], start=loaded, epochs=1, rng=0).model
+    assert {each.letters for each in (*others, trained)} == {"ACGU"}
+    assert plain.letters is None is model.with_letters(None).letters
+    for letters in ("ACG", "AACG"):
+        with pytest.raises(ValueError, match="letters must be 4 different ones"):
+            plain.with_letters(letters)
+    with pytest.raises(TypeError, match="letters must be a str"):
+        plain.with_letters(["A", "C", "G", "U"])
+    with pytest.raises(ValueError, match="letters are for categorical units, these are spin"):
+        tf.BernoulliRBM([[1.0]], 0.0, 0.0, visible="spin").with_letters("AC")
+
+
+def test_a_precision_without_effect_is_refused():
+    for visible in (tf.GaussianUnits(precision=3.0), [tf.GaussianUnits(precision=3.0)]):
+        with pytest.raises(ValueError, match="precision has no effect in a model"):
+            tf.BernoulliRBM([[1.0]], 0.0, 0.0, 1.0, visible=visible)
+
+
+def test_biases_of_states_are_no_matrix_of_weights():
+    model = tf.BernoulliRBM(np.ones((2, 4, 1)), 0.0, 0.0, visible="categorical")
+    with pytest.raises(ValueError, match="matrix must be one of 'weights', got 'visible_bias'"):
+        model.sparsity("visible_bias")

@@ -141,6 +141,10 @@ CALLS = {
                 "gaussian",
                 tf.BernoulliUnits(soft=True),
                 tf.BernoulliUnits(missing=2),
+                "spin",
+                "categorical",
+                tf.CategoricalUnits(3),
+                ["bernoulli", "gaussian", tf.CategoricalUnits(2), "spin", "categorical"],
             ),
             "sampler": word("pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)),  # "ptt": slow
             "validation": SOME,

@@ -112,6 +112,8 @@ def _run_annealing(
     estimate = options.anneal(arguments, model, data.train, checkpoint=checkpoint, **choices)
     sides = [side for side in (estimate.forward, estimate.reverse) if side is not None]
     print(f"{model} on {data.name}, {estimate.path} path, {estimate.direction}")
+    if data.left_out:
+        print(data.left_out)
     for side in (*sides, estimate):
         low, high = side.interval
         print(f"log Z    {side.log_z:.3f} +- {side.std_error:.3f}", end="")

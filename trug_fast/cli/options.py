@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,8 @@ from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
 from trug_fast.datasets import ImageData
+from trug_fast.datasets.fasta import is_fasta
+from trug_fast.datasets.letters import names_of
 from trug_fast.evaluation.partition import LogPartition, log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import TRBM
@@ -180,6 +183,13 @@ def training_images(arguments: argparse.Namespace, data: ImageData, soft: bool) 
 
 def rows_for(arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM) -> VisibleRows:
     """Return the rows that the options name, for a model; refuse others than it is of."""
+    if model.letters is not None and is_fasta(Path(arguments.data)):
+        if arguments.alphabet not in (None, *names_of(model.letters)):
+            raise ValueError(
+                f"--alphabet {arguments.alphabet} are not the letters that {arguments.model} has "
+                f"been trained on, {model.letters}"
+            )
+        arguments.alphabet = model.letters
     data = load_data(arguments, model.visible, scaling=model.scaling, columns=model.columns)
     require_columns(arguments, model.n_visible, data.train.shape[1], data.image_shape is not None)
     return data

@@ -16,6 +16,7 @@ import numpy as np
 
 from trug_fast import datasets
 from trug_fast.datasets import FileData
+from trug_fast.datasets.fasta import is_fasta
 from trug_fast.datasets.tables import column_of
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.trbm import TRBM
@@ -27,6 +28,7 @@ READING = ("key", "size", "drop", "skip_missing", "alphabet")
 SPLITTING = ("test", "test_share")
 KEYED = (".npz", ".h5", ".hdf5")  # files whose arrays have names
 BYTE = 255
+LETTERS = "{} holds letters, which are no numbers"
 Names = tuple[str, ...] | None
 FIT: Literal["fit"] = "fit"  # means and deviations of the training data
 ScalingOrFit = Scaling | Literal["fit"] | None
@@ -140,6 +142,13 @@ def read(arguments: argparse.Namespace, path: str) -> FileData:
         skip_missing=bool(getattr(arguments, "skip_missing", None)),
         alphabet=getattr(arguments, "alphabet", None),
     )
+
+
+def read_numbers(arguments: argparse.Namespace, path: str) -> FileData:
+    """Read a file as the options say; refuse letters, whose numbers have no size."""
+    if is_fasta(Path(path)):
+        raise ValueError(LETTERS.format(path) + ": they are for trug-fast train rbm")
+    return read(arguments, path)
 
 
 def arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
@@ -285,7 +294,7 @@ def _sequences(
     arguments: argparse.Namespace, path: str, wanted: Names = None
 ) -> tuple[list[Any], tuple[int, int] | None, Names]:
     """Return sequences, the shape of their frames if these are images, and names of columns."""
-    data = read(arguments, path)
+    data = read_numbers(arguments, path)
     found = data.sequences(getattr(arguments, "length", None))
     shape = data.image_shape
     if max(map(len, found)) < 2:
@@ -326,7 +335,7 @@ def regression_split(arguments: argparse.Namespace) -> TableSplit:
 
 def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any, Names, Any]:
     """Return inputs, targets, names of the inputs, and the weights of the rows to train on."""
-    data = read(arguments, path)
+    data = read_numbers(arguments, path)
     if arguments.target is None:
         known = "" if data.columns is None else f"; it has {', '.join(data.columns)}"
         raise ValueError(f"--target must say which column of {path} is to be predicted{known}")

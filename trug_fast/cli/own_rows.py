@@ -16,6 +16,7 @@ from trug_fast.models.scaling import Scaling
 
 from .own_data import (
     BYTE,
+    LETTERS,
     Names,
     ScalingOrFit,
     arranged,
@@ -46,6 +47,8 @@ class VisibleRows:
         Of the rows that are trained on.
     letters : str or None
         Of aligned sequences the letters of the states 0, 1, ...
+    left_out : str
+        Which of their letters became no states, in words.
     """
 
     name: str
@@ -57,6 +60,7 @@ class VisibleRows:
     columns: Names = None
     weights: Any = None
     letters: str | None = None
+    left_out: str = ""
 
     @property
     def row(self) -> str:
@@ -109,12 +113,10 @@ def visible_rows(
     if visible == "categorical":
         if arguments.binarize is not None:
             raise ValueError("--binarize has no effect on --visible categorical")
-        letters = data.letters
-        return VisibleRows(name, train, test, train, shape, None, names, weights, letters)
+        more = data.letters, data.left_out
+        return VisibleRows(name, train, test, train, shape, None, names, weights, *more)
     if data.letters is not None:
-        raise ValueError(
-            f"{arguments.data} holds letters, which are no numbers: they need --visible categorical"
-        )
+        raise ValueError(LETTERS.format(arguments.data) + ": they need --visible categorical")
     if visible == "gaussian":
         if arguments.binarize is not None:
             raise ValueError("--binarize has no effect on real numbers, --visible gaussian")

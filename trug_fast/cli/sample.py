@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from trug_fast import plots
+from trug_fast.datasets.fasta import save_fasta
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
@@ -22,6 +23,7 @@ from . import options, own_data
 from .choices import add_choice
 
 NUMBERS = (".npz", ".npy", ".csv")
+SEQUENCES = ".fasta"
 
 
 def add(commands: Any) -> None:
@@ -36,8 +38,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="a .png, .npz, .npy or .csv file; of videos a .gif too (default samples.png, or "
-        ".npz where there are no images, beside the model)",
+        help="a .png, .npz, .npy or .csv file; of videos a .gif too, of sequences of letters a "
+        ".fasta (default samples.png, or .npz where there are no images, .fasta where there are "
+        "letters, beside the model)",
     )
     parser.add_argument(
         "--start",
@@ -57,8 +60,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.start != "data" and arguments.data is not None:
         raise ValueError("--data has no effect without --start data")
     video = isinstance(model, TRBM)
-    target = _target(arguments, model, (".png", *NUMBERS, ".gif") if video else (".png", *NUMBERS))
-    shape = None if target.suffix in NUMBERS else options.image_shape(arguments, model)
+    more = (".gif",) if video else () if model.letters is None else (SEQUENCES,)
+    target = _target(arguments, model, (".png", *NUMBERS, *more))
+    numbers = target.suffix in (*NUMBERS, SEQUENCES)
+    shape = None if numbers else options.image_shape(arguments, model)
     n_gibbs = {} if arguments.n_gibbs is None else {"n_gibbs": arguments.n_gibbs}
     if video:
         draws = _frames(arguments, model, n_gibbs)
@@ -68,7 +73,9 @@ def run(arguments: argparse.Namespace) -> None:
     if model.scaling is not None:
         draws = model.scaling.undo(draws)
     target.parent.mkdir(parents=True, exist_ok=True)
-    if shape is None:
+    if target.suffix == SEQUENCES:
+        save_fasta(target, draws, alphabet=model.letters)
+    elif shape is None:
         _write(target, "frames" if video else "samples", draws, model.columns)
     elif target.suffix == ".gif":
         plots.save_video(draws, shape, target)
@@ -82,6 +89,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _target(arguments: argparse.Namespace, model: Any, suffixes: tuple[str, ...]) -> Path:
     """Return the file to write: by default one beside the model, a picture if it has images."""
+    if arguments.out is None and model.letters is not None:
+        return Path(arguments.model).with_name("samples.fasta")
     if arguments.out is None:
         try:
             options.image_shape(arguments, model)

@@ -16,6 +16,7 @@ from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import CategoricalUnits
 from trug_fast.training.choices import watched
+from trug_fast.training.rbm.data import states_from
 from trug_fast.training.rbm.train import RBMFit, train_rbm
 
 from . import options
@@ -86,6 +87,7 @@ class TrainRBM(TrainCommand):
         whole = data.whole
         return (
             f"{whole.name}: {data.rows.shape[0]} training and {len(whole.test)} test {whole.row}s"
+            + (f", {whole.left_out}" if whole.left_out else "")
         )
 
     def fit(self, data: PixelData, **settings: Any) -> RBMFit:
@@ -93,8 +95,8 @@ class TrainRBM(TrainCommand):
         settings |= {"validation": watched(settings, data.watched)}
         settings |= _stated(settings, data.whole)
         found = train_rbm(data.rows, sample_weight=data.weights, **settings)
-        model = found.model.with_scaling(data.whole.scaling)
-        return found._replace(model=model.with_columns(data.whole.columns))
+        model = found.model.with_scaling(data.whole.scaling).with_columns(data.whole.columns)
+        return found._replace(model=model.with_letters(data.whole.letters or model.letters))
 
     def scores(self, arguments: argparse.Namespace, data: PixelData, fit: RBMFit) -> Figures:
         """Return mean log-likelihoods by annealing."""
@@ -181,9 +183,16 @@ class TrainRBM(TrainCommand):
 
 def _stated(settings: Mapping[str, Any], whole: VisibleRows) -> dict[str, Any]:
     """Return categorical units that know of all states, those of test rows too, or nothing."""
-    visible = settings.get("visible")
+    visible, start = settings.get("visible"), settings.get("start")
+    known = getattr(start, "letters", None)
+    if None not in (known, whole.letters) and known != whole.letters:
+        raise ValueError(f"--start has the letters {known}, the data have {whole.letters}")
     visible = CategoricalUnits() if visible == "categorical" else visible
     if not isinstance(visible, CategoricalUnits) or visible.n_states or "start" in settings:
         return {}
-    most = max(float(rows.max()) for rows in (whole.train, whole.test))
-    return {"visible": replace(visible, n_states=max(2, int(most) + 1))}
+    if whole.letters is not None:
+        return {"visible": replace(visible, n_states=len(whole.letters))}
+    parts = whole.train, whole.test
+    least = min(float(rows.min()) for rows in parts)
+    most = max(float(rows.max()) for rows in parts)
+    return {"visible": replace(visible, n_states=states_from(least, most))}

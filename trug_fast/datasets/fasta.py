@@ -27,6 +27,7 @@ from .letters import (
 SUFFIXES = {".fasta", ".fa", ".fas", ".faa", ".fna", ".afa", ".a2m", ".a3m"}
 # What a byte is that is no letter of the alphabet; those from ODD_LETTER on become no state.
 ODD_LETTER, INSERT, PADDING, BLANK, UNKNOWN = 251, 252, 253, 254, 255
+MANY = 50  # letters of which a protein has others than A, C, G, N, T and U
 
 OddLetters = Literal["gap", "drop", "error"]
 Inserts = Literal["drop", "keep"]
@@ -67,21 +68,25 @@ class Alignment:
         """The sequences as texts."""
         return decode_sequences(self.X, self.letters)
 
-    def __repr__(self) -> str:
-        rows, sites = self.X.shape
-        words = f"Alignment({rows} sequences of {sites} sites, letters={self.letters!r}"
-        for count, what in (
+    @property
+    def left_out(self) -> str:
+        """Which letters became no states, in words; empty if all did."""
+        counts = (
             (self.n_inserts, "inserts left out"),
             (self.n_odd_letters, "odd letters taken for gaps"),
             (len(self.dropped), "sequences with odd letters left out"),
-        ):
-            words += f", {count} {what}" if count else ""
-        return words + ")"
+        )
+        return ", ".join(f"{count} {what}" for count, what in counts if count)
+
+    def __repr__(self) -> str:
+        rows, sites = self.X.shape
+        words = f"Alignment({rows} sequences of {sites} sites, letters={self.letters!r}"
+        return words + (f", {self.left_out}" if self.left_out else "") + ")"
 
 
 def load_fasta(
     path: str | os.PathLike[str] | IO[Any],
-    alphabet: str = "protein",
+    alphabet: str | None = None,
     *,
     odd_letters: OddLetters | None = None,
     inserts: Inserts = "drop",
@@ -94,10 +99,11 @@ def load_fasta(
     path : path or open file
         Plain or compressed by gzip, whatever it is called; each sequence a line that begins with
         ``>`` and names it, then its letters in any number of lines.
-    alphabet : "protein", "rna", "dna" or str
+    alphabet : "protein", "rna", "dna" or str, optional
         The letters of the states 0, 1, ...: ``-ACDEFGHIKLMNPQRSTVWY`` of proteins, ``-ACGU`` of
         RNA, ``-ACGT`` of DNA, with the gap first; or letters of your own, such as
-        ``ACDEFGHIKLMNPQRSTVWY`` where there are no gaps.
+        ``ACDEFGHIKLMNPQRSTVWY`` where there are no gaps.  By default "protein", but for files whose
+        letters look like RNA or DNA, which are refused.
     odd_letters : "gap", "drop" or "error", optional
         What to do with letters that leave open what they stand for, or are none of the twenty (of
         proteins B, J, O, U, X, Z; of RNA and DNA B, D, H, K, M, N, R, S, V, W, X, Y): take them
@@ -141,7 +147,7 @@ def load_fasta(
     >>> family.names
     ('first', 'second')
     """
-    chosen = as_alphabet(alphabet)
+    chosen = as_alphabet("protein" if alphabet is None else alphabet)
     if odd_letters is not None:
         checks.choice("odd_letters", odd_letters, ("gap", "drop", "error"))
         if not chosen.odd:
@@ -152,6 +158,8 @@ def load_fasta(
     checks.choice("inserts", inserts, ("drop", "keep"))
     checks.flag("unique_names", unique_names)
     text = text_of(path)
+    if alphabet is None:
+        _require_protein(text)
     names = _names(text, unique_names)
     return _aligned(text, names, chosen, odd_letters or "gap", inserts)
 
@@ -302,6 +310,23 @@ def _require_known(text: FastaText, codes: Bytes, alphabet: Alphabet) -> None:
     elif chr(byte) in "-.":
         words += ", which has no gap"
     raise text.error(wrong[0], words)
+
+
+def _require_protein(text: FastaText) -> None:
+    """Refuse letters that are hardly those of proteins: many, but none beside those of RNA or DNA.
+
+    All letters of DNA are letters of amino acids too, so that nothing else would tell.
+    """
+    counts = np.bincount(text.letters(), minlength=256)
+    count = {letter: int(counts[[ord(letter), ord(letter.lower())]].sum()) for letter in "ACGTUN"}
+    both = ord("A"), ord("a")
+    letters = sum(int(counts[first : first + 26].sum()) for first in both)
+    if letters == sum(count.values()) >= MANY:
+        word = "rna" if count["U"] else "dna"
+        raise ValueError(
+            f"{text.name} seems to hold {word.upper()}: its letters are all of ACGTUN; say "
+            f"alphabet={word!r}, or 'protein' if it does hold proteins"
+        )
 
 
 def _require_aligned(

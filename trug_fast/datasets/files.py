@@ -40,6 +40,8 @@ class FileData:
         Names of the columns, if they have any.
     letters : str, or None
         Of aligned sequences the letters of the states 0, 1, ...
+    left_out : str
+        Which of their letters became no states, in words.
     """
 
     path: Path
@@ -50,6 +52,7 @@ class FileData:
     _size: tuple[int, int] | None = field(repr=False)
     _skip_missing: bool = field(repr=False)
     letters: str | None = None
+    left_out: str = ""
 
     @property
     def image_shape(self) -> tuple[int, int] | None:
@@ -301,10 +304,11 @@ def read(
     if not place.exists():
         raise FileNotFoundError(f"no such file or folder: {place}")
     letters = columns = None
+    left_out = ""
     arrays: dict[str, Callable[[], Array]]
     if is_fasta(place) and place.is_file():
-        family = load_fasta(place, "protein" if alphabet is None else alphabet)
-        letters = family.letters
+        family = load_fasta(place, alphabet)
+        letters, left_out = family.letters, family.left_out
         arrays = {"": cache(partial(without, place, lambda: family.X, words))}
     elif alphabet is not None:
         raise ValueError(
@@ -317,7 +321,7 @@ def read(
         raise ValueError(f"{place} has no array key={key!r}: {known}")
     if key is None and place.suffix.lower() in hdf5.SUFFIXES and SAMPLES in arrays:
         key = SAMPLES
-    return FileData(place, tuple(arrays), columns, arrays, key, shape, missing, letters)
+    return FileData(place, tuple(arrays), columns, arrays, key, shape, missing, letters, left_out)
 
 
 def _has_keys(place: Path) -> bool:

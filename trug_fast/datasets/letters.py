@@ -43,8 +43,9 @@ def as_alphabet(alphabet: str) -> Alphabet:
         If it is no name, nor a text of two or more different letters in ASCII.
     """
     checks.kind("alphabet", alphabet, str)
-    if alphabet in ALPHABETS:
-        return Alphabet(alphabet, ALPHABETS[alphabet], ODD[alphabet])
+    for name, letters in ALPHABETS.items():
+        if alphabet in (name, letters):
+            return Alphabet(name, letters, ODD[name])
     good = all("!" <= letter <= "~" and letter != ">" for letter in alphabet)
     if not good or not 1 < len(set(alphabet)) == len(alphabet) <= LETTERS:
         raise ValueError(
@@ -52,6 +53,11 @@ def as_alphabet(alphabet: str) -> Alphabet:
             f"in ASCII without blanks or '>', got {alphabet!r}"
         )
     return Alphabet(alphabet, alphabet, "")
+
+
+def names_of(letters: str) -> tuple[str, ...]:
+    """Return what an alphabet of these letters may be called: by them, and by its name."""
+    return (letters, *(name for name, own in ALPHABETS.items() if own == letters))
 
 
 def codes_of(letters: str, fill: int) -> Codes:

@@ -5,10 +5,12 @@ Tested in tests/models/test_visible_kinds.py and test_gauge.py.
 
 from __future__ import annotations
 
+import copy
 from typing import Any, TypeVar
 
 import numpy as np
 
+from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 
 from .gauge import to_zero_sum
@@ -40,6 +42,47 @@ class AnyVisible(TwoLayers):
         super().__init__(weights, bias, *values[2:-1], precision)
         for name, array in shaped(self.runs, self.arrays()).items():
             setattr(self, name, array)
+
+    def with_letters(self: Self, letters: str | None) -> Self:
+        """Return the same model, which remembers the letters that its states stand for.
+
+        They are in its file and, as ``letters``, in the model that :meth:`load` returns, and what
+        functions of sequences take as ``alphabet``.  ``trug-fast`` reads sequences by them, and
+        writes samples as sequences.
+
+        Parameters
+        ----------
+        letters : str or None
+            One for each state, all different.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If they are not as many as states, or the model has no number of states.
+
+        Examples
+        --------
+        >>> import numpy as np, trug_fast as tf
+        >>> model = tf.BernoulliRBM(np.zeros((3, 5, 2)), 0.0, 0.0, visible="categorical")
+        >>> model = model.with_letters("-ACGU")
+        >>> tf.datasets.decode_sequences(model.sample(start=[[1, 2, 3]], clamp=[1, 2, 3]), "rna")
+        ['ACG']
+        """
+        return self._lettered(letters)
+
+    def _lettered(self: Self, letters: str | None) -> Self:
+        if letters is not None:
+            checks.kind("letters", letters, str)
+            if self.n_states is None:
+                raise ValueError(f"letters are for categorical units, these are {self.visible}")
+            if not len(letters) == len(set(letters)) == self.n_states:
+                raise ValueError(
+                    f"letters must be {self.n_states} different ones, as the model has so many "
+                    f"states, got {letters!r}"
+                )
+        other = copy.copy(self)
+        other.letters = letters
+        return other
 
     @property
     def visible_units(self) -> VisibleUnits:

@@ -17,7 +17,7 @@ from .scaling import Scaling
 Self = TypeVar("Self", bound="Model")
 
 SCALING = {"mean": "scaling_mean", "deviation": "scaling_deviation"}  # its arrays in files
-COLUMNS = "columns"  # names in files
+COLUMNS, LETTERS = "columns", "letters"  # names in files
 
 
 class Field(NamedTuple):
@@ -48,6 +48,7 @@ class Model:
     names: tuple[str, ...]  # of the parameters that a model has; of a class, those all have
     scaling: Scaling | None = None  # how data become the numbers of the model, if it is known
     columns: tuple[str, ...] | None = None  # names of inputs or visible units, if they are known
+    letters: str | None = None  # of the states of categorical units, if they are known
     counted: ClassVar[str]  # the attribute that says how many columns data have
     kinds_in_files: ClassVar[tuple[str, ...]] = ()  # arrays that say of which kind units are
 
@@ -133,6 +134,8 @@ class Model:
             arrays |= {own: getattr(self.scaling, name) for name, own in SCALING.items()}
         if self.columns is not None:
             arrays[COLUMNS] = np.array(self.columns)
+        if self.letters is not None:
+            arrays[LETTERS] = np.array(self.letters)
         arrays |= self._kinds_to_file()
         files.write(path, type(self).__name__, arrays)
 
@@ -149,9 +152,9 @@ class Model:
         """
         optional = tuple(field.name for field in cls.fields if field.optional)
         arrays: dict[str, Any] = dict.fromkeys(optional)
-        more = (*SCALING.values(), COLUMNS, *cls.kinds_in_files)
+        more = (*SCALING.values(), COLUMNS, LETTERS, *cls.kinds_in_files)
         found = files.read(path, cls.__name__, cls.names, (*optional, *more))
-        names = found.pop(COLUMNS, None)
+        names, letters = (found.pop(own, None) for own in (COLUMNS, LETTERS))
         scales = {name: found.pop(own) for name, own in SCALING.items() if own in found}
         # Files of temporal models once held an empty array for what was left out.
         arrays |= {k: v for k, v in found.items() if v.size or k not in optional}
@@ -160,6 +163,8 @@ class Model:
             model = cls(**arrays, **kinds)
             if scales:
                 model = model._scaled(Scaling(**scales))
+            if letters is not None:
+                model = model._lettered(str(letters))
             return model if names is None else model.with_columns(names.tolist())
 
     def with_columns(self: Self, columns: Sequence[str] | None) -> Self:
@@ -199,6 +204,10 @@ class Model:
         other = copy.copy(self)
         other.columns = names
         return other
+
+    def _lettered(self: Self, letters: str | None) -> Self:
+        """Return the same model with letters of its states, or without any."""
+        raise ValueError(f"a {type(self).__name__} has no states that are letters")
 
     def _scaled(self: Self, scaling: Scaling | None) -> Self:
         """Return the same model with a scaling that fits it, or without one."""

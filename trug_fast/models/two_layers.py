@@ -98,7 +98,8 @@ class TwoLayers(Model):
             scaling = Scaling(scaling.mean[chosen], scaling.deviation[chosen])
         if chosen is not None and columns is not None:
             columns = tuple(compress(columns, chosen))
-        return model.with_scaling(scaling).with_columns(columns)
+        model = model.with_scaling(scaling).with_columns(columns)
+        return model if self.letters is None else model._lettered(self.letters)
 
     def sparsity(self, matrix: str = "weights") -> Sparsity:
         """Return how sparse the connections of each hidden unit are.
@@ -129,7 +130,8 @@ class TwoLayers(Model):
         >>> model.sparsity().participation
         array([1., 3.])
         """
-        matrices = tuple(name for name in self.names if np.ndim(getattr(self, name)) > 1)
+        matrices = tuple(field.name for field in self.fields if len(field.shape) > 1)
+        matrices = tuple(name for name in matrices if name in self.names)
         values = getattr(self, checks.choice("matrix", matrix, matrices))
         return sparsity_of(values if matrix == "weights" else values.T)
 

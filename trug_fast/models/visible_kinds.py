@@ -42,7 +42,8 @@ class CategoricalUnits:
     Parameters
     ----------
     n_states : int, optional
-        Of each unit, 2 or more.  By default, in training, the largest in X plus one.
+        Of each unit, 2 or more.  By default, in training, the largest in X plus one, if X has
+        states of 0.
     zero_sum : bool
         Keep weights and biases of each unit at a sum of zero over its states while training: adding
         a constant would change nothing (mathematics 2.12), but penalties and pictures would see it.

@@ -115,7 +115,8 @@ class Settings:
         """Return a model that remembers, of its data, what the one to go on from does."""
         if not self.from_model:
             return model
-        return model.with_scaling(self.start.scaling).with_columns(self.start.columns)
+        model = model.with_scaling(self.start.scaling).with_columns(self.start.columns)
+        return model if self.start.letters is None else model._lettered(self.start.letters)
 
     def shape(self) -> Shape:
         """Return where the hidden units start, and what is learned of them."""

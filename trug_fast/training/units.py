@@ -243,4 +243,6 @@ def as_visible(value: Any) -> VisibleUnits:
                 )
     if not parts:
         raise ValueError("visible must have a kind for each column, got none")
+    if len({part.zero_sum for part in parts if isinstance(part, CategoricalUnits)}) > 1:
+        raise ValueError("visible: zero_sum must be the same of all categorical columns")
     return MixedUnits(parts)

@@ -164,6 +164,13 @@ def test_chunks_and_sparse_rows_are_arrays():
     [
         (TRAIN, {"visible": tf.CategoricalUnits(3)}, r"from 0 to 2, got 3 at row \d+, column \d"),
         (TRAIN + 0.5, {}, r"a whole number .* got [0-3].5 at row 0, column 0"),
+        (TRAIN + 1, {}, "no state 0, the least is 1; .*n_states=5"),
+        (mixed(TRAIN) + 1, {"visible": KINDS}, r"no state 0 in column \d"),
+        (
+            TRAIN,
+            {"visible": [tf.CategoricalUnits(4), tf.CategoricalUnits(4, zero_sum=False)] * 3},
+            "zero_sum must be the same of all categorical columns",
+        ),
         (TRAIN - 1, {}, r"got -1 at row \d+, column \d"),
         (TRAIN, {"visible": "spin"}, "X must be -1 or 1"),
         (TRAIN, {"visible": ["spin"] * 5}, "a kind for each of the 6 columns of X, got 5"),
@@ -207,3 +214,15 @@ def test_training_goes_on_from_kinds_without_a_gauge():
 def test_other_trainings_refuse_these_kinds(visible):
     with pytest.raises(ValueError, match="visible: train_trbm takes 'bernoulli' or 'gaussian'"):
         tf.train_trbm(np.zeros((2, 5, 3)), 2, visible=visible)
+
+
+def test_sparse_weights_to_go_on_from_stay_sparse():
+    start = tf.train_rbm(TRAIN, **SHORT).model.column_weights.copy()
+    start[np.arange(start.size).reshape(start.shape) % 3 == 0] = 0
+    start = tf.BernoulliRBM(start.reshape(6, 4, -1), 0.0, 0.0, visible="categorical")
+    options = {"start": start, "epochs": 1, "learning_rate": 1e-12, "rng": 0}
+    sgd = tf.SGD(l1=1e-9, average=0)
+    kept = tf.train_rbm(TRAIN[:20], **options, hidden="bernoulli", optimizer=sgd).model
+    np.testing.assert_allclose(kept.weights, start.weights, atol=1e-6)
+    gauged = tf.train_rbm(TRAIN[:20], **options, hidden="bernoulli").model
+    assert abs(gauged.weights.sum(axis=1)).max() < 1e-6 < abs(kept.weights.sum(axis=1)).max()

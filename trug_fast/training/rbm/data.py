@@ -100,7 +100,8 @@ def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits
         if visible.n_states is None and isinstance(start, RBM) and start.n_states:
             visible = replace(visible, n_states=start.n_states)
         if visible.n_states is None:
-            visible = replace(visible, n_states=int(_most(X).max()) + 1)
+            least, most = _extremes(X)
+            visible = replace(visible, n_states=states_from(least.min(), most.max()))
         states = checked_states_number(visible.n_states)
     return visible, units_of((Run(visible.kind, sites, states),))
 
@@ -119,15 +120,15 @@ def _counted(X: Any, visible: MixedUnits) -> MixedUnits:
     ]
     if not open_:
         return visible
-    most, parts = _most(X, open_), list(visible.parts)
-    for column, last in zip(open_, most, strict=True):
-        states = checked_states_number(max(2, int(last) + 1))
+    extremes, parts = _extremes(X, open_), list(visible.parts)
+    for column, least, most in zip(open_, *extremes, strict=True):
+        states = states_from(least, most, f" in column {column}")
         parts[column] = replace(cast(CategoricalUnits, parts[column]), n_states=states)
     return MixedUnits(tuple(parts))
 
 
-def _most(X: Any, columns: list[int] | None = None) -> Any:
-    """Return the largest number in each column of data, or in some."""
+def _extremes(X: Any, columns: list[int] | None = None) -> tuple[Any, Any]:
+    """Return the least and the largest number in each column of data, or in some."""
     if isinstance(X, Chunks) or hasattr(X, "tocsr"):
         raise ValueError(
             "visible must say n_states for data that are sparse or come in chunks: "
@@ -135,8 +136,21 @@ def _most(X: Any, columns: list[int] | None = None) -> Any:
         )
     array = checks.matrix("X", X)
     rows = array if columns is None else array[:, columns]
-    most = np.max([part.max(axis=0) for _, part in blocks(rows)], axis=0)
-    return np.maximum(most, 1)
+    ends = [(part.min(axis=0), part.max(axis=0)) for _, part in blocks(rows)]
+    least, most = zip(*ends, strict=True)
+    return np.min(least, axis=0), np.max(most, axis=0)
+
+
+def states_from(least: float, most: float, where: str = "") -> int:
+    """Return the number of states of data with these numbers; refuse to guess it without a 0."""
+    states = checked_states_number(max(2, int(most) + 1))
+    if least >= 1:
+        raise ValueError(
+            f"X has no state 0{where}, the least is {least:g}; states count from 0: take 1 off "
+            "if yours count from 1, or say how many there are: CategoricalUnits(n_states="
+            f"{states})"
+        )
+    return states
 
 
 def _without_zeros(

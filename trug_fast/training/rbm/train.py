@@ -286,8 +286,6 @@ def _settings(
     ends = checked_truncation(truncation, units.hidden, origin, BEST_TRUNCATION)
     if not isinstance(origin, RandomWeights):
         require_agreement(origin, data.shape[1], units)
-        if getattr(units.visible, "zero_sum", False):
-            origin = origin.zero_sum()
     size = usual_batch_size(data.shape[0]) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
     if isinstance(sampler, CD):
@@ -308,6 +306,8 @@ def _settings(
         dtype=dtype,
         start=origin,
     )
+    if settings.gauge and not isinstance(origin, RandomWeights):
+        settings = replace(settings, start=origin.zero_sum())
     if settings.climbs and settings.learns_visible_precision:
         raise ValueError(
             "visible: learn_precision does not go with TrajectoryTempering, whose rungs have the "
