@@ -69,7 +69,7 @@ def test_shipped_images_are_no_states(tmp_path, capsys):
 def test_sequences_are_trained_on_and_written_as_letters(tmp_path, capsys):
     family, folder = tmp_path / "family.fasta", tmp_path / "out"
     rows = np.array([1, 2, 4])[sequences_of_classes(100) % 3]  # neither gaps nor all letters
-    tf.datasets.save_fasta(family, rows, alphabet="rna")
+    tf.datasets.save_fasta(family, rows, "rna")
     train = ["train", "rbm", f"--data={family}", "--visible=categorical", f"--out={folder}", *SMALL]
     assert main(train) != 0
     assert "seems to hold RNA" in capsys.readouterr().err
@@ -95,7 +95,7 @@ def test_states_that_count_from_one_and_letters_as_numbers_are_refused(tmp_path,
     assert main(["train", "rbm", f"--data={data}", "--visible=categorical", folder, *SMALL]) != 0
     assert "no state 0" in capsys.readouterr().err
     family = tmp_path / "family.fasta"
-    tf.datasets.save_fasta(family, sequences_of_classes(30), alphabet="rna")
+    tf.datasets.save_fasta(family, sequences_of_classes(30), "rna")
     for command in (["tggm", "--target=0"], ["trbm", "--visible=gaussian"]):
         assert main(["train", *command, f"--data={family}", folder]) != 0
         assert "holds letters, which are no numbers" in capsys.readouterr().err

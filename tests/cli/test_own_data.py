@@ -263,7 +263,7 @@ def test_wrong_data_get_one_sentence_and_nothing_is_written(words, message, file
 
 def test_letters_become_the_numbers_of_their_states(files):
     family = np.random.default_rng(1).integers(0, 5, (40, 6))
-    tf.datasets.save_fasta("family.fasta", family, alphabet="rna")
+    tf.datasets.save_fasta("family.fasta", family, "rna")
     parser = argparse.ArgumentParser()
     options.add_data(parser)
     arguments = parser.parse_args(["--data=family.fasta", "--alphabet=rna"])

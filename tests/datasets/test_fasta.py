@@ -50,14 +50,14 @@ def test_there_and_back(tmp_path):
     X = np.random.default_rng(0).integers(0, 21, (300, 23))
     names = [f"é{k} of many" for k in range(300)]
     for name in ("x.fasta", "x.fa.gz"):
-        save_fasta(tmp_path / name, X, names)
+        save_fasta(tmp_path / name, X, "protein", names)
         family = load_fasta(tmp_path / name)
         np.testing.assert_array_equal(family.X, X)
         assert list(family.names) == names
-        np.testing.assert_array_equal(encode_sequences(family.sequences), X)
+        np.testing.assert_array_equal(encode_sequences(family.sequences, PROTEIN), X)
         np.testing.assert_array_equal(read(tmp_path / name).rows(), X)
     assert (tmp_path / "x.fa.gz").read_bytes()[:2] == b"\x1f\x8b"
-    save_fasta(tmp_path / "y.fasta", X.astype(np.float32))
+    save_fasta(tmp_path / "y.fasta", X.astype(np.float32), "protein")
     assert load_fasta(tmp_path / "y.fasta").names[:2] == ("1", "2")
 
 
@@ -141,13 +141,13 @@ def test_arguments():
 
 def test_sequences_and_numbers():
     with pytest.raises(ValueError, match="sequence 1 has 'é' at site 1"):
-        encode_sequences(["ACD", "AéD"])
+        encode_sequences(["ACD", "AéD"], PROTEIN)
     with pytest.raises(ValueError, match="sequence 1 has 2, sequence 0 has 3"):
-        encode_sequences(["ACD", "AC"])
+        encode_sequences(["ACD", "AC"], PROTEIN)
     with pytest.raises(TypeError, match="put it into a list"):
-        encode_sequences("ACD")
+        encode_sequences("ACD", PROTEIN)
     with pytest.raises(ValueError, match="must not be empty"):
-        encode_sequences([])
+        encode_sequences([], PROTEIN)
     for X in ([[0, 5]], [[-1, 0]], [[0.5, 1]]):
         with pytest.raises(ValueError, match="X must hold whole numbers from 0 to 4, got"):
             decode_sequences(X, "rna")
@@ -158,7 +158,7 @@ def test_nothing_is_written_of_what_is_wrong(tmp_path):
     for names, words in ((["a"], "must be 2 different"), (["a", "a"], "different"),
                          (["a\nb", "c"], "one line"), (["", "c"], "one line")):  # fmt: skip
         with pytest.raises(ValueError, match=words):
-            save_fasta(tmp_path / "x.fasta", [[1], [2]], names)
+            save_fasta(tmp_path / "x.fasta", [[1], [2]], "rna", names)
     assert not list(tmp_path.iterdir())
 
 
@@ -190,7 +190,7 @@ def test_weights_of_an_alignment():
 def test_published_families(name, shape, tmp_path):
     family = load_fasta(SHARED / f"{name}.fasta")
     assert family.X.shape == shape and family.n_inserts == family.n_odd_letters == 0
-    save_fasta(tmp_path / "again.fasta", family.X, family.names)
+    save_fasta(tmp_path / "again.fasta", family.X, family.letters, family.names)
     assert (tmp_path / "again.fasta").read_bytes() == (SHARED / f"{name}.fasta").read_bytes()
 
 

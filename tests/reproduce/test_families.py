@@ -12,9 +12,7 @@ from trug_fast.reproduce.families import held_out, similar_groups
 @pytest.fixture
 def folder(tmp_path):
     rows = made_up()
-    tf.datasets.save_fasta(
-        tmp_path / "f.fasta", np.concatenate([rows, rows[:50]]), alphabet=LETTERS
-    )
+    tf.datasets.save_fasta(tmp_path / "f.fasta", np.concatenate([rows, rows[:50]]), LETTERS)
     return tmp_path
 
 

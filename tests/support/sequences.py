@@ -30,7 +30,7 @@ def made_up(rows=300, seed=0):
 
 def folder_of(path):
     """Write the family and its protocol into a folder."""
-    tf.datasets.save_fasta(path / "made_up.fasta", made_up(), alphabet=LETTERS)
+    tf.datasets.save_fasta(path / "made_up.fasta", made_up(), LETTERS)
     (path / "family.toml").write_text(FAMILY)
     return path
 

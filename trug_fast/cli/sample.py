@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
         draws = model.scaling.undo(draws)
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.suffix == SEQUENCES:
-        save_fasta(target, draws, alphabet=model.letters)
+        save_fasta(target, draws, model.letters)
     elif shape is None:
         _write(target, "frames" if video else "samples", draws, model.columns)
     elif target.suffix == ".gif":

@@ -167,8 +167,8 @@ def load_fasta(
 def save_fasta(
     path: str | os.PathLike[str],
     X: ArrayLike,
+    alphabet: str,
     names: Sequence[str] | None = None,
-    alphabet: str = "protein",
 ) -> None:
     """Write sequences of numbers as a FASTA file, which :func:`load_fasta` reads back.
 
@@ -178,10 +178,10 @@ def save_fasta(
         Compressed by gzip if it ends with ``.gz``.
     X : array_like, shape (rows, sites)
         Whole numbers from 0, less than the alphabet has letters; samples of models too.
+    alphabet : "protein", "rna", "dna" or str
+        As of :func:`load_fasta`; ``model.letters`` of a model's samples, ``letters`` of an Alignment.
     names : sequence of str, optional
         All different; 1, 2, ... by default.
-    alphabet : "protein", "rna", "dna" or str
-        As of :func:`load_fasta`.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def save_fasta(
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.datasets.save_fasta("two.fasta", [[1, 2], [3, 0]], alphabet="rna")  # doctest: +SKIP
+    >>> tf.datasets.save_fasta("two.fasta", [[1, 2], [3, 0]], "rna")  # doctest: +SKIP
     """
     target = checks.file_path("path", path)
     sequences = decode_sequences(X, alphabet)

@@ -67,7 +67,7 @@ def codes_of(letters: str, fill: int) -> Codes:
     return table
 
 
-def encode_sequences(sequences: Iterable[str], alphabet: str = "protein") -> Codes:
+def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
     """Return aligned sequences as numbers: the state of a letter is its place in the alphabet.
 
     Parameters
@@ -121,7 +121,7 @@ def encode_sequences(sequences: Iterable[str], alphabet: str = "protein") -> Cod
     return codes
 
 
-def decode_sequences(X: ArrayLike, alphabet: str = "protein") -> list[str]:
+def decode_sequences(X: ArrayLike, alphabet: str) -> list[str]:
     """Return sequences of numbers as texts.
 
     Parameters
