@@ -22,6 +22,7 @@ from trug_fast.datasets import RegressionData
 from trug_fast.datasets.regression import RegressionSplit
 from trug_fast.evaluation.regression import prediction_scores, regression_scores
 from trug_fast.models.ensemble import TGGMEnsemble
+from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.choices import arguments_of, choices
 from trug_fast.training.tggm.ensemble import train_ensemble
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
@@ -106,6 +107,7 @@ def trial(
         return {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
     settings: Any = arguments_of(train_tggm, options["train"])
     settings |= {"rng": 1000 * seed + index, "progress": False}
+    model: TruGTGGM | TGGMEnsemble
     if n_models > 1:
         several = train_ensemble(X, y, n_models, **settings)
         model, fits = several.model, several.fits
