@@ -6,7 +6,7 @@ import trug_fast as tf
 from tests.support.regressions import regression, rows
 from trug_fast.training.tggm.calibration import (
     FOLDS,
-    CrossValidation,
+    CrossedResiduals,
     Residuals,
     calibrated,
     calibrated_together,
@@ -85,7 +85,7 @@ def test_cross_validation_covers_as_the_model_that_data_are_of():
 def test_parts_hold_each_row_once():
     model = regression("separate")
     given = Examples(*rows(model, 23), np.ones(23))
-    crossed = CrossValidation(given, seed=3)
+    crossed = CrossedResiduals(given, seed=3)
     assert calibrated_together([crossed]) is None
     for fold in range(FOLDS):
         left = crossed.trained(fold)
@@ -96,6 +96,6 @@ def test_parts_hold_each_row_once():
     for found, expected in zip(crossed.found, once, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(calibrated_together([crossed]), calibrated([once], given), rtol=1e-9)
-    again = CrossValidation(given, seed=3)
+    again = CrossedResiduals(given, seed=3)
     again.restore(crossed.state())
     np.testing.assert_array_equal(again.found.error, crossed.found.error)

@@ -62,7 +62,7 @@ def calibrated(found: Sequence[Residuals], rows: Examples) -> Floats:
     return result
 
 
-def calibrated_together(crossed: Sequence[CrossValidation]) -> Floats | None:
+def calibrated_together(crossed: Sequence[CrossedResiduals]) -> Floats | None:
     """Return the log noise that models share whose residuals are of the same parts of the rows.
 
     By all rows whose residuals are known; None without any.
@@ -74,7 +74,7 @@ def calibrated_together(crossed: Sequence[CrossValidation]) -> Floats | None:
     return calibrated(own, crossed[0].rows.at(known))
 
 
-class CrossValidation:
+class CrossedResiduals:
     """Residuals of all rows, each by a model that was trained without it.
 
     Parameters

@@ -26,7 +26,7 @@ from trug_fast.training.rates import Schedule
 
 from .calibration import (
     FOLDS,
-    CrossValidation,
+    CrossedResiduals,
     Residuals,
     calibrated,
     calibrated_together,
@@ -114,9 +114,9 @@ class RegressionJob:
         self.search, self._callbacks = search, callbacks
         self.chosen: Stage | None = None  # the best so far of those that are done
         self.refitted: Stage | None = None  # that over all rows, while others follow it
-        self.crossed: CrossValidation | None = None
+        self.crossed: CrossedResiduals | None = None
         if search.crosses:
-            self.crossed = CrossValidation(sets.every, seed if parts is None else parts)
+            self.crossed = CrossedResiduals(sets.every, seed if parts is None else parts)
         self.present = self._stage(0)
         self.finished = False
         self._error: FloatingPointError | None = None  # of the last run that diverged
