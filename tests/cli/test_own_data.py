@@ -52,6 +52,10 @@ def test_an_ensemble_of_own_tables(files, capsys):
     assert "TGGMEnsemble(n_models=2" in capsys.readouterr().out
     assert main(["train", "tggm", *words, "--workers=2"]) == 2
     assert "--workers has no effect without --n-models" in capsys.readouterr().err
+    assert main(["train", "tggm", *words, "--n-models=0"]) == 2
+    assert "--n-models must be at least 1, got 0" in capsys.readouterr().err
+    assert main(["train", "tggm", *words, "--n-models=2", "--workers=0"]) == 2
+    assert "--workers must be at least 1, got 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -193,10 +197,10 @@ def test_own_tables(files, capsys):
     two = [model, tf.TruGTGGM(**model.arrays() | {"output_bias": 1.0})]
     two = tf.TGGMEnsemble([each.with_columns(model.columns) for each in two])
     two.save("two.npz")
-    asked = ["--level=0.5", "--quantiles=0.25,0.9", "--out=two.csv"]
+    asked = ["--level=0.5", "--quantiles=0.25,0.9,0.90000001", "--out=two.csv"]
     run("predict", "two.npz", "--data=people.csv", "--drop=weight", *asked)
     found = np.genfromtxt("two.csv", delimiter=",", names=True)
-    assert found.dtype.names == ("mean", "std", "lower", "upper", "q025", "q09")
+    assert found.dtype.names == ("mean", "std", "lower", "upper", "q025", "q09", "q090000001")
     np.testing.assert_array_equal(found["lower"], found["q025"])
     np.testing.assert_allclose(found["q09"], two.predict_quantiles(inputs, 0.9), rtol=1e-8)
     capsys.readouterr()
@@ -306,6 +310,10 @@ def test_data_that_do_not_fit_a_model(files, capsys):
         ("sample real.npz --data people.csv", "--data has no effect without --start data"),
         ("predict tggm.npz --data people.csv --level 2", "--level must be below 1.0, got 2"),
         ("predict tggm.npz --data people.csv --quantiles a", "--quantiles must be numbers such as"),
+        (
+            "predict tggm.npz --data people.csv --quantiles .5,0.9,0.50",
+            "--quantiles must have each share once, got 0.5 twice",
+        ),
         ("evaluate real.npz --data people.csv --level .5", "--level has no effect on a Bernoulli"),
         ("predict tggm.npz", "--data must name a file or folder of your own, got None"),
         ("predict tggm.npz --data people.csv", "takes 2 inputs, people.csv has 3; name the colu"),

@@ -62,5 +62,9 @@ def test_bad_arguments_of_scores():
         tf.regression_scores(3, X, y)
     with pytest.raises(ValueError, match="levels must be below 1"):
         tf.regression_scores(model, X, y, levels=[0.5, 1.0])
+    with pytest.raises(TypeError, match="levels must be a number, got '0.9'"):
+        tf.regression_scores(model, X, y, levels="0.9")
+    with pytest.raises(TypeError, match="levels must be a number, got array"):
+        tf.regression_scores(model, X, y, levels=np.array(0.9))
     with pytest.raises(ValueError, match="y must"):
         tf.regression_scores(model, X, y[:3])

@@ -5,6 +5,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import trug_fast as tf
 from trug_fast.cli import main
@@ -20,6 +21,7 @@ data.yacht = { label = "yachts" }
 relu = { label = "[0, inf)", paper = 0.821, train.truncation = "relu" }
 common = { train.truncation = { lower = -1.0, upper = 1.0, learn = "shared" } }
 perceptron = { paper = 1.182, trials.model = "perceptron" }
+ensemble = { label = "three models", trials.splits = 2, trials.n_models = 3 }
 """
 
 
@@ -42,7 +44,10 @@ def lines(config):
 
 def test_the_shipped_table_is_the_papers():
     cells = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
-    assert len(cells) == 9 * 6
+    assert len(cells) == 9 * 7
+    splits = [cells[f"{name}/ensemble"].options["trials"]["splits"] for name in ("wine", "protein")]
+    assert splits == [20, 5]
+    assert cells["power/ensemble"].options["train"] == cells["power/per-unit"].options["train"]
     assert cells["boston/per-unit"].paper == 3.622
     assert cells["yacht/common"].paper == 0.803
     assert cells["protein/perceptron"].paper == 4.539
@@ -73,6 +78,56 @@ def test_a_table_is_trained_printed_and_written(config, capsys):
     assert 0 < found["yacht/perceptron"]["rmse"] < 30
 
 
+def test_an_ensemble_is_scored_as_the_mixture_of_its_models(config, capsys):
+    assert reproduce(config, "--only=yacht/ensemble") == 0
+    printed = capsys.readouterr().out
+    line, folder = lines(config)["yacht/ensemble"], config.parent / "out" / "yacht" / "ensemble"
+    data, whole, alone, inside = tf.datasets.load_yacht(), [], [], []
+    for index in range(2):
+        _, _, X, y = data.split(index)
+        ensemble = tf.TGGMEnsemble.load(folder / f"model-{index}.npz")
+        parts = [model.predict(X, return_std=True) for model in ensemble]
+        density = np.mean([stats.norm.pdf(y, *part) for part in parts], axis=0)
+        below = np.mean([stats.norm.cdf(y, *part) for part in parts], axis=0)
+        mean = np.mean([part[0] for part in parts], axis=0)
+        whole.append([np.sqrt(np.mean((mean - y) ** 2)), np.log(density).mean()])
+        alone.append(np.mean([np.sqrt(np.mean((part[0] - y) ** 2)) for part in parts]))
+        inside.append([np.mean(abs(below - 0.5) <= 0.5 * q) for q in (0.5, 0.9, 0.95)])
+    found = [line[name] for name in ("rmse", "log_likelihood")]
+    assert found == pytest.approx(np.mean(whole, axis=0))
+    found = [line[name] for name in ("coverage_50", "coverage", "coverage_95")]
+    assert found == pytest.approx(np.mean(inside, axis=0))
+    assert len(ensemble) == 3 and line["one_rmse"] == pytest.approx(np.mean(alone))
+    gains = np.array(whole)[:, 0] - alone
+    assert line["rmse_gain"] == pytest.approx(gains.mean())
+    assert line["rmse_gain_error"] == pytest.approx(abs(np.diff(gains)[0]) / 2)
+    assert 0 < line["crps"] < line["rmse"] and "three models" in printed
+    row = [text for text in printed.splitlines() if text.startswith("| yachts | 2 ")]
+    assert len(row) == 1 and row[0].count("±") == 3
+
+
+def test_an_ensemble_goes_on_at_the_split_it_was_stopped_at(config, monkeypatch):
+    assert reproduce(config, "--only=yacht/ensemble") == 0
+    whole = lines(config)["yacht/ensemble"]
+    out = config.parent / "out"
+    trials = out / "yacht" / "ensemble" / table4.TRIALS
+    kept = [text for text in trials.read_text().splitlines() if json.loads(text)["split"] == 0]
+    trials.write_text("\n".join(kept) + "\n")
+    (out / runner.RESULTS).unlink()
+    ran = []
+
+    def counted(*arguments, trial=table4.trial, **options):
+        ran.append(arguments[2])
+        return trial(*arguments, **options)
+
+    monkeypatch.setattr(table4, "trial", counted)
+    assert reproduce(config, "--only=yacht/ensemble") == 0
+    assert ran == [0, 1]  # the rehearsal, and what was missing
+    again = lines(config)["yacht/ensemble"]
+    for name in ("rmse", "crps", "log_likelihood_gain", "coverage_50"):
+        assert again[name] == pytest.approx(whole[name], rel=1e-14)
+
+
 def test_finished_trials_are_not_repeated(config, monkeypatch):
     assert reproduce(config, "--only=yacht/relu") == 0
     whole = lines(config)["yacht/relu"]
@@ -101,6 +156,11 @@ def test_finished_trials_are_not_repeated(config, monkeypatch):
         ("splits = 21", "trials.splits must be at most 20, got 21"),
         ("splits = 0", "trials.splits must be at least 1"),
         ("splits = 1, model = 'tree'", "trials.model must be one of 'tggm', 'perceptron'"),
+        ("splits = 1, n_models = 0", "trials.n_models must be at least 1, got 0"),
+        (
+            "splits = 1, n_models = 2, model = 'perceptron'",
+            "trials.n_models has no effect on trials.model = 'perceptron'",
+        ),
         ("splits = 1, folds = 2", "unknown key trials.folds"),
     ],
 )

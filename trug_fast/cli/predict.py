@@ -95,6 +95,9 @@ def _shares(text: str | None) -> list[float]:
         shares = [] if text is None else [float(word) for word in text.split(",")]
     except ValueError:
         raise ValueError(f"--quantiles must be numbers such as 0.1,0.5,0.9, got {text!r}") from None
+    for share in shares:
+        if shares.count(share) > 1:
+            raise ValueError(f"--quantiles must have each share once, got {share} twice or more")
     return [checks.above_zero("--quantiles", share, below=1.0) for share in shares]
 
 
@@ -113,7 +116,7 @@ def write_predictions(
     columns = {"mean": mean, "std": std, "lower": lower, "upper": upper}
     if quantiles:
         found = model.predict_quantiles(X, quantiles)
-        columns |= {f"q{q:g}": each for q, each in zip(quantiles, found, strict=True)}
+        columns |= {f"q{q}": each for q, each in zip(quantiles, found, strict=True)}
     if y is not None:
         columns = {"observed": y} | columns
     table = np.column_stack(list(columns.values()))

@@ -81,11 +81,13 @@ class TrainTGGM(TrainCommand):
     def _runs(self, arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
         """Return the choices of the training."""
         runs = super()._runs(arguments)
-        n_models = checks.count("--n-models", arguments.n_models or 1)
+        given = arguments.n_models
+        n_models = 1 if given is None else checks.count("--n-models", given)
         if n_models > 1:
             if arguments.start is not None:
                 raise ValueError("--start has no effect with --n-models: these begin at random")
-            workers = checks.count("--workers", arguments.workers or 1)
+            workers = 1 if arguments.workers is None else arguments.workers
+            workers = checks.count("--workers", workers)
             runs[MODEL] |= {"n_models": n_models, "workers": workers}
         elif arguments.workers is not None:
             raise ValueError("--workers has no effect without --n-models")

@@ -102,7 +102,8 @@ def regression_scores(
     {0.9: 1.0}
     """
     checks.kind("model", model, TruGTGGM, TGGMEnsemble)
-    given = levels if isinstance(levels, Iterable) else [levels]
+    one = isinstance(levels, str) or getattr(levels, "ndim", 1) == 0
+    given: Any = levels if isinstance(levels, Iterable) and not one else [levels]
     wanted = [checks.above_zero("levels", level, below=1.0) for level in given]
     logs = model.log_density(X, y)
     mixture = model.mixture(X)

@@ -1,4 +1,7 @@
-"""Table 4: test errors of regressions on the UCI sets, with five kinds of truncation."""
+"""Table 4: test errors of regressions on the UCI sets, with five kinds of truncation.
+
+And of ensembles of them.  Tested in tests/reproduce/test_table4.py.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,13 @@ import numpy as np
 from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast.datasets import RegressionData
-from trug_fast.evaluation.regression import prediction_scores
+from trug_fast.datasets.regression import RegressionSplit
+from trug_fast.evaluation.regression import prediction_scores, regression_scores
+from trug_fast.models.ensemble import TGGMEnsemble
+from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.choices import arguments_of, choices
-from trug_fast.training.tggm.train import train_tggm
+from trug_fast.training.tggm.ensemble import train_ensemble
+from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
 from . import results, table4_views
 from .protocol import Cell
@@ -28,13 +35,17 @@ from .runner import Session, Table
 TRIALS = "trials.jsonl"  # in a cell's folder: a line for each split that is done
 SECTIONS = {
     "trials": (
-        *("first", "splits", "workers", "model", "perceptron_rate"),
+        *("first", "splits", "workers", "model", "n_models", "perceptron_rate"),
         *("paper_error", "dropout"),  # for comparison only
     ),
     "train": tuple(choices(train_tggm)),
 }
 MODELS = ("tggm", "perceptron")
-TESTED = ("rmse", "log_likelihood", "coverage")
+LEVELS = {"coverage_50": 0.5, "coverage": 0.9, "coverage_95": 0.95}  # of ensembles' intervals
+TESTED = (
+    *("rmse", "log_likelihood", "crps", *LEVELS),
+    *("rmse_gain", "log_likelihood_gain", "crps_gain"),
+)
 
 
 def compute(cell: Cell, folder: Path, session: Session) -> Line:
@@ -88,32 +99,66 @@ def trial(
     """Train on one split (or some rows of it) and return the figures of its test rows."""
     split = _load(name, directory).split(index)
     X, y = split.X_train[:rows], split.y_train[:rows]
+    n_models = checks.count("trials.n_models", options["trials"].get("n_models", 1))
     begun = time.thread_time()  # others' work on the computer does not count
-    more: Line = {}
     if options["trials"].get("model", "tggm") == "perceptron":
         mean, std = _perceptron(X, y, split.X_test, options, seed + index)
-    else:
-        settings = arguments_of(train_tggm, options["train"])
-        fit = train_tggm(X, y, **settings, rng=1000 * seed + index, progress=False)
-        mean, std = fit.model.predict(split.X_test, return_std=True)
-        if folder is not None:
-            fit.model.save(folder / f"model-{index}.npz")
         seconds = time.thread_time() - begun
-        epochs = len(fit.history["epoch"]) + fit.best_epoch  # before and after the choice
-        deviation = math.sqrt(fit.model.hidden_variance)  # the units' own scale
-        width = (fit.model.upper - fit.model.lower) / deviation
-        more = {
-            "lower": float(fit.model.lower.mean()),
-            "upper": float(fit.model.upper.mean()),
-            "width": float(np.median(width)),
-            "narrowest": float(width.min()),
-            "widest": float(width.max()),
-            "held_back_rmse": float(fit.history["validation_rmse"].min() * y.std()),
-            "best_epoch": fit.best_epoch,
-            "epoch_seconds": seconds / epochs,
-        }
+        return {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
+    settings: Any = arguments_of(train_tggm, options["train"])
+    settings |= {"rng": 1000 * seed + index, "progress": False}
+    model: TruGTGGM | TGGMEnsemble
+    if n_models > 1:
+        several = train_ensemble(X, y, n_models, **settings)
+        model, fits = several.model, several.fits
+    else:
+        fit = train_tggm(X, y, **settings)
+        model, fits = fit.model, (fit,)
+    mean, std = model.predict(split.X_test, return_std=True)
+    if folder is not None:
+        model.save(folder / f"model-{index}.npz")
     seconds = time.thread_time() - begun
-    return {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std) | more
+    alone = {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
+    mixed = _ensemble_scores(model, split) if isinstance(model, TGGMEnsemble) else {}
+    return alone | mixed | _learned(fits, seconds, y)
+
+
+def _ensemble_scores(model: TGGMEnsemble, split: RegressionSplit) -> Line:
+    """Return the scores of the mixture, those of one of its models on average, and differences."""
+    X, y = split.X_test, split.y_test
+    found = regression_scores(model, X, y, levels=LEVELS.values())
+    scores = {"rmse": found.rmse, "log_likelihood": found.log_likelihood, "crps": found.crps}
+    each = [regression_scores(one, X, y, levels=0.9) for one in model]
+    alone = {name: float(np.mean([getattr(one, name) for one in each])) for name in scores}
+    return {
+        **scores,
+        **{name: found.coverage[level] for name, level in LEVELS.items()},
+        **{f"one_{name}": value for name, value in alone.items()},
+        "one_coverage": float(np.mean([one.coverage[0.9] for one in each])),
+        **{f"{name}_gain": scores[name] - alone[name] for name in scores},
+    }
+
+
+def _learned(fits: Sequence[TGGMFit], seconds: float, y: Any) -> Line:
+    """Return what models have learned, as means over them, and what an epoch took."""
+    epochs = sum(len(fit.history["epoch"]) + fit.best_epoch for fit in fits)  # both runs
+    each = []
+    for fit in fits:
+        model, deviation = fit.model, math.sqrt(fit.model.hidden_variance)  # the units' own scale
+        width = (model.upper - model.lower) / deviation
+        each.append(
+            {
+                "lower": model.lower.mean(),
+                "upper": model.upper.mean(),
+                "width": np.median(width),
+                "narrowest": width.min(),
+                "widest": width.max(),
+                "held_back_rmse": fit.history["validation_rmse"].min() * y.std(),
+                "best_epoch": fit.best_epoch,
+            }
+        )
+    means = {name: float(np.mean([one[name] for one in each])) for name in each[0]}
+    return means | {"epoch_seconds": seconds / epochs}
 
 
 def summary(lines: Sequence[Line], data: RegressionData) -> Line:
@@ -121,7 +166,7 @@ def summary(lines: Sequence[Line], data: RegressionData) -> Line:
     names = [name for name in lines[0] if name not in ("split", "key")]
     values = {name: np.array([float(line[name]) for line in lines]) for name in names}
     result: Line = {name: float(each.mean()) for name, each in values.items()}
-    for name in TESTED:
+    for name in [name for name in TESTED if name in values]:
         deviation = float(values[name].std(ddof=1)) if len(lines) > 1 else 0.0
         result[f"{name}_deviation"] = deviation
         result[f"{name}_error"] = deviation / math.sqrt(len(lines))
@@ -136,7 +181,10 @@ def summary(lines: Sequence[Line], data: RegressionData) -> Line:
 def rehearse(cell: Cell, session: Session) -> None:
     """Do one split with forty rows and one epoch."""
     splits = _splits(cell, session)
-    checks.choice("trials.model", cell.options["trials"].get("model", "tggm"), MODELS)
+    own = cell.options["trials"]
+    model = checks.choice("trials.model", own.get("model", "tggm"), MODELS)
+    if model != "tggm" and "n_models" in own:
+        raise ValueError(f"trials.n_models has no effect on trials.model = {model!r}")
     name = cell.name.split("/")[0]
     checks.count("train.epochs", cell.options["train"].get("epochs", 1))
     options = cell.options | {"train": cell.options["train"] | {"epochs": 1}}
@@ -220,7 +268,8 @@ HEADER = (
 )
 NOTE = (
     "RMSE: of the test rows, in units of the target, mean and deviation over splits. met: at most\n"
-    "the paper's figure and its standard error. log-lik.: mean log-density of a normal, nats.\n"
+    "the paper's figure and its standard error. log-lik.: mean log-density, nats, of a\n"
+    "normal; of an ensemble the mixture's.\n"
     "90 %: test rows inside the nominal interval. s: seconds of processor time a trial."
 )
 

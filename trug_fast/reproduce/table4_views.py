@@ -32,26 +32,56 @@ SETTINGS = {
     "per-unit": "per unit",
     "perceptron": "perceptron",
 }
+ENSEMBLE = "ensemble"  # a cell of all splits, so not beside the settings
+ENSEMBLE_SCORES = {"rmse": "RMSE", "log_likelihood": "log-density", "crps": "CRPS"}
 COLUMNS, SIZE = 3, 3.0  # panels in a row; inches, of each
 MARGIN = 1.5  # drawn beyond the ends
 
 
 def views(lines: Sequence[Line]) -> str:
     """Return all tables below that the lines give, in Markdown."""
-    sets = _by_set(lines)
-    if not sets:
-        return ""
-    return "\n\n".join(
-        [
-            "RMSE, mean ± standard error over splits, and the paper's in brackets:",
-            _grid(sets, _error, dropout=True),
-            "Test rows inside the nominal 90 % interval, and mean log-density in nats:",
-            _grid(sets, _spread),
-            "Truncation points learned in common, and widths in deviations of the hidden units;\n"
-            "per unit the median with the narrowest and the widest (all: means over splits):",
-            _points(sets),
+    sets = _by_set(lines, tuple(SETTINGS))
+    ensembles = [found[ENSEMBLE] for found in _by_set(lines, (ENSEMBLE,)).values()]
+    tables = [] if not sets else _of_settings(sets)
+    if ensembles:
+        tables += [
+            "Ensembles beside one of their models on average, means over splits; of the gain its\n"
+            "standard error; the last columns are test rows inside the ensemble's intervals:",
+            _ensembles(ensembles),
         ]
-    )
+    return "\n\n".join(tables)
+
+
+def _of_settings(sets: dict[str, dict[str, Line]]) -> list[str]:
+    """Return the tables of the paper's settings, with what is said of each."""
+    return [
+        "RMSE, mean ± standard error over splits, and the paper's in brackets:",
+        _grid(sets, _error, dropout=True),
+        "Test rows inside the nominal 90 % interval, and mean log-density in nats:",
+        _grid(sets, _spread),
+        "Truncation points learned in common, and widths in deviations of the hidden units;\n"
+        "per unit the median with the narrowest and the widest (all: means over splits):",
+        _points(sets),
+    ]
+
+
+def _ensembles(lines: Sequence[Line]) -> str:
+    """Return a row for each ensemble."""
+    header = ["data", "splits"]
+    for title in ENSEMBLE_SCORES.values():
+        header += [f"{title}: one", "ensemble", "gain"]
+    rows = []
+    for line in lines:
+        row = [line["data"], str(line["splits"])]
+        for name in ENSEMBLE_SCORES:
+            digits = _digits(float(line[f"{name}_gain_error"]))
+            gain = f"{line[f'{name}_gain']:.{digits}f} ± {line[f'{name}_gain_error']:.{digits}f}"
+            row += [f"{line[f'one_{name}']:.{digits}f}", f"{line[name]:.{digits}f}", gain]
+        inside = [
+            f"{100 * line[name]:.0f} %" for name in ("coverage_50", "coverage", "coverage_95")
+        ]
+        rows.append([*row, f"{100 * line['one_coverage']:.0f} %", *inside])
+    return results.markdown([*header, "one, 90 %", "50 %", "90 %", "95 %"], rows)
 
 
 def draw(session: Session) -> Path:
@@ -96,12 +126,12 @@ def _draw_units(ax: Axes, title: str, paths: Sequence[Path]) -> None:
     tidy(ax)
 
 
-def _by_set(lines: Sequence[Line]) -> dict[str, dict[str, Line]]:
+def _by_set(lines: Sequence[Line], settings: Sequence[str]) -> dict[str, dict[str, Line]]:
     """Return the latest line of each cell, by data set and setting."""
     sets: dict[str, dict[str, Line]] = {}
     for line in lines:
         name, _, setting = str(line.get("cell", "")).partition("/")
-        if line.get("table") == "table4" and setting in SETTINGS:
+        if line.get("table") == "table4" and setting in settings:
             sets.setdefault(name, {})[setting] = line
     return sets
 
@@ -122,9 +152,14 @@ def _grid(
 def _error(line: Line) -> str:
     """Return error and standard error to two digits of the latter, and the paper's error."""
     spread = float(line["rmse_error"])
-    digits = max(0, 1 - int(np.floor(np.log10(spread)))) if spread > 0 else 4
+    digits = _digits(spread)
     paper = "" if line["paper"] is None else f" ({line['paper']:g})"
     return f"{line['rmse']:.{digits}f} ± {spread:.{digits}f}{paper}"
+
+
+def _digits(error: float) -> int:
+    """Return how many decimals show two digits of a standard error."""
+    return max(0, 1 - int(np.floor(np.log10(error)))) if error > 0 else 4
 
 
 def _spread(line: Line) -> str:

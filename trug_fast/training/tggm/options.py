@@ -56,7 +56,8 @@ class Noise:
         but the log of the noise variance has weights for the mean of each hidden unit, too, which
         start at 0.
     learn : bool
-        Learn the noise variance, or keep it.
+        Learn the noise variance, or keep it in training.  That of the model which is returned is
+        kept, too, only without calibration: ``HoldOut(calibrate=None)``, or ``validation=None``.
     variance : float
         Where the noise variance starts.
     hidden_variance : float, optional
