@@ -179,7 +179,7 @@ def save_fasta(
     X : array_like, shape (rows, sites)
         Whole numbers from 0, less than the alphabet has letters; samples of models too.
     alphabet : "protein", "rna", "dna" or str
-        As of :func:`load_fasta`; ``model.letters`` of a model's samples, ``letters`` of an Alignment.
+        As of :func:`load_fasta`; ``model.letters`` of samples, ``letters`` of an Alignment.
     names : sequence of str, optional
         All different; 1, 2, ... by default.
 
