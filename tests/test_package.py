@@ -38,6 +38,27 @@ def test_figures_are_imported_when_used():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+AT_ONCE = """
+import threading
+import trug_fast as tf
+names = ["train_rbm", "log_partition", "TruGRBM", "datasets", "exact", "train_tggm"]
+gate, found = threading.Barrier(len(names)), []
+def use(name):
+    gate.wait()
+    found.append(getattr(tf, name))
+users = [threading.Thread(target=use, args=(name,)) for name in names]
+for user in users: user.start()
+for user in users: user.join()
+assert len(found) == len(names)
+"""
+
+
+def test_threads_may_use_names_for_the_first_time_at_once():
+    # Without a lock all five runs of five ended in an ImportError.
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def command(before, **variables):
     """Run the command's entry point in a new process."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ command's help for Numba.
 
 from importlib import import_module
 from importlib.metadata import version
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -217,18 +218,36 @@ _HOMES = {
 }
 
 
+_IMPORTING = RLock()
+IMPORTING_SECONDS = 10.0
+
+
 def __getattr__(name: str) -> Any:
     """Import what has not been used before."""
     if name == "__version__":
         value: Any = version("trug-fast")
     elif name in _HOMES:
-        home = _HOMES[name]
-        module = import_module(f".{home}", __name__)
-        value = module if home.rpartition(".")[2] == name else getattr(module, name)
+        value = _imported(name, _HOMES[name])
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _imported(name: str, home: str) -> Any:
+    """Import a name from the module it lives in, one thread at a time.
+
+    Threads that import parts of one package at once see some of them half made, or wait for each
+    other until Python ends that by an error.  The wait here is bounded, since a thread that imports
+    a part by its full name may hold what this one needs.
+    """
+    held = _IMPORTING.acquire(timeout=IMPORTING_SECONDS)
+    try:
+        module = import_module(f".{home}", __name__)
+        return module if home.rpartition(".")[2] == name else getattr(module, name)
+    finally:
+        if held:
+            _IMPORTING.release()
 
 
 def __dir__() -> list[str]:
