@@ -122,11 +122,12 @@ def train_rbm(
     visible : BernoulliUnits, GaussianUnits, SpinUnits, CategoricalUnits, word or list, optional
         "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
         standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
-        whenever they would leave no density (mathematics 4.1).  The units' precision is not
-        learned.  Either kind may have ``missing="draw"``: then NaN in X and in ``validation`` is a
-        missing value; each row, and each column of X, needs a value.  "spin" is for -1 and 1,
-        "categorical" for states 0, 1, 2, ... (:class:`CategoricalUnits` says how many); a list has
-        the kind of each column.  Left out, it is as in ``start``, or "bernoulli".
+        whenever they would leave no density (mathematics 4.1); :class:`GaussianUnits` says whether
+        the units' precision is learned.  It and :class:`BernoulliUnits` may have
+        ``missing="draw"``: then NaN in X and in ``validation`` is a missing value; each row, and
+        each column of X, needs a value.  "spin" is for -1 and 1, "categorical" for states 0, 1, 2,
+        ... (:class:`CategoricalUnits` says how many); a list has the kind of each column.  Left
+        out, it is as in ``start``, or "bernoulli".
     sampler : PCD, CD, ParallelTempering, TrajectoryTempering, "pcd", "cd", "pt" or "ptt"
         The chains of the model's side: persistent, begun at the batch for every update, or
         persistent with replicas at higher temperatures or on earlier models of the run; with the
