@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "trug_fast"
 LINES = 400  # of a file
 CODE = 65  # lines of a function, without its docstring, comments and blank lines
-PARAMETERS = 21  # of a function; so many has train_trbm
+PARAMETERS = 20  # of a function
+ONE_MORE = "train_trbm"  # until truncation_rate is a field of Truncation
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -142,7 +143,7 @@ def test_functions_take_few_parameters():
     for path, node in functions():
         given = node.args
         count = len(given.posonlyargs + given.args + given.kwonlyargs)
-        if count > PARAMETERS:
+        if count > PARAMETERS + (node.name == ONE_MORE):
             many[f"{path}:{node.name}"] = count
     assert not many, listed(many)
 
