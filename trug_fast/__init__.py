@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ._common.checkpoints import Checkpoint
     from ._common.threads import computing
     from .distributions import truncnorm
+    from .distributions.multivariate.chains import TruncMVNChains
+    from .distributions.multivariate.gibbs import truncmvn_gibbs
+    from .distributions.multivariate.hmc import truncmvn_hmc
     from .evaluation import exact
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.correlations import (
@@ -102,6 +105,7 @@ __all__ = [
     "TruGTGGM",
     "TruGTRBM",
     "TruGUnits",
+    "TruncMVNChains",
     "Truncation",
     "compare_correlations",
     "computing",
@@ -132,6 +136,8 @@ __all__ = [
     "train_rbm",
     "train_tggm",
     "train_trbm",
+    "truncmvn_gibbs",
+    "truncmvn_hmc",
     "truncnorm",
     "warm",
 ]
@@ -183,6 +189,7 @@ _HOMES = {
     "TruGTGGM": "models.tggm",
     "TruGTRBM": "models.trbm",
     "TruGUnits": "training.units",
+    "TruncMVNChains": "distributions.multivariate.chains",
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
     "computing": "_common.threads",
@@ -213,6 +220,8 @@ _HOMES = {
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",
+    "truncmvn_gibbs": "distributions.multivariate.gibbs",
+    "truncmvn_hmc": "distributions.multivariate.hmc",
     "truncnorm": "distributions",
     "warm": "warming",
 }

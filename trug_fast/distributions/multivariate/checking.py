@@ -110,25 +110,26 @@ def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> 
     return int(d)
 
 
-def covariance(array: NDArray[Any], d: int) -> NDArray[Any]:
-    """Return a covariance as a symmetric, positive definite matrix (d, d)."""
-    checks._finite("cov", array)
+def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
+    """Return a covariance, or a precision, as a symmetric, positive definite matrix (d, d)."""
+    checks._finite(name, array)
     if array.ndim < 2:
-        variances = checks.vector("cov", array, d, np.float64, infinite=False)
-        checks.positive("cov", variances)
+        variances = checks.vector(name, array, d, np.float64, infinite=False)
+        checks.positive(name, variances)
         return np.diag(variances)
     if array.shape != (d, d):
-        raise ValueError(f"cov must have shape ({d}, {d}), got {array.shape}")
+        raise ValueError(f"{name} must have shape ({d}, {d}), got {array.shape}")
     cov = np.array(array, np.float64, order="C")
     variances = np.diagonal(cov)
-    checks.positive("the diagonal of cov", variances)
+    checks.positive(f"the diagonal of {name}", variances)
     scale = np.sqrt(variances)
     tolerance = SYMMETRIC_32 if array.dtype == np.float32 else SYMMETRIC_64
     apart = np.abs(cov - cov.T) / np.outer(scale, scale)
     if apart.max() > tolerance:
         i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
         raise ValueError(
-            f"cov must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} at ({j}, {i})"
+            f"{name} must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} "
+            f"at ({j}, {i})"
         )
     cov = 0.5 * (cov + cov.T)
     correlation = cov / np.outer(scale, scale)
@@ -139,7 +140,7 @@ def covariance(array: NDArray[Any], d: int) -> NDArray[Any]:
     if not pivots.min() > SINGULAR:
         least = float(np.linalg.eigvalsh(correlation)[0])
         raise ValueError(
-            "cov must be positive definite, and not to rounding singular: the least eigenvalue of "
-            f"its correlations is {least:.3g}"
+            f"{name} must be positive definite, and not to rounding singular: the least eigenvalue "
+            f"of its correlations is {least:.3g}"
         )
     return cov
