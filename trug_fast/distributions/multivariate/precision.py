@@ -49,15 +49,23 @@ def cut_precision(
         normal = cut_normal(mean, cov, lower, upper)
         inverse: Any = inverted(normal.cov)
     else:
-        sparse = issparse(precision)
-        given = _compressed(precision) if sparse else checks.numbers("precision", precision)
-        if given.ndim != 2 or given.shape[0] != given.shape[1]:
-            raise ValueError(f"precision must have shape (d, d), got {given.shape}")
+        inverse, dtype = precision_matrix(precision)
         # Mean and ends are checked as those of independent coordinates.
-        normal = cut_normal(mean, np.ones(given.shape[0], given.dtype), lower, upper)
-        inverse = _definite(given) if sparse else covariance(given, len(given), "precision")
+        normal = cut_normal(mean, np.ones(inverse.shape[0], dtype), lower, upper)
     diagonal = np.array(inverse.diagonal(), np.float64)
     return CutPrecision(normal.mean, inverse, diagonal, normal.lower, normal.upper, normal.dtype)
+
+
+def precision_matrix(precision: Any) -> tuple[Any, Any]:
+    """Return a precision in float64, symmetric and positive definite, and its own float type."""
+    sparse = issparse(precision)
+    given = _compressed(precision) if sparse else checks.numbers("precision", precision)
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise ValueError(f"precision must have shape (d, d), got {given.shape}")
+    if given.shape[0] == 0:
+        raise ValueError("a normal vector must have at least one dimension, got 0")
+    dtype = given.dtype if given.dtype == np.float32 else np.dtype(np.float64)
+    return _definite(given) if sparse else covariance(given, given.shape[0], "precision"), dtype
 
 
 def issparse(value: object) -> bool:
