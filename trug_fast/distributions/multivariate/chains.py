@@ -117,7 +117,10 @@ class TruncMVNChains:
             raise ModuleNotFoundError(
                 'to_arviz needs ArviZ: pip install "trug_fast[arviz]"', name=error.name
             ) from error
-        return arviz.from_dict({"posterior": {name: self.samples}})
+        groups = {"posterior": {name: self.samples}}
+        if hasattr(arviz, "InferenceData"):  # before ArviZ 1.0
+            return arviz.from_dict(**groups)
+        return arviz.from_dict(groups)
 
     def __repr__(self) -> str:
         """Return the sizes."""

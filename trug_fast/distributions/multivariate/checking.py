@@ -128,8 +128,7 @@ def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
     if apart.max() > tolerance:
         i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
         raise ValueError(
-            f"{name} must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} "
-            f"at ({j}, {i})"
+            f"{name} must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} at ({j}, {i})"
         )
     cov = 0.5 * (cov + cov.T)
     correlation = cov / np.outer(scale, scale)

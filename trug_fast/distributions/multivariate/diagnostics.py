@@ -1,4 +1,4 @@
-"""Whether chains have mixed, and what their draws are worth: by ranks (mathematics 1.15).
+"""Whether chains have mixed, and what their draws are worth: by ranks (mathematics 1.16).
 
 Tested in tests/distributions/multivariate/test_diagnostics.py.
 """
@@ -93,8 +93,10 @@ def _ess(values: Values) -> Values:
         rho = 1.0 - (within - covariance) / total
     rho[0] = 1.0
     pairs = rho[0 : n - n % 2 : 2] + rho[1::2][: n // 2]
-    pairs = pairs[: max(1, (n - 3) // 2 + 1)]
-    positive = np.logical_and.accumulate(pairs > 0, axis=0)
+    last = max(0, (n - 3) // 2)  # of the last pair only the first counts, and once
+    positive = (
+        np.logical_and.accumulate(pairs > 0, axis=0) & (np.arange(len(pairs)) < last)[:, None]
+    )
     count = positive.sum(axis=0)
     falling = np.minimum.accumulate(pairs, axis=0)
     tau = -1.0 + 2.0 * np.where(positive, falling, 0.0).sum(axis=0)

@@ -95,7 +95,7 @@ def truncmvn_gibbs(
 
     Notes
     -----
-    Formulas: mathematics 1.15.  The numbers drawn depend on the seed, the chain, the sweep and the
+    Formulas: mathematics 1.16.  The numbers drawn depend on the seed, the chain, the sweep and the
     coordinate alone, so any number of threads gives the same bits.  Sparse coordinates are drawn
     colour by colour: no two of a colour are neighbours.  Reference: C. P. Robert, "Simulation of
     truncated normal variables", Statistics and Computing 5 (1995).
@@ -105,7 +105,8 @@ def truncmvn_gibbs(
     A random walk that stays above 0, observed at both ends:
 
     >>> import numpy as np, scipy.sparse, trug_fast as tf
-    >>> steps = scipy.sparse.diags_array([np.ones(99), -np.ones(99)], offsets=[1, 0], shape=(99, 100))
+    >>> one = np.ones(99)
+    >>> steps = scipy.sparse.diags_array([one, -one], offsets=[1, 0], shape=(99, 100))
     >>> ends = scipy.sparse.diags_array(np.isin(np.arange(100), [0, 99]) * 10.0)
     >>> chains = tf.truncmvn_gibbs(precision=steps.T @ steps + ends, lower=0, n_samples=50, rng=1)
     >>> chains.samples.shape, bool((chains.samples >= 0).all())
@@ -133,7 +134,7 @@ def _independent_draws(cut: CutPrecision, chains: int, seed: int) -> NDArray[Any
     scale = 1.0 / np.sqrt(cut.diagonal)
     ends = (cut.lower - cut.mean) / scale, (cut.upper - cut.mean) / scale
     draws = truncnorm.rvs(*ends, cut.mean, scale, size=(chains, cut.mean.size), rng=seed)
-    return np.clip(draws, cut.lower, cut.upper)
+    return np.asarray(np.clip(draws, cut.lower, cut.upper))
 
 
 def _problem_of(cut: CutPrecision) -> _Problem:
@@ -162,6 +163,10 @@ def _problem_of(cut: CutPrecision) -> _Problem:
 
 
 def _coordinates(cut: CutPrecision, order: NDArray[Any]) -> kernels.Coordinates:
-    vectors = (cut.precision @ cut.mean, cut.diagonal, cut.lower, cut.upper)
-    arrays = [np.ascontiguousarray(vector[order]) for vector in vectors]
-    return kernels.Coordinates(*arrays, order.astype(np.int64))
+    return kernels.Coordinates(
+        (cut.precision @ cut.mean)[order],
+        cut.diagonal[order],
+        cut.lower[order],
+        cut.upper[order],
+        order.astype(np.int64),
+    )

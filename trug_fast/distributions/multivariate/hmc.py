@@ -21,7 +21,7 @@ from .precision import inverted, precision_matrix
 
 PRODUCTS = 4096  # walls up to which their products with each other are kept
 OUTSIDE = 1e-8  # deviations that rounding may take a draw past a wall
-BOUNCES = 10_000_000  # of a path
+BOUNCES = 1_000_000  # of a path
 ROUNDS = 4  # of linear programs, each to the digits that the one before it lost
 FINER = 1e-6
 WORK = 20  # multiply-adds that take as long as what a bounce does for each wall
@@ -57,10 +57,11 @@ def truncmvn_hmc(
 ) -> TruncMVNChains:
     """Draw normal vectors under linear constraints, by exact Hamiltonian paths.
 
-    A draw is the end of a path that follows the normal's own motion for a quarter of its period and
-    bounces from the walls it meets.  Nothing is approximated and nothing rejected.  Where few walls
-    are met, draws hardly depend on each other, however strongly coordinates are correlated; the
-    farther the region lies from the mean, the more bounces a path has.
+    A draw is the end of a path that follows the normal's own motion for about a quarter of its
+    period and bounces from the walls it meets.  Nothing is approximated and nothing rejected.
+    Where few walls are met, draws hardly depend on each other, however strongly coordinates are
+    correlated.  A path that is held ``h`` deviations from the mean, or between walls ``1 / h``
+    apart, bounces some ``h`` times.
 
     Parameters
     ----------
@@ -106,11 +107,11 @@ def truncmvn_hmc(
         number is NaN, the region has no room, ``start`` is outside, A has neither lower nor upper,
         or shapes do not fit.
     RuntimeError
-        If a path bounces ten million times.
+        If a path bounces a million times.
 
     Notes
     -----
-    Formulas: mathematics 1.16.  The numbers drawn depend on the seed, the chain, the path and the
+    Formulas: mathematics 1.17.  The numbers drawn depend on the seed, the chain, the path and the
     coordinate alone: any number of threads gives the same bits.  Reference: A. Pakman and L.
     Paninski, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", Journal of
     Computational and Graphical Statistics 23 (2014).
@@ -192,21 +193,18 @@ def _region(
     far = np.full(d, np.inf)
     states = checked_start(start, chains, -far, far)
     assert states is not None
-    checked_start_rows(states @ rows.T, lower, upper)
+    _require_inside(states @ rows.T, lower, upper)
     return region, solve_triangular(factor, (states - cut.mean).T, lower=True).T.copy()
 
 
-def checked_start_rows(
-    values: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]
-) -> None:
+def _require_inside(values: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> None:
     """Refuse starts whose A x (chains, walls) lies outside."""
     outside = ~((lower <= values) & (values <= upper))
     if outside.any():
         chain, k = (int(i) for i in np.argwhere(outside)[0])
         raise ValueError(
-            f"start must lie in the region, got {values[chain, k]} outside "
-            f"[{lower[k]}, {upper[k]}] for constraint {k} (of those with a finite end) of chain "
-            f"{chain}"
+            f"start must lie between lower and upper, got {values[chain, k]} outside "
+            f"[{lower[k]}, {upper[k]}] in constraint {k} of those with a finite end, chain {chain}"
         )
 
 

@@ -77,8 +77,8 @@ def inverted(matrix: NDArray[Any]) -> NDArray[Any]:
     """Return the inverse of a symmetric, positive definite matrix."""
     from scipy.linalg import cho_factor, cho_solve
 
-    inverse: NDArray[Any] = cho_solve(cho_factor(matrix), np.eye(len(matrix)))
-    return 0.5 * (inverse + inverse.T)
+    inverse = cho_solve(cho_factor(matrix), np.eye(len(matrix)))
+    return np.asarray(0.5 * (inverse + inverse.T))
 
 
 def _compressed(precision: Any) -> Any:

@@ -21,7 +21,11 @@ from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import DISTRIBUTION, padded, uniform_row
 from trug_fast.kernels.unit.quantile_rows import SPACE, quantile_row
 
-QUARTER = 0.5 * math.pi  # how long a path is: without walls its end does not depend on its start
+# How long a path is: an eighth of a period to three, uniform.  Without walls draws are then
+# uncorrelated, as they are after a quarter always; but that has resonances.  In a far corner, chains
+# settled where each path ends when it has run up a wall and stands still: new velocities took no
+# energy away.
+SHORTEST, RANGE = 0.25 * math.pi, 0.5 * math.pi
 FAR = float("inf")
 
 
@@ -121,12 +125,12 @@ def _bounce(walls, k, v, position, velocity):
 
 
 @linked
-def _run_path(walls, z, v, along, most):
-    """Move z along one path, of velocity v; return the number of bounces."""
+def _run_path(walls, z, v, left, along, most):
+    """Move z along one path, of velocity v and length ``left``; return the number of bounces."""
     position, velocity, when = along
     _along_normals(walls.columns, z, position)
     _along_normals(walls.columns, v, velocity)
-    left, bounces = QUARTER, 0
+    bounces = 0
     while bounces <= most:
         _meet(walls, position, velocity, when)
         k = _first(when)
@@ -157,14 +161,19 @@ def _fill_normals(seed, step, chain, uniform, ends, v, space):
 def _run_chain(index, walls, states, samples, bounces, paths):
     m, d = walls.normals.shape
     along = empty(m, np.float64), empty(m, np.float64), empty(m, np.float64)
-    uniform, v, space = empty(padded(d), np.float64), empty(d, np.float64), empty(SPACE, np.float64)
+    uniform, v, space = (
+        empty(padded(d + 1), np.float64),
+        empty(d, np.float64),
+        empty(SPACE, np.float64),
+    )
     ends = empty(d, np.float64), empty(d, np.float64), empty(d, np.float64), empty(d, np.float64)
     for i in range(d):
         ends[0][i], ends[1][i], ends[2][i], ends[3][i] = 0.0, 1.0, -FAR, FAR
     z = states[index]
     for path in range(paths.n_burn + paths.thin * samples.shape[0]):
         _fill_normals(paths.seed, paths.first_step + path, index, uniform, ends, v, space)
-        met = _run_path(walls, z, v, along, paths.most)
+        length = SHORTEST + RANGE * uniform[d]
+        met = _run_path(walls, z, v, length, along, paths.most)
         bounces[index] = max(bounces[index], met)
         if met > paths.most:
             return

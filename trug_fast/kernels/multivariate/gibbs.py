@@ -17,11 +17,11 @@ import numpy as np
 
 from trug_fast.kernels.allocation import empty
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import inner, kernel, linked, scalar
+from trug_fast.kernels.compiling import inner, kernel, linked, pattern, scalar
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.draws import draw
 from trug_fast.kernels.random.philox import DISTRIBUTION, block, double_from_words
-from trug_fast.kernels.unit.quantile_rows import SPACE, quantile_row
+from trug_fast.kernels.unit.quantile_rows import ROW, SPACE, quantile_row
 
 BLOCK = 32  # chains that are a block, at most
 SHARED = 4  # chains from which two threads have some each
@@ -81,9 +81,10 @@ def _store(x, places, first, rows):
 
 
 @linked
-def _fill_uniforms(seed, step, first_chain, position, chains, out):
-    """Write the numbers of PANEL places from ``position`` on, those of a place side by side."""
-    for pair in range(PANEL // 2):
+def _fill_uniforms(address, first_chain, position, chains, out):
+    """Write the numbers of places from ``position`` on, those of a place side by side."""
+    seed, step = address
+    for pair in range(out.size // (2 * chains)):
         one = out[2 * pair * chains : (2 * pair + 1) * chains]
         two = out[(2 * pair + 1) * chains : (2 * pair + 2) * chains]
         for c in range(chains):
@@ -102,33 +103,21 @@ def _spread(values, start, stop, chains, out):
             row[c] = value
 
 
-@scalar
-def _new_space(chains):
-    size = PANEL * chains
-    return (
-        empty(size, np.float64),
-        empty(size, np.float64),
-        empty(size, np.float64),
-        empty(SPACE, np.float64),
-    )
-
-
 @linked
 def _draw_places(coordinates, start, stop, uniform, net, drawn, space):
     """Draw coordinates start..stop, independent given the others."""
-    size = net.size
-    chains = size // (stop - start)
-    precision, lower, upper, steps = space
-    _spread(coordinates.diagonal, start, stop, chains, precision)
-    _spread(coordinates.lower, start, stop, chains, lower)
-    _spread(coordinates.upper, start, stop, chains, upper)
-    quantile_row(uniform, net, precision[:size], lower[:size], upper[:size], drawn, steps)
+    size, chains = net.size, net.size // (stop - start)
+    ends, steps = space
+    _spread(coordinates.diagonal, start, stop, chains, ends[0])
+    _spread(coordinates.lower, start, stop, chains, ends[1])
+    _spread(coordinates.upper, start, stop, chains, ends[2])
+    quantile_row(uniform, net, ends[0][:size], ends[1][:size], ends[2][:size], drawn, steps)
 
 
 @linked
 def _dense_panel(coordinates, others, position, x, uniform, work, space):
     """Draw up to PANEL coordinates from ``position`` on, one after the other."""
-    net, change, drawn = work
+    net, change, drawn = work[0], work[1], work[2][0]
     chains, rows = x.shape[1], min(PANEL, x.shape[0] - position)
     gemm(False, False, -1.0, others[position : position + rows], x, 0.0, net[:rows])
     for r in range(rows):
@@ -141,37 +130,17 @@ def _dense_panel(coordinates, others, position, x, uniform, work, space):
             for c in range(chains):
                 own[c] -= weight * before[c]
         part = uniform[r * chains : (r + 1) * chains]
-        _draw_places(coordinates, i, i + 1, part, own, drawn, space)
+        _draw_places(coordinates, i, i + 1, part, own, drawn[:chains], space)
         for c in range(chains):
             moved[c] = drawn[c] - old[c]
             old[c] = drawn[c]
 
 
 @linked
-def _dense_block(index, coordinates, others, states, samples, sweeps):
-    """Run one block of chains from its states to new ones."""
-    chains, d = states.shape
-    height = block_height(chains)
-    first = index * height
-    n = min(height, chains - first)
-    x, uniform, space = empty((d, n), np.float64), empty(PANEL * n, np.float64), _new_space(n)
-    work = empty((PANEL, n), np.float64), empty((PANEL, n), np.float64), empty(n, np.float64)
-    _load(states, first, coordinates.places, x)
-    for sweep in range(sweeps.n_burn + sweeps.thin * samples.shape[0]):
-        for position in range(0, d, PANEL):
-            _fill_uniforms(sweeps.seed, sweeps.first_step + sweep, first, position, n, uniform)
-            _dense_panel(coordinates, others, position, x, uniform, work, space)
-        kept = sweep - sweeps.n_burn + 1
-        if kept > 0 and kept % sweeps.thin == 0:
-            _store(x, coordinates.places, first, samples[kept // sweeps.thin - 1])
-    _store(x, coordinates.places, first, states)
-
-
-@linked
 def _sparse_panel(coordinates, others, position, x, uniform, work, space):
-    """Draw up to PANEL coordinates from ``position`` on, those of a colour together."""
-    net, drawn = work
-    chains, end = x.shape[1], min(position + PANEL, x.shape[0])
+    """Draw a panel of coordinates from ``position`` on, those of a colour together."""
+    drawn, net = work[2][0], work[2][1]
+    chains, end = x.shape[1], min(position + uniform.size // x.shape[1], x.shape[0])
     start = position
     while start < end:
         stop = min(others.colour_ends[start], end)
@@ -194,24 +163,41 @@ def _sparse_panel(coordinates, others, position, x, uniform, work, space):
         start = stop
 
 
-@linked
-def _sparse_block(index, coordinates, others, states, samples, sweeps):
+@pattern
+def _run_block(panel, longest, index, coordinates, others, states, samples, sweeps):
     """Run one block of chains from its states to new ones."""
     chains, d = states.shape
     height = block_height(chains)
     first = index * height
     n = min(height, chains - first)
-    x, uniform, space = empty((d, n), np.float64), empty(PANEL * n, np.float64), _new_space(n)
-    work = empty(PANEL * n, np.float64), empty(PANEL * n, np.float64)
+    width = max(PANEL, longest // n // 2 * 2)
+    x, uniform = empty((d, n), np.float64), empty(width * n, np.float64)
+    work = (
+        empty((PANEL, n), np.float64),
+        empty((PANEL, n), np.float64),
+        empty((2, width * n), np.float64),
+    )
+    space = empty((3, width * n), np.float64), empty(SPACE, np.float64)
     _load(states, first, coordinates.places, x)
     for sweep in range(sweeps.n_burn + sweeps.thin * samples.shape[0]):
-        for position in range(0, d, PANEL):
-            _fill_uniforms(sweeps.seed, sweeps.first_step + sweep, first, position, n, uniform)
-            _sparse_panel(coordinates, others, position, x, uniform, work, space)
+        address = sweeps.seed, sweeps.first_step + sweep
+        for position in range(0, d, width):
+            _fill_uniforms(address, first, position, n, uniform)
+            panel(coordinates, others, position, x, uniform, work, space)
         kept = sweep - sweeps.n_burn + 1
         if kept > 0 and kept % sweeps.thin == 0:
             _store(x, coordinates.places, first, samples[kept // sweeps.thin - 1])
     _store(x, coordinates.places, first, states)
+
+
+@linked
+def _dense_block(index, coordinates, others, states, samples, sweeps):
+    _run_block(_dense_panel, PANEL, index, coordinates, others, states, samples, sweeps)
+
+
+@linked
+def _sparse_block(index, coordinates, others, states, samples, sweeps):
+    _run_block(_sparse_panel, ROW, index, coordinates, others, states, samples, sweeps)
 
 
 @kernel
@@ -273,7 +259,7 @@ def gibbs_step(rng, x, mean, precision, lower, upper):
 
     Notes
     -----
-    mathematics 1.15.  Nothing is checked: shapes that do not fit end in wrong numbers, or worse.
+    mathematics 1.16.  Nothing is checked: shapes that do not fit end in wrong numbers, or worse.
     Each coordinate takes one uniform number, and d multiply-adds.
 
     Examples
@@ -306,14 +292,14 @@ def gibbs_step_sparse(rng, x, mean, starts, columns, values, lower, upper):
 
     Notes
     -----
-    mathematics 1.15; a coordinate without an entry on the diagonal becomes NaN.
+    mathematics 1.16; a coordinate without an entry on the diagonal becomes NaN.
 
     Examples
     --------
     >>> import numpy as np, scipy.sparse
     >>> from trug_fast.kernels import gibbs_step_sparse, stream
-    >>> q = scipy.sparse.diags_array([np.full(4, 2.5), -np.ones(3), -np.ones(3)], offsets=[0, 1, -1])
-    >>> q, x, zero, far = q.tocsr(), np.ones(4), np.zeros(4), np.full(4, np.inf)
+    >>> q = scipy.sparse.csr_array([[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]])
+    >>> x, zero, far = np.ones(3), np.zeros(3), np.full(3, np.inf)
     >>> gibbs_step_sparse(stream(1), x, zero, q.indptr, q.indices, q.data, zero, far)
     >>> bool((x > 0).all())
     True
