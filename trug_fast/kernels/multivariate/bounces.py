@@ -22,9 +22,9 @@ from trug_fast.kernels.random.philox import DISTRIBUTION, padded, uniform_row
 from trug_fast.kernels.unit.quantile_rows import SPACE, quantile_row
 
 # How long a path is: an eighth of a period to three, uniform.  Without walls draws are then
-# uncorrelated, as they are after a quarter always; but that has resonances.  In a far corner, chains
-# settled where each path ends when it has run up a wall and stands still: new velocities took no
-# energy away.
+# uncorrelated, as they are after a quarter always; but that has resonances.  In a far corner,
+# chains settled where each path ends when it has run up a wall and stands still: new velocities
+# took no energy away.
 SHORTEST, RANGE = 0.25 * math.pi, 0.5 * math.pi
 FAR = float("inf")
 
