@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._common.checkpoints import Checkpoint
     from ._common.threads import computing
     from .distributions import truncnorm
+    from .distributions.multivariate.family import truncmvn
     from .evaluation import exact
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.correlations import (
@@ -132,6 +133,7 @@ __all__ = [
     "train_rbm",
     "train_tggm",
     "train_trbm",
+    "truncmvn",
     "truncnorm",
     "warm",
 ]
@@ -213,6 +215,7 @@ _HOMES = {
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",
+    "truncmvn": "distributions.multivariate.family",
     "truncnorm": "distributions",
     "warm": "warming",
 }
