@@ -17,7 +17,7 @@ from trug_fast.kernels.unit.quantile_rows import ROW
 from .tilting import Tilting
 
 LEAST = 1e-5  # share of proposals accepted below which there is an error,
-TRIED = 65_536  # once so many have been tried
+TRIED = 16_384  # once so many have been tried
 NUMBERS = 4_000_000  # that one round of proposals may hold
 ROUNDING = 1e-13  # of psi, over itself
 

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .probability import head, weighed_points
+from .probability import head, spread_factor, weighed_points
 from .reduction import BoxForm
 from .tilting import Tilting
 
 
 class Estimate(NamedTuple):
-    """Estimated numbers, each with its standard error.
+    """Estimated numbers, each with its error.
 
     Attributes
     ----------
     value : numpy.ndarray
         Estimates.
     error : numpy.ndarray
-        Their standard errors, of the same shape; from the spread of independent replicates.
+        Their errors, of the same shape; three times one is exceeded once in 370 times.
     """
 
     value: NDArray[Any]
@@ -61,4 +61,5 @@ def _combined(replicates: NDArray[Any], total: NDArray[Any]) -> Estimate:
     value = np.einsum("r,r...->...", total, replicates)
     away = np.einsum("r,r...->r...", total, replicates - value)
     n = replicates.shape[0]
-    return Estimate(value, np.sqrt((away**2).sum(0) * n / (n - 1)))
+    deviation = np.sqrt((away**2).sum(0) * n * n / (n - 1))
+    return Estimate(value, spread_factor(n) * deviation)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast.kernels.multivariate.sequential import Proposal, cut_moments
+from trug_fast.kernels.multivariate import ordering
+from trug_fast.kernels.multivariate.sequential import Proposal
 
 STEPS, HALVINGS = 500, 40
 CLOSE = 1e-10  # of the gradient over the numbers that it is the sum of
@@ -27,10 +28,14 @@ def tilting(
     mean: NDArray[Any], cov: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]
 ) -> Tilting:
     """Return the proposal of a normal vector cut to a box."""
-    order, factor = ordered_factor(cov, lower - mean, upper - mean)
+    d = mean.size
+    order, factor = np.empty(d, np.int64), np.empty((d, d))
+    low, high = lower - mean, upper - mean
+    ordering.ordered_factor(cov, low, high, order, factor)
     diag = np.diagonal(factor).copy()
     strict = np.tril(factor / diag[:, None], -1)
-    low, high = (lower - mean)[order] / diag, (upper - mean)[order] / diag
+    low /= diag
+    high /= diag
     tilt, bound = saddle_point(strict, low, high)
     proposal = Proposal(
         strict, low, high, tilt, diag, mean[order], lower[order], upper[order], order
@@ -41,39 +46,8 @@ def tilting(
 def standard_moments(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
     """Return log mass, mean and variance of standard normals cut to intervals, as rows."""
     out = np.empty((3, lower.size))
-    cut_moments(lower, upper, *out)
+    ordering.cut_moments(lower, upper, *out)
     return out
-
-
-def ordered_factor(
-    cov: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return an order of the coordinates, and the factor of the covariance in that order.
-
-    The next coordinate is always the one least likely to lie between its ends, given the means of
-    those before (Gibson, Glasbey and Elston, 1994); so those without ends come last.
-    """
-    d = cov.shape[0]
-    order = np.arange(d)
-    cov, lower, upper = cov.copy(), lower.copy(), upper.copy()
-    factor, means = np.zeros((d, d)), np.zeros(d)
-    for k in range(d):
-        variance = np.diagonal(cov)[k:] - (factor[k:, :k] ** 2).sum(1)
-        scale = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-        shift = factor[k:, :k] @ means[:k]
-        low, high = (lower[k:] - shift) / scale, (upper[k:] - shift) / scale
-        log_mass, mean, _ = standard_moments(low, high)
-        i = int(np.argmin(log_mass))
-        swap, back = [k, k + i], [k + i, k]
-        cov[swap], factor[swap] = cov[back], factor[back]
-        cov[:, swap] = cov[:, back]
-        for vector in (order, lower, upper):
-            vector[swap] = vector[back]
-        scale[[0, i]] = scale[[i, 0]]
-        factor[k, k] = scale[0]
-        factor[k + 1 :, k] = (cov[k + 1 :, k] - factor[k + 1 :, :k] @ factor[k, :k]) / scale[0]
-        means[k] = mean[i]
-    return order, factor
 
 
 def saddle_point(
@@ -85,7 +59,7 @@ def saddle_point(
     the gradient; steps are halved until they do.
     """
     bounded = np.isfinite(lower) | np.isfinite(upper)
-    d, m = lower.size, int(bounded.sum())  # the first m: see ordered_factor
+    d, m = lower.size, int(bounded.sum())  # the first m: see ordering.py
     tilt = np.zeros(d)
     if m == 0:
         return tilt, 0.0
