@@ -125,11 +125,16 @@ def walk(proposal, uniform, shift, z, rows, working, log_weight):
 
 
 @linked
-def _put(proposal, shift, i, out):
-    """Write one vector in the coordinates of x."""
-    for k in range(proposal.tilt.size):
-        value = proposal.mean[k] + proposal.diag[k] * shift[k, i]
-        out[proposal.place[k]] = min(max(value, proposal.least[k]), proposal.most[k])
+def _keep(proposal, shift, uniform, chance, out):
+    """Write the vectors whose uniform is at most their chance, as x; return how many they are."""
+    count = 0
+    for i in range(uniform.size):
+        if uniform[i] <= chance[i]:
+            for k in range(proposal.tilt.size):
+                value = proposal.mean[k] + proposal.diag[k] * shift[k, i]
+                out[count, proposal.place[k]] = min(max(value, proposal.least[k]), proposal.most[k])
+            count += 1
+    return count
 
 
 @row_loop
@@ -154,14 +159,11 @@ def _accept_block(index, proposal, seed, first, bound, draws, counts, totals):
     log_weight, chance = rows[4], rows[3]
     walk(proposal, uniform, shift, z, rows, working, log_weight)
     _chances(log_weight, bound, chance)
-    count, total, highest = 0, 0.0, -np.inf
+    total, highest = 0.0, -np.inf
     for i in range(ROW):
         total += chance[i]
         highest = max(highest, log_weight[i])
-        if uniform[d, i] <= chance[i]:
-            _put(proposal, shift, i, draws[index, count])
-            count += 1
-    counts[index] = count
+    counts[index] = _keep(proposal, shift, uniform[d], chance, draws[index])
     totals[index, 0] = total
     totals[index, 1] = highest
 
@@ -185,8 +187,8 @@ def _weigh_block(index, proposal, uniform, log_weight, points):
     part = uniform[:, first : first + ROW]
     walk(proposal, part, shift, z, rows, working, log_weight[first : first + ROW])
     if points.size > 0:
-        for i in range(ROW):
-            _put(proposal, shift, i, points[first + i])
+        rows[0, :] = 1.0
+        _keep(proposal, shift, part[0], rows[0], points[first : first + ROW])
 
 
 @kernel
