@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._common.threads import computing
     from .distributions import truncnorm
     from .distributions.multivariate.chains import TruncMVNChains
+    from .distributions.multivariate.family import truncmvn
     from .distributions.multivariate.gibbs import truncmvn_gibbs
     from .distributions.multivariate.hmc import truncmvn_hmc
     from .evaluation import exact
@@ -136,6 +137,7 @@ __all__ = [
     "train_rbm",
     "train_tggm",
     "train_trbm",
+    "truncmvn",
     "truncmvn_gibbs",
     "truncmvn_hmc",
     "truncnorm",
@@ -220,6 +222,7 @@ _HOMES = {
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",
+    "truncmvn": "distributions.multivariate.family",
     "truncmvn_gibbs": "distributions.multivariate.gibbs",
     "truncmvn_hmc": "distributions.multivariate.hmc",
     "truncnorm": "distributions",

@@ -212,3 +212,21 @@ def test_a_step_to_embed_is_the_conditional_of_each_coordinate():
 def test_bad_input(sampler, arguments, words):
     with pytest.raises(ValueError, match=words):
         sampler(**arguments)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_chains_agree_with_exact_draws_in_twenty_dimensions(sampler):
+    rng = np.random.default_rng(11)
+    d, root = 20, rng.normal(size=(20, 40))
+    cov = root @ root.T / 40
+    mean = rng.normal(size=d)
+    lower = mean + rng.uniform(-1.5, 0.5, d)
+    upper = np.where(rng.random(d) < 0.5, INF, lower + rng.uniform(0.5, 2, d))
+    exact = tf.truncmvn.rvs(mean, cov, lower, upper, size=20_000, rng=1)
+    found = sampler(mean, cov, lower, upper, n_samples=2000, rng=12)
+    error = np.hypot(found.std_error, exact.std(axis=0) / np.sqrt(len(exact)))
+    assert (np.abs(found.mean - exact.mean(axis=0)) < 5 * error).all()
+    spread = np.sqrt(np.diag(np.cov(exact.T)))
+    np.testing.assert_allclose(
+        found.cov / np.outer(spread, spread), np.corrcoef(exact.T), atol=0.12
+    )
