@@ -33,10 +33,10 @@ class Pair:
             ends = (other_low - correlation * x) / spread, (other_high - correlation * x) / spread
             return -0.5 * x * x + log_mass(*ends)
 
-        grid = np.linspace(max(low, -200.0), min(high, 200.0), 400_001)
+        grid = np.linspace(max(low, -200.0), min(high, 200.0), 40_001)
         heights = log_density(grid)
-        seen = grid[heights > heights.max() - 45]
-        start, stop = seen[0] - 1e-3, seen[-1] + 1e-3
+        seen = grid[heights > heights.max() - 60]
+        start, stop = seen[0] - 1e-2, seen[-1] + 1e-2
         self.start, self.stop = max(start, low), min(stop, high)
         x = 0.5 * (self.start + self.stop) + 0.5 * (self.stop - self.start) * NODES
         weights = WEIGHTS * np.exp(log_density(x) - heights.max())

@@ -67,7 +67,7 @@ def test_the_normals_own_distribution_is_kept(sampler):
     assert stats.ks_2samp(product, before).pvalue > 1e-6
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.coo_matrix])
+@pytest.mark.parametrize("form", [np.asarray, sp.coo_matrix])
 def test_a_diagonal_precision_gives_independent_truncnorms(form):
     rng = np.random.default_rng(4)
     d, mean = 40, rng.normal(size=40)
@@ -75,7 +75,7 @@ def test_a_diagonal_precision_gives_independent_truncnorms(form):
     lower = mean + scale * rng.uniform(-2, 30, d)
     upper = np.where(rng.random(d) < 0.5, INF, lower + scale)
     found = tf.truncmvn_gibbs(
-        mean, None, lower, upper, precision=form(np.diag(scale**-2.0)), n_samples=200, rng=5
+        mean, None, lower, upper, precision=form(np.diag(scale**-2.0)), n_samples=100, rng=5
     )
     ends = (lower - mean) / scale, (upper - mean) / scale
     p = tf.truncnorm.cdf(found.samples, *ends, mean, scale)
