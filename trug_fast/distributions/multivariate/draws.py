@@ -14,12 +14,12 @@ from trug_fast._common.threads import UNIT, computing
 from trug_fast.kernels.multivariate import sequential
 from trug_fast.kernels.unit.quantile_rows import ROW
 
-from .tilting import Tilting
+from .tilting import Tilting, bound_holds
 
 LEAST = 1e-5  # share of proposals accepted below which there is an error,
 TRIED = 16_384  # once so many have been tried
 NUMBERS = 4_000_000  # that one round of proposals may hold
-ROUNDING = 1e-13  # of psi, over itself
+COARSE = 0.01  # rounding error of psi that is too much
 
 
 class DrawInfo(NamedTuple):
@@ -48,7 +48,12 @@ def accepted(tilted: Tilting, count: int, seed: int) -> tuple[NDArray[Any], Draw
     RuntimeError
         If fewer than 1e-5 of the proposals are accepted.
     """
-    proposal, bound = tilted
+    proposal, bound, rounding = tilted
+    if rounding > COARSE:
+        raise RuntimeError(
+            f"exact draws need log densities right to {COARSE}, and the last digits of ends change "
+            f"them by {rounding:.1g}, so far out or so near to singular is the box"
+        )
     d = proposal.tilt.size
     draws, filled, first = np.empty((count, d)), 0, 0
     weights, rate = 0.0, 1.0
@@ -60,7 +65,11 @@ def accepted(tilted: Tilting, count: int, seed: int) -> tuple[NDArray[Any], Draw
         totals = np.empty((blocks, 2))
         with computing(blocks * ROW * d * (0.5 * d + 2 * UNIT)):
             sequential.accept(proposal, np.uint64(seed), first, bound, drawn, counts, totals)
-        _check_bound(bound, totals[:, 1].max())
+        if not bound_holds(tilted, highest := float(totals[:, 1].max())):
+            raise RuntimeError(
+                f"the bound on the ratio of densities does not hold, {highest} above {bound}: "
+                "cov is too near to singular for its saddle point; tf.truncmvn_gibbs draws chains"
+            )
         for part, n in zip(drawn, counts, strict=True):
             taken = min(int(n), count - filled)
             draws[filled : filled + taken] = part[:taken]
@@ -75,12 +84,3 @@ def accepted(tilted: Tilting, count: int, seed: int) -> tuple[NDArray[Any], Draw
             )
     rate = weights / (first * ROW) if first else float("nan")
     return draws, DrawInfo(rate, first * ROW, bound)
-
-
-def _check_bound(bound: float, highest: float) -> None:
-    """Refuse draws under a bound that is none: its saddle point was not found."""
-    if not highest <= bound + 1e-8 + ROUNDING * abs(bound):
-        raise RuntimeError(
-            f"the bound on the density's ratio does not hold, {highest} above {bound}: cov is too "
-            "near to singular for its saddle point; tf.truncmvn_gibbs draws Markov chains instead"
-        )

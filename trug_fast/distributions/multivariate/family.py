@@ -88,7 +88,8 @@ class VectorFamily:
         {RAISES}
         RuntimeError
             If fewer than 1e-5 of the proposals are accepted, as in some hundreds of dimensions
-            with strong correlations.
+            with strong correlations; or if the box is so far out, or cov so near to singular, that
+            rounding of the ends alone changes log densities by 0.01.
 
         Notes
         -----

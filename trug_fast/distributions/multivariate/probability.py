@@ -15,7 +15,7 @@ from trug_fast.kernels.multivariate import sequential
 from trug_fast.kernels.multivariate.sequential import Proposal
 from trug_fast.kernels.unit.quantile_rows import ROW
 
-from .tilting import Tilting, standard_moments
+from .tilting import Tilting, bound_holds, standard_moments
 
 LEAST_REPLICATES = 9  # random scramblings; up to twice as many less one
 EPSILON = 2.3e-16
@@ -34,7 +34,8 @@ class BoxProbability(NamedTuple):
         Error of the probability over itself, which is that of ``log``: three times it is exceeded
         once in 370 times.  For one constraint or two, what rounding and quadrature may leave.
     log_bound : float
-        Log of a number that the probability does not exceed.
+        Log of a number that the probability does not exceed; inf where rounding kept it from being
+        found.
     n_points : int
         Points that it was estimated from, 0 where there was nothing to estimate.
     """
@@ -58,7 +59,7 @@ def head(tilted: Tilting, m: int) -> Tilting:
     vectors = {name: np.ascontiguousarray(getattr(p, name)[:m]) for name in p._fields}
     vectors["factor"] = np.ascontiguousarray(p.factor[:m, :m])
     vectors["place"] = np.argsort(np.argsort(vectors["place"]))
-    return Tilting(Proposal(**vectors), tilted.bound)
+    return Tilting(Proposal(**vectors), tilted.bound, tilted.rounding)
 
 
 def log_probability(tilted: Tilting, m: int, n_points: int, seed: int) -> BoxProbability:
@@ -67,29 +68,22 @@ def log_probability(tilted: Tilting, m: int, n_points: int, seed: int) -> BoxPro
     if m == 0:
         return BoxProbability(0.0, 0.0, 0.0, 0)
     proposal = head(tilted, m).proposal
+    rounding = 4 * (EPSILON + tilted.rounding)
     if m == 1:
         log = float(standard_moments(proposal.lower, proposal.upper)[0, 0])
-        return BoxProbability(log, rounding(proposal, log), log, 0)
+        return BoxProbability(log, rounding, log, 0)
     if m == 2:
         log, error = _of_two(proposal)
-        return BoxProbability(log, error + rounding(proposal, log), max(bound, log), 0)
+        return BoxProbability(log, error + rounding, max(bound, log), 0)
     weighed = weighed_points(proposal, n_points, seed, with_points=False)
-    relative = np.exp(weighed.log_weights - bound).mean(1)
+    highest = float(weighed.log_weights.max())
+    relative = np.exp(weighed.log_weights - highest).mean(1)
     mean = float(relative.mean())
-    if not mean > 0:
-        raise RuntimeError(
-            f"{n_points} points are too few: all weigh less than 1e-308 of the bound; "
-            "cov is too near to singular, or n_points too small"
-        )
     error = spread_factor(relative.size) * float(relative.std(ddof=1)) / mean
-    log = bound + float(np.log(mean))
-    error = float(np.hypot(error, rounding(proposal, log)))
+    log = highest + float(np.log(mean))
+    error = float(np.hypot(error, rounding))
+    bound = bound if bound_holds(tilted, highest) else float("inf")
     return BoxProbability(log, error, bound, int(weighed.log_weights.size))
-
-
-def rounding(proposal: Proposal, log: float) -> float:
-    """Return what rounding leaves of a probability: ends are known to their last digit only."""
-    return EPSILON * (4.0 + 4.0 * float(np.sqrt(proposal.tilt.size)) * abs(log))
 
 
 def spread_factor(replicates: int) -> float:

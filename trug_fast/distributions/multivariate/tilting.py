@@ -14,7 +14,8 @@ from trug_fast.kernels.multivariate import ordering
 from trug_fast.kernels.multivariate.sequential import Proposal
 
 STEPS, HALVINGS = 500, 40
-CLOSE = 1e-10  # of the gradient over the numbers that it is the sum of
+CLOSE = 1e-13  # of a step over the tilt
+EPSILON = 2.3e-16
 
 
 class Tilting(NamedTuple):
@@ -22,6 +23,7 @@ class Tilting(NamedTuple):
 
     proposal: Proposal
     bound: float  # psi at the saddle point: log P <= bound, and psi <= bound everywhere
+    rounding: float  # error of psi from the last digits of the ends
 
 
 def tilting(
@@ -36,96 +38,97 @@ def tilting(
     strict = np.tril(factor / diag[:, None], -1)
     low /= diag
     high /= diag
-    tilt, bound = saddle_point(strict, low, high)
+    tilt, bound, rounding = saddle_point(strict, low, high)
     proposal = Proposal(
         strict, low, high, tilt, diag, mean[order], lower[order], upper[order], order
     )
-    return Tilting(proposal, bound)
+    return Tilting(proposal, bound, rounding)
+
+
+def bound_holds(tilted: Tilting, psi: float) -> bool:
+    """Tell whether psi is not above its bound, but for rounding."""
+    return psi <= tilted.bound + 1e-8 + 8 * tilted.rounding
 
 
 def standard_moments(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
     """Return log mass, mean and variance of standard normals cut to intervals, as rows."""
     out = np.empty((3, lower.size))
-    ordering.cut_moments(lower, upper, *out)
+    ordering.standard_moments(lower, upper, *out)
     return out
 
 
 def saddle_point(
     factor: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]
-) -> tuple[NDArray[Any], float]:
-    """Return the tilt that makes the highest psi lowest, and that psi (mathematics 1.15).
+) -> tuple[NDArray[Any], float, float]:
+    """Return the tilt that makes the highest psi lowest, that psi, and its rounding error.
 
-    psi is concave in the point and convex in the tilt, so Newton's direction lowers the length of
-    the gradient; steps are halved until they do.
+    By Newton's method (mathematics 1.15).
     """
     bounded = np.isfinite(lower) | np.isfinite(upper)
     d, m = lower.size, int(bounded.sum())  # the first m: see ordering.py
     tilt = np.zeros(d)
     if m == 0:
-        return tilt, 0.0
-    state = _State(factor[:m, :m], lower[:m], upper[:m], np.zeros(m), np.zeros(m))
+        return tilt, 0.0, 0.0
+    state = _State(factor[:m, :m], lower[:m], upper[:m], np.zeros(m))
     for _ in range(STEPS):
-        if state.close() or not (improved := state.improved()):
+        improved = state.improved()
+        if improved is None:
             break
         state = improved
     tilt[:m] = state.tilt
-    return tilt, state.psi()
+    return tilt, state.psi(), state.rounding()
 
 
 class _State:
-    """A point and a tilt, whose last numbers stay 0, with the gradient there."""
+    """A tilt, whose last number stays 0, the means under it, and the slope of psi there."""
 
     def __init__(
         self,
         factor: NDArray[Any],
         lower: NDArray[Any],
         upper: NDArray[Any],
-        point: NDArray[Any],
         tilt: NDArray[Any],
     ) -> None:
-        self.factor, self.lower, self.upper, self.point, self.tilt = (
-            factor,
-            lower,
-            upper,
-            point,
-            tilt,
-        )
-        start = factor @ point + tilt
-        self.log_mass, self.mean, self.variance = standard_moments(lower - start, upper - start)
-        self.by_point = (factor.T @ self.mean - tilt)[:-1]
-        self.by_tilt = (tilt - point + self.mean)[:-1]
-        self.length = float(self.by_point @ self.by_point + self.by_tilt @ self.by_tilt)
+        self.factor, self.lower, self.upper, self.tilt = factor, lower, upper, tilt
+        out = np.empty((5, tilt.size))
+        ordering.mean_path(factor, lower, upper, tilt, *out)
+        self.point, self.origin, self.distance, self.variance, self.log_value = out
+        self.mean = (self.origin - tilt) + self.distance
+        self.slope = (factor.T @ self.mean - tilt)[:-1]
 
     def psi(self) -> float:
-        return float((self.log_mass + self.tilt * (0.5 * self.tilt - self.point)).sum())
+        # The last coordinate of the point counts for nothing: its tilt is 0.
+        terms = self.log_value - self.tilt * self.distance - 0.5 * self.origin**2
+        return float(terms.sum())
 
-    def close(self) -> bool:
-        """Tell whether the gradient is nothing but rounding."""
-        scale = 1.0 + np.abs(self.tilt).max() + np.abs(self.point).max()
-        return bool(self.length <= (CLOSE * scale) ** 2)
+    def rounding(self) -> float:
+        """Return how much psi changes with the last digits of the ends and of the point."""
+        ends = np.minimum(np.abs(self.lower), np.abs(self.upper))
+        sums = ends + np.abs(self.factor) @ np.abs(self.point)
+        widths = (sums + np.abs(self.tilt)) / (self.upper - self.lower)
+        return EPSILON * float(np.abs(self.mean) @ sums + widths.sum())
 
     def improved(self) -> _State | None:
-        """Return the state after Newton's step, or a part of it, that shortens the gradient."""
-        lost, n = 1.0 - self.variance, self.lower.size - 1
-        moved = lost[:, None] * self.factor[:, :n]
-        slope = moved[:n] + np.eye(n)
-        inverse = 1.0 / self.variance[:n]
-        matrix = self.factor[:, :n].T @ moved + slope.T @ (inverse[:, None] * slope)
-        right = self.by_point + slope.T @ (inverse * self.by_tilt)
-        point = np.zeros(n + 1)
-        tilt = np.zeros(n + 1)
-        point[:n] = np.linalg.solve(matrix, right)
-        tilt[:n] = inverse * (slope @ point[:n] - self.by_tilt)
+        """Return the state after Newton's step, or a part of it; None if there is nothing to gain.
+
+        A part is taken where the step from there, by the same matrix, is shorter: the natural test
+        of monotony.
+        """
+        n = self.lower.size - 1
+        held = (1.0 - self.variance)[:, None] * self.factor
+        moved = np.linalg.solve(np.eye(n + 1) + held, np.diag(self.variance))
+        matrix = np.eye(n) - (self.factor.T @ (moved - np.eye(n + 1)))[:n, :n]
+        inverse = np.linalg.inv(matrix)
+        step = np.zeros(n + 1)
+        step[:n] = inverse @ self.slope
+        length = float(np.abs(step).max())
         share = 1.0
+        if not length > CLOSE * (1.0 + float(np.abs(self.tilt).max())):
+            return None
         for _ in range(HALVINGS):
-            new = _State(
-                self.factor,
-                self.lower,
-                self.upper,
-                self.point + share * point,
-                self.tilt + share * tilt,
-            )
-            if new.length < self.length:
+            new = _State(self.factor, self.lower, self.upper, self.tilt + share * step)
+            again = np.abs(inverse @ new.slope).max(initial=0.0)
+            if new.variance.min() > 0 and again < length * (1.0 - 0.25 * share):
                 return new
             share *= 0.5
         return None

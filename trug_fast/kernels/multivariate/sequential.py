@@ -65,10 +65,12 @@ def _begin(shift, tilt, lower, upper, a, b):
 
 
 @row_loop
-def _weigh(space, tilt, log_weight):
-    """Add the log masses of ROW intervals, by what a draw knows of their ends.
+def _weigh(space, lower, upper, tilt, shift, origin, log_weight):
+    """Add the log masses of ROW intervals, and write what draws are counted from.
 
-    Right to 1e-11 of the mass, which distribution.log_mass gives to 1e-15 in three times the time.
+    That is the end near the mode, if the mode lies outside, else the mode: their squares, not those
+    of tilts, so that no large numbers cancel.  Right to 1e-11 of the mass, which
+    distribution.log_mass gives to 1e-15 in three times the time.
     """
     for i in range(log_weight.size):
         u, width = space[steps.U + i], space[steps.WIDTH + i]
@@ -79,18 +81,24 @@ def _weigh(space, tilt, log_weight):
         u_far = u + width
         flat = width - (u_far * u_far * u_far - u * u * u) * (1.0 / 6.0)
         within = flat if thin else ROOT_TWO_PI - height * (near + decay * far)
-        exponent = 0.0 if inside else -0.5 * u * u
+        end = (upper if space[steps.SIGNED + i] < 0.0 else lower) - shift[i]
+        start = tilt if inside else end
         mass = (within if inside else beyond) * (1.0 / ROOT_TWO_PI)
-        log_weight[i] += log(mass) + (exponent - 0.5 * tilt * tilt)
+        origin[i] = start
+        log_weight[i] += log(mass) - 0.5 * start * start
 
 
 @row_loop
-def _end(h, tilt, shift, z, log_weight):
-    """Take the draw into account, and turn ``shift`` into (z + L z)."""
-    for i in range(h.size):
-        z[i] = tilt + h[i]
-        shift[i] += z[i]
-        log_weight[i] -= tilt * h[i]
+def _end(space, lower, upper, tilt, origin, shift, z, log_weight):
+    """Take the draws into account, and turn ``shift`` into (z + L z)."""
+    for i in range(log_weight.size):
+        away = space[steps.STEP + i] * space[steps.V + i]
+        low, high = lower - shift[i], upper - shift[i]
+        value = origin[i] + away
+        value = low if value < low else (high if value > high else value)
+        z[i] = value
+        shift[i] += value
+        log_weight[i] -= tilt * away
 
 
 @linked
@@ -100,7 +108,7 @@ def walk(proposal, uniform, shift, z, rows, working, log_weight):
     uniform : (d, ROW); on return ``shift`` (d, PITCH) has z + L z, and ``log_weight`` psi
     """
     d = proposal.tilt.size
-    a, b, h = rows[0], rows[1], rows[2]
+    a, b, origin = rows[0], rows[1], rows[2]
     log_weight[:] = 0.0
     for first in range(0, d, PANEL):
         stop = min(first + PANEL, d)
@@ -114,14 +122,13 @@ def walk(proposal, uniform, shift, z, rows, working, log_weight):
             total = shift[k, :ROW]
             for j in range(first, k):
                 _add(proposal.factor[k, j], z[j, :ROW], total)
-            tilt = proposal.tilt[k]
-            _begin(total, tilt, proposal.lower[k], proposal.upper[k], a, b)
+            tilt, lower, upper = proposal.tilt[k], proposal.lower[k], proposal.upper[k]
+            _begin(total, tilt, lower, upper, a, b)
             steps.begin_standard(a, b, working)
             steps.weigh_ends(ROW, working)
-            _weigh(working, tilt, log_weight)
+            _weigh(working, lower, upper, tilt, total, origin, log_weight)
             steps.invert_rows(uniform[k], ROW, working)
-            steps.end_standard(a, b, working, h)
-            _end(h, tilt, total, z[k, :ROW], log_weight)
+            _end(working, lower, upper, tilt, origin, total, z[k, :ROW], log_weight)
 
 
 @linked
