@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 import trug_fast as tf
 from tools.processor import describe
 from trug_fast.distributions.multivariate import gibbs
 from trug_fast.distributions.multivariate.precision import cut_precision
+from trug_fast.kernels import gibbs_step, stream
 from trug_fast.kernels.multivariate.gibbs import Sweeps
 
 Draws = Callable[[int], Any]  # of a number of draws: samples (chains, draws, d)
@@ -53,6 +55,26 @@ def sweep_seconds(precision: Any, chains: int, repeats: int) -> float:
         start = time.process_time()
         sweeps = Sweeps(1, i * count, count, 1)
         problem.run(problem.coordinates, problem.others, states, rows, sweeps)
+        best = min(best, (time.process_time() - start) / count)
+    return best
+
+
+@njit
+def _steps(rng, x, mean, precision, lower, upper, count):  # type: ignore[no-untyped-def]
+    for _ in range(count):
+        gibbs_step(rng, x, mean, precision, lower, upper)
+
+
+def step_seconds(precision: Any, repeats: int) -> float:
+    """Return the same of one chain in a loop over ``kernels.gibbs_step``."""
+    d = len(precision)
+    x, zero, far = np.ones(d), np.zeros(d), np.full(d, np.inf)
+    count = max(1, int(2e7 / (d * (d + 256))))
+    best = float("inf")
+    for i in range(repeats + 1):
+        rng = stream(i)
+        start = time.process_time()
+        _steps(rng, x, zero, precision, zero, far, count)
         best = min(best, (time.process_time() - start) / count)
     return best
 
@@ -140,6 +162,10 @@ def main() -> None:
             seconds = sweep_seconds(precision, chains, arguments.repeats)
             each = 1e9 * seconds / chains / precision.shape[0]
             print(f"| {name} | {chains} | {1e3 * seconds:.3g} | {each:.1f} |", flush=True)
+    for name, precision in cases[:2]:
+        seconds = step_seconds(precision, arguments.repeats)
+        each = 1e9 * seconds / precision.shape[0]
+        print(f"| `gibbs_step`, {name} | 1 | {1e3 * seconds:.3g} | {each:.1f} |", flush=True)
     print("| d | sampler | us a draw | effective share | us an effective draw | mean |")
     print("| --- | --- | --- | --- | --- | --- |")
     for d in (10, 50, 100):

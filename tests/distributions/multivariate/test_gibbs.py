@@ -214,6 +214,38 @@ def test_bad_input(sampler, arguments, words):
         sampler(**arguments)
 
 
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"mean": 1e308, "cov": PAIR}, "mean, lower and upper must come within 1e.90"),
+        ({"cov": 1e-320 * np.ones(2)}, "must come within 1e.90"),
+        ({"cov": PAIR, "lower": 1e120}, "must come within 1e.90"),
+        ({"cov": PAIR, "upper": -1e120}, "must come within 1e.90"),
+    ],
+)
+def test_numbers_too_large_for_conditionals(arguments, words):
+    with pytest.raises(ValueError, match=words), np.errstate(all="ignore"):
+        tf.truncmvn_gibbs(**arguments)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_units_of_any_size(form):
+    # Powers of two, so that bits agree.
+    units = 2.0 ** np.array([-400, 300, 0])
+    q = np.linalg.inv(equicorrelated(3, 0.4))
+    same = {"n_samples": 10, "rng": 1}
+    lower, upper = np.array([1.0, -2.0, -0.5]), np.array([INF, 1.0, 0.5])
+    plain = tf.truncmvn_gibbs(0.5, None, lower, upper, precision=form(q), **same).samples
+    large = form(q / units / units[:, None])
+    found = tf.truncmvn_gibbs(
+        0.5 * units, None, units * lower, units * upper, precision=large, **same
+    ).samples
+    np.testing.assert_array_equal(found / units, plain)
+    nowhere = np.where(upper == INF, 1e300, upper)
+    far = tf.truncmvn_gibbs(0.5, None, lower, nowhere, precision=form(q), **same).samples
+    np.testing.assert_array_equal(far, plain)
+
+
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_chains_agree_with_exact_draws_in_twenty_dimensions(sampler):
     rng = np.random.default_rng(11)

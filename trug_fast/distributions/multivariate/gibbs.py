@@ -18,7 +18,7 @@ from trug_fast.distributions import truncnorm
 from trug_fast.kernels.multivariate import gibbs as kernels
 
 from .chains import TruncMVNChains, checked_sizes, checked_start, run_stretches
-from .precision import CutPrecision, cut_precision
+from .precision import CutPrecision, cut_precision, scaled
 
 
 class _Problem(NamedTuple):
@@ -118,13 +118,14 @@ def truncmvn_gibbs(
     states = checked_start(start, chains, cut.lower, cut.upper)
     require_progress(progress)
     seed = seed_from(rng, "truncmvn_gibbs")
-    if states is None:
-        states = _independent_draws(cut, chains, seed)
-    problem = _problem_of(cut)
+    own, units = scaled(cut)
+    states = _independent_draws(own, chains, seed) if states is None else states * units
+    problem = _problem_of(own)
 
     def run(rows: NDArray[Any], step: int, burn: int, thin: int) -> None:
         sweeps = kernels.Sweeps(seed, step, burn, thin)
         problem.run(problem.coordinates, problem.others, states, rows, sweeps)
+        rows /= units
 
     return run_stretches(run, states, sizes, problem.work * chains, cut.dtype, progress)
 

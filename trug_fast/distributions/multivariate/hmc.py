@@ -140,7 +140,7 @@ def truncmvn_hmc(
         if met.max(initial=0) > BOUNCES:
             raise RuntimeError(
                 f"a path of chain {int(np.argmax(met))} bounced more than {BOUNCES} times: "
-                "the region is too far from the mean, or too narrow"
+                "the region is too far from the mean, or too narrow; truncmvn_gibbs takes any box"
             )
         rows[...] = _kept_inside(region, region.mean + rows @ region.factor.T)
 

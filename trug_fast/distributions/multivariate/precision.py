@@ -14,6 +14,8 @@ from trug_fast._common import checks
 
 from .checking import SINGULAR, SYMMETRIC_32, SYMMETRIC_64, covariance, cut_normal
 
+LARGEST = 1e90  # sums of numbers up to it, times weights, are within what kernels take
+
 
 class CutPrecision(NamedTuple):
     """A normal vector of a mean and a precision, held to lower <= x <= upper; float64."""
@@ -54,6 +56,41 @@ def cut_precision(
         normal = cut_normal(mean, np.ones(inverse.shape[0], dtype), lower, upper)
     diagonal = np.array(inverse.diagonal(), np.float64)
     return CutPrecision(normal.mean, inverse, diagonal, normal.lower, normal.upper, normal.dtype)
+
+
+def scaled(cut: CutPrecision) -> tuple[CutPrecision, NDArray[Any]]:
+    """Return the same in units in which conditional variances are near 1, and how many are in one.
+
+    Units are powers of two, so nothing is rounded.  Ends that are out of sight become infinite.
+
+    Raises
+    ------
+    ValueError
+        If a number is larger than kernels take.
+    """
+    with np.errstate(all="ignore"):
+        units = np.exp2(np.round(0.5 * np.log2(cut.diagonal)))
+        mean, lower, upper = units * cut.mean, units * cut.lower, units * cut.upper
+    good = (np.abs(mean) <= LARGEST) & (lower <= LARGEST) & (upper >= -LARGEST)
+    good &= np.isfinite(units) & (units > 0)
+    if not good.all():
+        j = int(np.argmin(good))
+        raise ValueError(
+            f"mean, lower and upper must come within {LARGEST:g} conditional deviations of 0, got "
+            f"mean={cut.mean[j]}, lower={cut.lower[j]}, upper={cut.upper[j]}, "
+            f"precision={cut.diagonal[j]} at index {j}"
+        )
+    lower, upper = (
+        np.where(lower < -LARGEST, -np.inf, lower),
+        np.where(upper > LARGEST, np.inf, upper),
+    )
+    if isinstance(cut.precision, np.ndarray):
+        precision: Any = cut.precision / units[:, None] / units
+    else:
+        precision = cut.precision.multiply(1 / units[:, None]).multiply(1 / units).tocsr()
+        precision.sort_indices()
+    diagonal = np.array(precision.diagonal(), np.float64)
+    return CutPrecision(mean, precision, diagonal, lower, upper, cut.dtype), units
 
 
 def precision_matrix(precision: Any) -> tuple[Any, Any]:

@@ -26,6 +26,7 @@ from trug_fast.kernels.unit.quantile_rows import ROW, SPACE, quantile_row
 BLOCK = 32  # chains that are a block, at most
 SHARED = 4  # chains from which two threads have some each
 PANEL = 32  # coordinates whose numbers are prepared together; even, as a block of words is a pair
+SMALL = 8  # the same, and from how many chains on sums over panels vectorise
 
 
 class Coordinates(NamedTuple):
@@ -116,9 +117,10 @@ def _draw_places(coordinates, start, stop, uniform, net, drawn, space):
 
 @linked
 def _dense_panel(coordinates, others, position, x, uniform, work, space):
-    """Draw up to PANEL coordinates from ``position`` on, one after the other."""
+    """Draw a panel of coordinates from ``position`` on, one after the other."""
     net, change, drawn = work[0], work[1], work[2][0]
-    chains, rows = x.shape[1], min(PANEL, x.shape[0] - position)
+    chains = x.shape[1]
+    rows = min(uniform.size // chains, x.shape[0] - position)
     gemm(False, False, -1.0, others[position : position + rows], x, 0.0, net[:rows])
     for r in range(rows):
         i = position + r
@@ -163,18 +165,28 @@ def _sparse_panel(coordinates, others, position, x, uniform, work, space):
         start = stop
 
 
+@scalar
+def _dense_width(chains):
+    return PANEL if chains >= SMALL else SMALL
+
+
+@scalar
+def _sparse_width(chains):
+    return max(PANEL, ROW // chains // 2 * 2)
+
+
 @pattern
-def _run_block(panel, longest, index, coordinates, others, states, samples, sweeps):
+def _run_block(panel, width_of, index, coordinates, others, states, samples, sweeps):
     """Run one block of chains from its states to new ones."""
     chains, d = states.shape
     height = block_height(chains)
     first = index * height
     n = min(height, chains - first)
-    width = max(PANEL, longest // n // 2 * 2)
+    width = width_of(n)
     x, uniform = empty((d, n), np.float64), empty(width * n, np.float64)
     work = (
-        empty((PANEL, n), np.float64),
-        empty((PANEL, n), np.float64),
+        empty((width, n), np.float64),
+        empty((width, n), np.float64),
         empty((2, width * n), np.float64),
     )
     space = empty((3, width * n), np.float64), empty(SPACE, np.float64)
@@ -192,12 +204,12 @@ def _run_block(panel, longest, index, coordinates, others, states, samples, swee
 
 @linked
 def _dense_block(index, coordinates, others, states, samples, sweeps):
-    _run_block(_dense_panel, PANEL, index, coordinates, others, states, samples, sweeps)
+    _run_block(_dense_panel, _dense_width, index, coordinates, others, states, samples, sweeps)
 
 
 @linked
 def _sparse_block(index, coordinates, others, states, samples, sweeps):
-    _run_block(_sparse_panel, ROW, index, coordinates, others, states, samples, sweeps)
+    _run_block(_sparse_panel, _sparse_width, index, coordinates, others, states, samples, sweeps)
 
 
 @kernel
@@ -271,10 +283,18 @@ def gibbs_step(rng, x, mean, precision, lower, upper):
     >>> bool((x > 0).all())
     True
     """
-    for i in range(x.size):
-        net = precision[i, i] * x[i]
-        for j in range(x.size):
+    d = x.size
+    for i in range(d):
+        # Four sums: one waits for each addition.
+        net, second, third, fourth = precision[i, i] * x[i], 0.0, 0.0, 0.0
+        for j in range(0, d - 3, 4):
             net += precision[i, j] * (mean[j] - x[j])
+            second += precision[i, j + 1] * (mean[j + 1] - x[j + 1])
+            third += precision[i, j + 2] * (mean[j + 2] - x[j + 2])
+            fourth += precision[i, j + 3] * (mean[j + 3] - x[j + 3])
+        for j in range(d - d % 4, d):
+            net += precision[i, j] * (mean[j] - x[j])
+        net += second + third + fourth
         x[i] = draw(rng, net, precision[i, i], lower[i], upper[i])
 
 
