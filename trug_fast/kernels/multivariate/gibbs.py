@@ -283,18 +283,10 @@ def gibbs_step(rng, x, mean, precision, lower, upper):
     >>> bool((x > 0).all())
     True
     """
-    d = x.size
-    for i in range(d):
-        # Four sums: one waits for each addition.
-        net, second, third, fourth = precision[i, i] * x[i], 0.0, 0.0, 0.0
-        for j in range(0, d - 3, 4):
+    for i in range(x.size):
+        net = precision[i, i] * x[i]
+        for j in range(x.size):
             net += precision[i, j] * (mean[j] - x[j])
-            second += precision[i, j + 1] * (mean[j + 1] - x[j + 1])
-            third += precision[i, j + 2] * (mean[j + 2] - x[j + 2])
-            fourth += precision[i, j + 3] * (mean[j + 3] - x[j + 3])
-        for j in range(d - d % 4, d):
-            net += precision[i, j] * (mean[j] - x[j])
-        net += second + third + fourth
         x[i] = draw(rng, net, precision[i, i], lower[i], upper[i])
 
 
