@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ._common.checkpoints import Checkpoint
     from ._common.threads import computing
     from .distributions import truncnorm
+    from .distributions.multivariate.chains import TruncMVNChains
+    from .distributions.multivariate.family import truncmvn
+    from .distributions.multivariate.gibbs import truncmvn_gibbs
+    from .distributions.multivariate.hmc import truncmvn_hmc
     from .evaluation import exact
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.correlations import (
@@ -102,6 +106,7 @@ __all__ = [
     "TruGTGGM",
     "TruGTRBM",
     "TruGUnits",
+    "TruncMVNChains",
     "Truncation",
     "compare_correlations",
     "computing",
@@ -132,6 +137,9 @@ __all__ = [
     "train_rbm",
     "train_tggm",
     "train_trbm",
+    "truncmvn",
+    "truncmvn_gibbs",
+    "truncmvn_hmc",
     "truncnorm",
     "warm",
 ]
@@ -183,6 +191,7 @@ _HOMES = {
     "TruGTGGM": "models.tggm",
     "TruGTRBM": "models.trbm",
     "TruGUnits": "training.units",
+    "TruncMVNChains": "distributions.multivariate.chains",
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
     "computing": "_common.threads",
@@ -213,6 +222,9 @@ _HOMES = {
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",
     "train_trbm": "training.trbm.train",
+    "truncmvn": "distributions.multivariate.family",
+    "truncmvn_gibbs": "distributions.multivariate.gibbs",
+    "truncmvn_hmc": "distributions.multivariate.hmc",
     "truncnorm": "distributions",
     "warm": "warming",
 }

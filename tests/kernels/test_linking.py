@@ -131,6 +131,10 @@ def test_what_users_embed_holds_no_links(name):
     arguments = {"stream": (1,), "uniform": (rng,)}
     if name.startswith("draw"):
         arguments[name] = (rng, 0.0, 1.0, 0.0, 1.0)
+    row, rows = np.zeros(1), np.ones((1, 1))
+    index = np.array([0, 1])
+    arguments["gibbs_step"] = (rng, row, row, rows, row, row)
+    arguments["gibbs_step_sparse"] = (rng, row, row, index, index, rows[0], row, row)
     x = (0.5,) if name in ("cdf", "sf", "logcdf", "logsf", "logpdf", "ppf", "isf") else ()
     function = getattr(kernels, name)
     user = njit(lambda *args: function(*args))

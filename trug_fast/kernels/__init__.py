@@ -5,6 +5,7 @@ if __name__ == "kernels":
     raise ImportError("import trug_fast.kernels")
 
 from . import announcing  # noqa: F401  (it listens from now on)
+from .multivariate.gibbs import gibbs_step, gibbs_step_sparse
 from .random.draws import draw, draw_chopin, draw_robert
 from .random.stream import stream, uniform
 from .unit.probability import cdf, entropy, isf, logcdf, logpdf, logsf, ppf, sf
@@ -24,6 +25,8 @@ __all__ = [
     "draw_chopin",
     "draw_robert",
     "entropy",
+    "gibbs_step",
+    "gibbs_step_sparse",
     "isf",
     "log_end_densities",
     "log_normalizer",

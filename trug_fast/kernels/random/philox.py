@@ -22,6 +22,7 @@ LANES = 16
 
 # What a number is for: keeps uses of one seed apart.
 HIDDEN, VISIBLE, INITIAL, ORDER, ANNEAL_HIDDEN, ANNEAL_VISIBLE, USER, DISTRIBUTION, SWAP = range(9)
+TILTED = 9
 
 _MULTIPLIER_0, _MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)

@@ -68,8 +68,8 @@ def begin_standard(lower, upper, space):
 
 
 @row_loop
-def go_on(p, n, space):
-    """Take the steps of n units from the first to the last, given their uniforms."""
+def weigh_ends(n, space):
+    """Take the steps of n units that no uniform has a part in."""
     for i in range(n):
         space[BY_NEAR + i] = steps.slope(space[BY_NEAR + i])
     for i in range(n):
@@ -93,6 +93,11 @@ def go_on(p, n, space):
         space[DECAY + i], space[MINUS + i], space[HEIGHT + i] = steps.weights(
             space[U + i], space[TAU + i]
         )
+
+
+@row_loop
+def invert_rows(p, n, space):
+    """Take the steps of n units from there to the last, given their uniforms."""
     for i in range(n):
         ends = space[U + i], space[FAR + i], space[WIDTH + i]
         weights = space[DECAY + i], space[MINUS + i], space[HEIGHT + i]
@@ -170,7 +175,8 @@ def quantile_row(p, a, d, lower, upper, out, space):
         stop = min(start + ROW, out.size)
         low, high = lower[start:stop], upper[start:stop]
         begin(a[start:stop], d[start:stop], low, high, space)
-        go_on(p[start:stop], stop - start, space)
+        weigh_ends(stop - start, space)
+        invert_rows(p[start:stop], stop - start, space)
         end(a[start:stop], low, high, space, out[start:stop])
 
 
@@ -178,5 +184,6 @@ def quantile_row(p, a, d, lower, upper, out, space):
 def standard_quantile_row(p, lower, upper, out, space):
     """Write the same of up to ROW standard normals."""
     begin_standard(lower, upper, space)
-    go_on(p, out.size, space)
+    weigh_ends(out.size, space)
+    invert_rows(p, out.size, space)
     end_standard(lower, upper, space, out)

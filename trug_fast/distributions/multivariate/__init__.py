@@ -1,0 +1,1 @@
+"""Truncated multivariate normals: exact draws and probabilities, and chains where these fail."""

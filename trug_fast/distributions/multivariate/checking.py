@@ -1,0 +1,145 @@
+"""From what a user passes to a normal vector and what cuts it, checked; for all methods.
+
+Tested in tests/distributions/multivariate/test_checking.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+
+from ..broadcasting import is_python_number
+
+SYMMETRIC_64, SYMMETRIC_32 = 1e-9, 1e-4  # difference of two halves, over the deviations
+SINGULAR = 1e-13  # least variance of a coordinate given others, over its own
+
+
+class CutNormal(NamedTuple):
+    """A normal vector x of a mean and a covariance, held to lower <= A x <= upper.
+
+    Without A the ends are those of x itself.  Arrays are float64, contiguous and new; ``dtype`` is
+    the float type of what is returned: float32 if every array that was given is.
+    """
+
+    mean: NDArray[Any]  # (d,)
+    cov: NDArray[Any]  # (d, d), symmetric
+    lower: NDArray[Any]  # (m,), m = d without A
+    upper: NDArray[Any]
+    A: NDArray[Any] | None  # (m, d)
+    dtype: Any
+
+    @property
+    def dimension(self) -> int:
+        """Length of x."""
+        return int(self.mean.shape[0])
+
+
+def cut_normal(
+    mean: ArrayLike | None,
+    cov: ArrayLike,
+    lower: ArrayLike | None,
+    upper: ArrayLike | None,
+    A: ArrayLike | None = None,
+) -> CutNormal:
+    """Return what was given, checked.
+
+    mean : (d,), or a number for all; None stands for 0
+    cov : (d, d), (d,) for a diagonal, or a number for a multiple of the identity
+    lower, upper : (d,) or with A (m,), or a number for all; None stands for an infinite end
+    A : (m, d)
+
+    Raises
+    ------
+    TypeError
+        If one does not hold real numbers.
+    ValueError
+        If shapes do not fit, d is 0, a number is NaN, mean, cov or A are not finite, cov is not
+        symmetric and positive definite, or an interval is empty.
+    """
+    given = {"mean": mean, "cov": cov, "lower": lower, "upper": upper, "A": A}
+    arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
+    dtype = _float_type({name: given[name] for name in arrays}, arrays)
+    matrix = None if A is None else _constraints(arrays["A"])
+    d = _dimension(arrays, matrix)
+    m = d if matrix is None else matrix.shape[0]
+    centre = checks.vector("mean", arrays.get("mean", 0.0), d, np.float64, infinite=False)
+    low = checks.vector("lower", arrays.get("lower", -np.inf), m, np.float64, infinite=True)
+    high = checks.vector("upper", arrays.get("upper", np.inf), m, np.float64, infinite=True)
+    empty = ~(low < high)
+    if empty.any():
+        j = int(np.argmax(empty))
+        raise ValueError(
+            f"lower must be below upper, got lower={low[j]}, upper={high[j]} at index {j}"
+        )
+    return CutNormal(centre, covariance(arrays["cov"], d), low, high, matrix, dtype)
+
+
+def _float_type(given: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    typed = [arrays[name].dtype for name, value in given.items() if not is_python_number(value)]
+    single = bool(typed) and all(t == np.float32 for t in typed)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def _constraints(array: NDArray[Any]) -> NDArray[Any]:
+    matrix = checks.matrix("A", array)
+    if (~(matrix != 0).any(1)).any():
+        j = int(np.argmin((matrix != 0).any(1)))
+        raise ValueError(f"A must have no row of zeros, got one at row {j}")
+    return np.array(matrix, np.float64, order="C")
+
+
+def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> int:
+    """Return the length of x, by the first array that tells it."""
+    if arrays["cov"].ndim > 2:
+        raise ValueError(
+            f"cov must be a number, a vector or a matrix, got shape {arrays['cov'].shape}"
+        )
+    told = [("cov", arrays["cov"]), ("mean", arrays.get("mean"))]
+    told += [] if matrix is not None else [(n, arrays.get(n)) for n in ("lower", "upper")]
+    lengths = [a.shape[0] for _, a in told if a is not None and a.ndim > 0]
+    lengths += [] if matrix is None else [matrix.shape[1]]
+    d = lengths[0] if lengths else 1
+    if d == 0:
+        raise ValueError("a normal vector must have at least one dimension, got 0")
+    if matrix is not None and matrix.shape[1] != d:
+        raise ValueError(f"A must have a column for each of {d} dimensions, got {matrix.shape[1]}")
+    return int(d)
+
+
+def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
+    """Return a covariance, or a precision, as a symmetric, positive definite matrix (d, d)."""
+    checks._finite(name, array)
+    if array.ndim < 2:
+        variances = checks.vector(name, array, d, np.float64, infinite=False)
+        checks.positive(name, variances)
+        return np.diag(variances)
+    if array.shape != (d, d):
+        raise ValueError(f"{name} must have shape ({d}, {d}), got {array.shape}")
+    cov = np.array(array, np.float64, order="C")
+    variances = np.diagonal(cov)
+    checks.positive(f"the diagonal of {name}", variances)
+    scale = np.sqrt(variances)
+    tolerance = SYMMETRIC_32 if array.dtype == np.float32 else SYMMETRIC_64
+    apart = np.abs(cov - cov.T) / np.outer(scale, scale)
+    if apart.max() > tolerance:
+        i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
+        raise ValueError(
+            f"{name} must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} at ({j}, {i})"
+        )
+    cov = 0.5 * (cov + cov.T)
+    correlation = cov / np.outer(scale, scale)
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(correlation)) ** 2
+    except np.linalg.LinAlgError:
+        pivots = np.zeros(1)
+    if not pivots.min() > SINGULAR:
+        least = float(np.linalg.eigvalsh(correlation)[0])
+        raise ValueError(
+            f"{name} must be positive definite, and not to rounding singular: the least eigenvalue "
+            f"of its correlations is {least:.3g}"
+        )
+    return cov

@@ -1,0 +1,167 @@
+"""A truncated normal vector whose parameters are fixed.
+
+Tested in tests/distributions/multivariate/test_family.py.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.randomness import RngLike, seed_from
+
+from .checking import cut_normal
+from .draws import accepted
+from .marginals import marginal_log_density
+from .moments import Estimate, mean_and_covariance
+from .probability import LEAST_REPLICATES, BoxProbability, log_probability
+from .reduction import BoxForm, box_form
+from .tilting import Tilting, tilting
+
+N_POINTS = 10_000
+LOG_TWO_PI = float(np.log(2 * np.pi))
+
+
+class FrozenVector:
+    """A normal vector of a mean and a covariance, held to lower <= A x <= upper.
+
+    Parameters
+    ----------
+    mean, cov, lower, upper, A : array_like
+        As of :func:`trug_fast.truncmvn.rvs`; copied.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As of :func:`trug_fast.truncmvn.rvs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trug_fast as tf
+    >>> orthant = tf.truncmvn(np.zeros(3), 0.5 * (np.eye(3) + 1), lower=0)
+    >>> orthant
+    FrozenVector(dimension=3, constraints=3)
+    >>> probability = orthant.logprob(rng=1)  # 1/4, from points of which each has an error
+    >>> bool(abs(np.exp(probability.log) - 0.25) < 3 * 0.25 * probability.relative_error)
+    True
+    """
+
+    def __init__(
+        self,
+        mean: ArrayLike | None = None,
+        cov: ArrayLike = 1,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        A: ArrayLike | None = None,
+    ) -> None:
+        self._cut = cut_normal(mean, cov, lower, upper, A)
+
+    def __repr__(self) -> str:
+        rows = int((np.isfinite(self._cut.lower) | np.isfinite(self._cut.upper)).sum())
+        return f"FrozenVector(dimension={self._cut.dimension}, constraints={rows})"
+
+    @cached_property
+    def _form(self) -> BoxForm:
+        return box_form(self._cut)
+
+    @cached_property
+    def _tilted(self) -> Tilting:
+        form = self._form
+        return tilting(form.mean, form.cov, form.lower, form.upper)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_cut": self._cut}
+
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        *,
+        rng: RngLike = None,
+        return_info: bool = False,
+    ) -> Any:
+        """Draw exactly; see :func:`trug_fast.truncmvn.rvs`."""
+        checks.flag("return_info", return_info)
+        sizes = () if size is None else np.atleast_1d(size).tolist()
+        shape = tuple(checks.count("size", n, 0) for n in sizes)
+        key = seed_from(rng, "truncmvn.rvs")
+        count = int(np.prod(shape, dtype=np.int64))
+        draws, info = accepted(self._tilted, count, key)
+        form = self._form
+        if form.back is not None:
+            draws = draws @ form.back.T + form.offset
+        draws = self._narrowed(draws).reshape(*shape, self._cut.dimension)
+        return (draws, info) if return_info else draws
+
+    def _narrowed(self, draws: NDArray[Any]) -> NDArray[Any]:
+        """Return draws in the float type of the parameters, between the ends."""
+        cut = self._cut
+        if draws.dtype == cut.dtype:
+            return draws
+        narrow = draws.astype(cut.dtype)
+        if cut.A is not None:
+            return narrow
+        ends = cut.lower.astype(cut.dtype), cut.upper.astype(cut.dtype)
+        clipped: NDArray[Any] = np.clip(narrow, *ends)
+        return clipped
+
+    def logprob(self, *, n_points: int = N_POINTS, rng: RngLike = None) -> BoxProbability:
+        """Log of the probability; see :func:`trug_fast.truncmvn.logprob`."""
+        _check_points(n_points)
+        key = seed_from(rng, "truncmvn.logprob")
+        return log_probability(self._tilted, self._form.bounded.size, n_points, key)
+
+    def logpdf(self, x: ArrayLike, *, n_points: int = N_POINTS, rng: RngLike = None) -> Any:
+        """Log of the density; see :func:`trug_fast.truncmvn.logpdf`."""
+        cut = self._cut
+        points = self._points(x)
+        log = self.logprob(n_points=n_points, rng=rng).log
+        root = np.linalg.cholesky(cut.cov)
+        white = np.linalg.solve(root, (points - cut.mean).reshape(-1, cut.dimension).T)
+        square = (white**2).sum(0).reshape(points.shape[:-1])
+        constant = np.log(np.diagonal(root)).sum() + 0.5 * cut.dimension * LOG_TWO_PI + log
+        held = points if cut.A is None else points @ cut.A.T
+        inside = ((held >= cut.lower) & (held <= cut.upper)).all(-1)
+        value = np.where(inside, -0.5 * square - constant, -np.inf)
+        return np.where(np.isnan(points).any(-1), np.nan, value).astype(cut.dtype)[()]
+
+    def _points(self, x: ArrayLike) -> NDArray[Any]:
+        points = checks.numbers("x", x).astype(np.float64)
+        d = self._cut.dimension
+        if points.ndim == 0 or points.shape[-1] != d:
+            raise ValueError(f"x must have {d} numbers in its last axis, got shape {points.shape}")
+        return points
+
+    def mean(self, *, n_points: int = N_POINTS, rng: RngLike = None) -> Estimate:
+        """Mean, with its error; see :func:`trug_fast.truncmvn.mean`."""
+        return self._moments(n_points, rng)[0]
+
+    def cov(self, *, n_points: int = N_POINTS, rng: RngLike = None) -> Estimate:
+        """Covariance, with its error; see :func:`trug_fast.truncmvn.cov`."""
+        return self._moments(n_points, rng)[1]
+
+    def _moments(self, n_points: int, rng: RngLike) -> tuple[Estimate, Estimate]:
+        _check_points(n_points)
+        key, cut = seed_from(rng, "truncmvn.moments"), self._cut
+        return mean_and_covariance(self._form, self._tilted, cut.mean, cut.cov, n_points, key)
+
+    def marginal_logpdf(
+        self, index: int, x: ArrayLike, *, n_points: int = N_POINTS, rng: RngLike = None
+    ) -> Estimate:
+        """Log of one coordinate's density; see :func:`trug_fast.truncmvn.marginal_logpdf`."""
+        _check_points(n_points)
+        d = self._cut.dimension
+        i = checks.count("index", index, 0)
+        if i >= d:
+            raise ValueError(f"index must be below the dimension {d}, got {i}")
+        points = checks.numbers("x", x).astype(np.float64)
+        whole = self.logprob(n_points=n_points, rng=(key := seed_from(rng, "truncmvn.marginal")))
+        return marginal_log_density(self._cut, i, points, whole, n_points, key)
+
+
+def _check_points(n_points: int) -> None:
+    checks.count("n_points", n_points, LEAST_REPLICATES)

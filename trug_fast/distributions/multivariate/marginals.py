@@ -1,0 +1,68 @@
+"""Densities of single coordinates of cut normal vectors.
+
+Tested in tests/distributions/multivariate/test_family.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .checking import CutNormal
+from .moments import Estimate
+from .probability import BoxProbability, log_probability
+from .reduction import box_form
+from .tilting import tilting
+
+
+def marginal_log_density(
+    cut: CutNormal,
+    index: int,
+    x: NDArray[Any],
+    whole: BoxProbability,
+    n_points: int,
+    seed: int,
+) -> Estimate:
+    """Return log of the density of one coordinate at points, and its error.
+
+    It is that of the normal there times the probability of the rest given it, over that of all.
+    """
+    value, error = np.full(x.shape, -np.inf), np.zeros(x.shape)
+    variance = cut.cov[index, index]
+    for place in np.ndindex(x.shape):
+        if np.isnan(x[place]):
+            value[place] = error[place] = np.nan
+            continue
+        rest = _given(cut, index, float(x[place]))
+        if rest is None:
+            continue
+        log, doubt = 0.0, 0.0
+        if rest.dimension:
+            form = box_form(rest)
+            tilted = tilting(form.mean, form.cov, form.lower, form.upper)
+            log, doubt, _, _ = log_probability(tilted, form.bounded.size, n_points, seed)
+        away = x[place] - cut.mean[index]
+        log -= 0.5 * (away * away / variance + np.log(2 * np.pi * variance))
+        value[place] = log - whole.log
+        error[place] = np.hypot(doubt, whole.relative_error)
+    return Estimate(value, error)
+
+
+def _given(cut: CutNormal, index: int, value: float) -> CutNormal | None:
+    """Return the other coordinates given one, cut; None where that one is outside."""
+    rest = np.arange(cut.dimension) != index
+    slope = cut.cov[rest, index] / cut.cov[index, index]
+    mean = cut.mean[rest] + slope * (value - cut.mean[index])
+    cov = cut.cov[np.ix_(rest, rest)] - np.outer(slope, cut.cov[index, rest])
+    if cut.A is None:
+        if not cut.lower[index] <= value <= cut.upper[index]:
+            return None
+        return CutNormal(mean, cov, cut.lower[rest], cut.upper[rest], None, cut.dtype)
+    A, moved = cut.A[:, rest], cut.A[:, index] * value
+    lower, upper = cut.lower - moved, cut.upper - moved
+    alone = ~(A != 0).any(1)  # constraints on that one coordinate
+    if ((lower[alone] > 0) | (upper[alone] < 0)).any():
+        return None
+    return CutNormal(mean, cov, lower[~alone], upper[~alone], A[~alone], cut.dtype)

@@ -1,0 +1,65 @@
+"""Mean and covariance of cut normal vectors, by tilted quasi-random points.
+
+Tested in tests/distributions/multivariate/test_moments.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .probability import head, spread_factor, weighed_points
+from .reduction import BoxForm
+from .tilting import Tilting
+
+
+class Estimate(NamedTuple):
+    """Estimated numbers, each with its error.
+
+    Attributes
+    ----------
+    value : numpy.ndarray
+        Estimates.
+    error : numpy.ndarray
+        Their errors, of the same shape; three times one is exceeded once in 370 times.
+    """
+
+    value: NDArray[Any]
+    error: NDArray[Any]
+
+
+def mean_and_covariance(
+    form: BoxForm, tilted: Tilting, mean: NDArray[Any], cov: NDArray[Any], n_points: int, seed: int
+) -> tuple[Estimate, Estimate]:
+    """Return estimates of the mean and the covariance of x.
+
+    Of the coordinates y that have ends they are weighed averages; x follows, being normal given y.
+    """
+    m = form.bounded.size
+    if m == 0:
+        return Estimate(mean, np.zeros_like(mean)), Estimate(cov, np.zeros_like(cov))
+    weighed = weighed_points(head(tilted, m).proposal, n_points, seed, with_points=True)
+    # Points about the centre of all: an average of squares far out would lose its digits.
+    weights = np.exp(weighed.log_weights - weighed.log_weights.max())
+    centre = np.average(weighed.points.reshape(-1, m), axis=0, weights=weights.ravel())
+    away = weighed.points - centre
+    share = weights / weights.sum(1, keepdims=True)
+    first = np.einsum("rn,rnk->rk", share, away)
+    second = np.einsum("rn,rnk,rnl->rkl", share, away, away, optimize=True)
+    inner = second - first[:, :, None] * first[:, None, :]
+    before = form.mean[form.bounded], form.cov[np.ix_(form.bounded, form.bounded)]
+    means = mean + (centre - before[0] + first) @ form.gain.T
+    covs = cov + form.gain @ (inner - before[1]) @ form.gain.T
+    total = weights.sum(1) / weights.sum()
+    return _combined(means, total), _combined(covs, total)
+
+
+def _combined(replicates: NDArray[Any], total: NDArray[Any]) -> Estimate:
+    """Return the average of replicates by their weights, and its error by their spread."""
+    value = np.einsum("r,r...->...", total, replicates)
+    away = np.einsum("r,r...->r...", total, replicates - value)
+    n = replicates.shape[0]
+    deviation = np.sqrt((away**2).sum(0) * n * n / (n - 1))
+    return Estimate(value, spread_factor(n) * deviation)
