@@ -133,6 +133,12 @@ def test_coordinates_without_ends_count_for_nothing():
     assert truncmvn.logprob(cov=cov) == (0.0, 0.0, 0.0, 0)
 
 
+def test_independent_coordinates_leave_rounding_only():
+    found = truncmvn.logprob(None, np.ones(200), np.linspace(-2, 3, 200), rng=1)
+    assert_as_stated(found, truncnorm.log_mass(np.linspace(-2, 3, 200), INF).sum())
+    assert found.relative_error < 1e-9
+
+
 def test_n_points_is_what_is_used_at_most():
     for n in (9, 17, 100, 10_000, 16_384, 99_999):
         replicates, each = subject.replicates_of(n)

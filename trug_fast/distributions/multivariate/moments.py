@@ -47,7 +47,8 @@ def mean_and_covariance(
     away = weighed.points - centre
     share = weights / weights.sum(1, keepdims=True)
     first = np.einsum("rn,rnk->rk", share, away)
-    second = np.einsum("rn,rnk,rnl->rkl", share, away, away, optimize=True)
+    second = (away * share[:, :, None]).transpose(0, 2, 1) @ away
+    second = 0.5 * (second + second.transpose(0, 2, 1))
     inner = second - first[:, :, None] * first[:, None, :]
     before = form.mean[form.bounded], form.cov[np.ix_(form.bounded, form.bounded)]
     means = mean + (centre - before[0] + first) @ form.gain.T

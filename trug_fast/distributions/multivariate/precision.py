@@ -161,8 +161,8 @@ def _definite(matrix: Any) -> Any:
             f"precision must be symmetric, got {matrix[i, j]} at ({i}, {j}) and {matrix[j, i]} "
             f"at ({j}, {i})"
         )
-    others = abs(scaled).sum(axis=1) - 1.0
-    if not (others < 1.0 - SINGULAR).all() and not _least_pivot(scaled) > SINGULAR:
+    others = abs(matrix).sum(axis=1) - diagonal
+    if not (others < (1.0 - SINGULAR) * diagonal).all() and not _least_pivot(scaled) > SINGULAR:
         raise ValueError(
             "precision must be positive definite, and not to rounding singular: it has no "
             "Cholesky factor"

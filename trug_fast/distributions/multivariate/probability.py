@@ -19,6 +19,7 @@ from .tilting import Tilting, bound_holds, standard_moments
 
 LEAST_REPLICATES = 9  # random scramblings; up to twice as many less one
 EPSILON = 2.3e-16
+WEIGHING = 3e-12  # of a coordinate's mass in psi, see sequential.py
 DROP = 60.0  # of the log of an integrand, beyond which it is left out
 NODES = 20  # of a panel
 
@@ -81,8 +82,8 @@ def log_probability(tilted: Tilting, m: int, n_points: int, seed: int) -> BoxPro
     mean = float(relative.mean())
     error = spread_factor(relative.size) * float(relative.std(ddof=1)) / mean
     log = highest + float(np.log(mean))
-    error = float(np.hypot(error, rounding))
-    bound = bound if bound_holds(tilted, highest) else float("inf")
+    error = float(np.hypot(error, rounding + WEIGHING * m))
+    bound = max(bound, log) if bound_holds(tilted, highest) else float("inf")
     return BoxProbability(log, error, bound, int(weighed.log_weights.size))
 
 

@@ -90,9 +90,9 @@ class _State:
         tilt: NDArray[Any],
     ) -> None:
         self.factor, self.lower, self.upper, self.tilt = factor, lower, upper, tilt
-        out = np.empty((5, tilt.size))
-        ordering.mean_path(factor, lower, upper, tilt, *out)
-        self.point, self.origin, self.distance, self.variance, self.log_value = out
+        self.point, found = np.empty(tilt.size), np.empty((tilt.size, 4))
+        ordering.mean_path(factor, lower, upper, tilt, self.point, found)
+        self.origin, self.distance, self.variance, self.log_value = found.T
         self.mean = (self.origin - tilt) + self.distance
         self.slope = (factor.T @ self.mean - tilt)[:-1]
 

@@ -8,20 +8,47 @@ import math
 import numpy as np
 
 from trug_fast.kernels.allocation import empty
-from trug_fast.kernels.compiling import kernel, linked, row_loop, scalar
+from trug_fast.kernels.compiling import kernel, linked, scalar
 from trug_fast.kernels.special.elementary import log_of_any
 from trug_fast.kernels.special.tails import tail_integrals
-from trug_fast.kernels.unit.distribution import LOG_ROOT_TWO_PI, log_mass, piece
-from trug_fast.kernels.unit.normalizer import evaluate, evaluate_one, whiten
+from trug_fast.kernels.unit.distribution import LOG_ROOT_TWO_PI, piece
+from trug_fast.kernels.unit.normalizer import evaluate_one, whiten
 
 
-@row_loop
-def _log_masses(first, lower, upper, shift, variance, out):
+@scalar
+def _log_value(u, u_far, width, tau):
+    """Return the log of a mass, less -u**2/2 where the mode is outside."""
+    near, far = tail_integrals(abs(u))[0], tail_integrals(abs(u_far))[0]
+    base = 0.0 if u >= 0.0 else -0.5 * u * u
+    value, exponent = piece(u, near, far, width, tau, base)
+    return exponent + (log_of_any(value) - LOG_ROOT_TWO_PI)
+
+
+@linked
+def _cut(lower, upper, tilt, out):
+    """Write origin, distance, variance and log value of a normal of mean ``tilt`` and variance 1.
+
+    It is cut to an interval.  The origin is the end near the mode if that lies outside, else the
+    mode; the mean less the origin is the distance; the log of the mass is
+    -(origin - tilt)**2/2 + log value.  So no square of a tilt cancels against another.
+    """
+    a, b = lower - tilt, upper - tilt
+    _, _, u, u_far, width, tau, reflected = whiten(0.0, 1.0, a, b)
+    _, offset, mean, variance, _, _, _, _ = evaluate_one(0.0, 1.0, a, b)
+    inside = u < 0.0
+    out[0] = tilt if inside else (upper if reflected else lower)
+    out[1] = mean if inside else (-offset if reflected else offset)
+    out[2], out[3] = variance, _log_value(u, u_far, width, tau)
+
+
+@linked
+def _log_masses(first, lower, upper, shift, variance, found, out):
     for i in range(first, out.size):
-        inverse = 1.0 / math.sqrt(variance[i])
-        low, high = (lower[i] - shift[i]) * inverse, (upper[i] - shift[i]) * inverse
+        scale = math.sqrt(variance[i])
+        _cut((lower[i] - shift[i]) / scale, (upper[i] - shift[i]) / scale, 0.0, found)
         # Without ends it comes after one whose ends are too far out to be seen.
-        out[i] = log_mass(0.0, 1.0, low, high) if low > -np.inf or high < np.inf else 1.0
+        free = lower[i] == -np.inf and upper[i] == np.inf
+        out[i] = 1.0 if free else found[3] - 0.5 * found[0] * found[0]
 
 
 @linked
@@ -58,13 +85,13 @@ def ordered_factor(cov, lower, upper, order, factor):
     """
     d = lower.size
     shift, variance = empty(d, np.float64), empty(d, np.float64)
-    mass = empty(d, np.float64)
+    mass, found = empty(d, np.float64), empty(4, np.float64)
     for i in range(d):
         order[i], shift[i], variance[i] = i, 0.0, cov[i, i]
         for j in range(d):
             factor[i, j] = 0.0
     for k in range(d):
-        _log_masses(k, lower, upper, shift, variance, mass)
+        _log_masses(k, lower, upper, shift, variance, found, mass)
         chosen = _least(k, mass)
         for vector in (lower, upper, shift, variance):
             _swap(vector, k, chosen)
@@ -74,8 +101,8 @@ def ordered_factor(cov, lower, upper, order, factor):
             factor[k, j] = factor[chosen, j]
             factor[chosen, j] = kept
         scale = math.sqrt(variance[k])
-        low, high = (lower[k] - shift[k]) / scale, (upper[k] - shift[k]) / scale
-        mean = evaluate(0.0, 1.0, low, high)[2]
+        _cut((lower[k] - shift[k]) / scale, (upper[k] - shift[k]) / scale, 0.0, found)
+        mean = found[0] + found[1]
         factor[k, k] = scale
         for i in range(k + 1, d):
             value = cov[order[i], order[k]] - _dot(factor[i, :k], factor[k, :k])
@@ -85,40 +112,23 @@ def ordered_factor(cov, lower, upper, order, factor):
             variance[i] = max(variance[i] - value * value, 1e-300)
 
 
-@scalar
-def _log_value(u, u_far, width, tau):
-    """Return the log of a mass, less -u**2/2 where the mode is outside."""
-    near, far = tail_integrals(abs(u))[0], tail_integrals(abs(u_far))[0]
-    base = 0.0 if u >= 0.0 else -0.5 * u * u
-    value, exponent = piece(u, near, far, width, tau, base)
-    return exponent + (log_of_any(value) - LOG_ROOT_TWO_PI)
-
-
 @kernel
-def mean_path(factor, lower, upper, tilt, point, origin, distance, variance, log_value):
+def mean_path(factor, lower, upper, tilt, point, found):
     """Write the mean of each tilted coordinate, those before being at theirs, as ``point``.
 
-    ``origin`` is the end near the mode if that lies outside, else the mode, which is the tilt; mean
-    less origin is ``distance``; the log of the mass is -(origin - tilt)**2/2 + ``log_value``.  So
-    no square of a tilt cancels against another.
+    found : (d, 4) of each: origin, distance, variance and log value, see ``_cut``
     """
     for k in range(lower.size):
         shift = _dot(factor[k, :k], point[:k])
-        low, high = lower[k] - shift, upper[k] - shift
-        a, b = low - tilt[k], high - tilt[k]
-        _, _, u, u_far, width, tau, reflected = whiten(0.0, 1.0, a, b)
-        _, offset, mean, spread, _, _, _, _ = evaluate_one(0.0, 1.0, a, b)
-        inside = u < 0.0
-        origin[k] = tilt[k] if inside else (high if reflected else low)
-        distance[k] = mean if inside else (-offset if reflected else offset)
-        point[k] = origin[k] + distance[k]
-        variance[k], log_value[k] = spread, _log_value(u, u_far, width, tau)
+        _cut(lower[k] - shift, upper[k] - shift, tilt[k], found[k])
+        point[k] = found[k, 0] + found[k, 1]
 
 
 @kernel
 def standard_moments(lower, upper, log_masses, means, variances):
     """Write log mass, mean and variance of the standard normal cut to each interval."""
+    found = empty(4, np.float64)
     for i in range(lower.size):
-        log_masses[i] = log_mass(0.0, 1.0, lower[i], upper[i])
-        _, _, mean, variance, _, _, _, _ = evaluate(0.0, 1.0, lower[i], upper[i])
-        means[i], variances[i] = mean, variance
+        _cut(lower[i], upper[i], 0.0, found)
+        log_masses[i] = found[3] - 0.5 * found[0] * found[0]
+        means[i], variances[i] = found[0] + found[1], found[2]
