@@ -127,7 +127,7 @@ def walk(proposal, uniform, shift, z, rows, working, log_weight):
             steps.begin_standard(a, b, working)
             steps.weigh_ends(ROW, working)
             _weigh(working, lower, upper, tilt, total, origin, log_weight)
-            steps.invert_rows(uniform[k], ROW, working)
+            steps.go_on(uniform[k], ROW, working)
             _end(working, lower, upper, tilt, origin, total, z[k, :ROW], log_weight)
 
 

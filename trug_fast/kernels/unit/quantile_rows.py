@@ -96,7 +96,7 @@ def weigh_ends(n, space):
 
 
 @row_loop
-def invert_rows(p, n, space):
+def go_on(p, n, space):
     """Take the steps of n units from there to the last, given their uniforms."""
     for i in range(n):
         ends = space[U + i], space[FAR + i], space[WIDTH + i]
@@ -176,7 +176,7 @@ def quantile_row(p, a, d, lower, upper, out, space):
         low, high = lower[start:stop], upper[start:stop]
         begin(a[start:stop], d[start:stop], low, high, space)
         weigh_ends(stop - start, space)
-        invert_rows(p[start:stop], stop - start, space)
+        go_on(p[start:stop], stop - start, space)
         end(a[start:stop], low, high, space, out[start:stop])
 
 
@@ -185,5 +185,5 @@ def standard_quantile_row(p, lower, upper, out, space):
     """Write the same of up to ROW standard normals."""
     begin_standard(lower, upper, space)
     weigh_ends(out.size, space)
-    invert_rows(p, out.size, space)
+    go_on(p, out.size, space)
     end_standard(lower, upper, space, out)
