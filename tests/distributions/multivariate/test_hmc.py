@@ -90,7 +90,7 @@ def test_a_point_is_found_in_what_is_thin(width, place):
     lower = np.array([place, -np.inf, place])
     upper = np.array([place + width, 3.0, place + width])
     walls = Walls(normals, normals.T, normals @ normals.T, lower, upper)
-    at = normals @ hmc.point_inside(walls)
+    at = normals @ hmc.point_inside(walls, np.zeros(3))
     assert ((walls.lower < at) & (at < walls.upper)).all()
 
 

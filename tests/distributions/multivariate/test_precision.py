@@ -59,3 +59,10 @@ def test_bad_sparse_precisions(matrix, words):
 def test_precisions_of_no_real_numbers():
     with pytest.raises(TypeError, match="the entries of precision must hold real numbers"):
         cut_precision(None, None, sp.csr_array(np.eye(2, dtype=complex)), 0, None)
+
+
+def test_a_sparse_precision_is_never_made_dense():
+    beside = -np.ones(299_999)
+    large = sp.diags_array([np.full(300_000, 3.0), beside, beside], offsets=[0, 1, -1])
+    cut = cut_precision(0.5, None, large, 0, np.full(300_000, np.inf))
+    assert cut.precision.nnz == 899_998 and cut.diagonal[7] == 3.0

@@ -62,10 +62,18 @@ def cut_normal(
     """
     given = {"mean": mean, "cov": cov, "lower": lower, "upper": upper, "A": A}
     arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
-    dtype = _float_type({name: given[name] for name in arrays}, arrays)
+    dtype = float_type({name: given[name] for name in arrays}, arrays)
     matrix = None if A is None else _constraints(arrays["A"])
     d = _dimension(arrays, matrix)
     m = d if matrix is None else matrix.shape[0]
+    centre, low, high = mean_and_ends(arrays, d, m)
+    return CutNormal(centre, covariance(arrays["cov"], d), low, high, matrix, dtype)
+
+
+def mean_and_ends(
+    arrays: dict[str, NDArray[Any]], d: int, m: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return mean (d,), lower and upper (m,) of what was given by these names."""
     centre = checks.vector("mean", arrays.get("mean", 0.0), d, np.float64, infinite=False)
     low = checks.vector("lower", arrays.get("lower", -np.inf), m, np.float64, infinite=True)
     high = checks.vector("upper", arrays.get("upper", np.inf), m, np.float64, infinite=True)
@@ -75,10 +83,11 @@ def cut_normal(
         raise ValueError(
             f"lower must be below upper, got lower={low[j]}, upper={high[j]} at index {j}"
         )
-    return CutNormal(centre, covariance(arrays["cov"], d), low, high, matrix, dtype)
+    return centre, low, high
 
 
-def _float_type(given: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+def float_type(given: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return float32 if every array that was given is, else float64."""
     typed = [arrays[name].dtype for name, value in given.items() if not is_python_number(value)]
     single = bool(typed) and all(t == np.float32 for t in typed)
     return np.dtype(np.float32 if single else np.float64)

@@ -85,8 +85,8 @@ def truncmvn_hmc(
     thin : int, optional
         Paths for each draw.
     start : array_like, shape (d,) or (n_chains, d), optional
-        Where chains begin, in the region.  By default the mean, or where that is outside a point
-        away from all walls, found by linear programming.
+        Where chains begin, in the region.  By default near the mean in a box; with A the mean, or
+        where that is outside a point away from all walls, found by linear programming.
     rng : None, int or numpy.random.Generator, optional
         The source of randomness.
     progress : bool, optional
@@ -186,7 +186,8 @@ def _region(
         (lower - centre) / lengths,
         (upper - centre) / lengths,
     )
-    z = point_inside(walls)
+    near = np.zeros(d) if cut.A is not None else _point_of_box(cut, factor)
+    z = point_inside(walls, near)
     region = _Region(cut.mean, factor, walls, rows, lower, upper, cut.mean + factor @ z)
     if start is None:
         return region, np.tile(z, (chains, 1))
@@ -208,8 +209,17 @@ def _require_inside(values: NDArray[Any], lower: NDArray[Any], upper: NDArray[An
         )
 
 
-def point_inside(walls: kernels.Walls) -> NDArray[np.float64]:
-    """Return 0 if that is inside, else a point as far from all walls as there is, up to 1.
+def _point_of_box(cut: CutNormal, factor: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the point nearest the mean that is a deviation from all ends, or half the width."""
+    from scipy.linalg import solve_triangular
+
+    margin = np.minimum(np.sqrt(np.diagonal(cut.cov)), 0.5 * (cut.upper - cut.lower))
+    x = np.clip(cut.mean, cut.lower + margin, cut.upper - margin)
+    return np.asarray(solve_triangular(factor, x - cut.mean, lower=True))
+
+
+def point_inside(walls: kernels.Walls, near: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``near`` if that is inside, else a point as far from all walls as there is, up to 1.
 
     Solved to absolute tolerances of 1e-7, the linear program is repeated around its answer on a
     finer scale until that is inside.
@@ -217,8 +227,7 @@ def point_inside(walls: kernels.Walls) -> NDArray[np.float64]:
     from scipy.optimize import linprog
 
     m, d = walls.normals.shape
-    z = np.zeros(d)
-    scale = 1.0
+    z, scale = near, 1.0
     for _ in range(ROUNDS):
         place = walls.normals @ z
         if ((walls.lower < place) & (place < walls.upper)).all():

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 
-from .checking import SINGULAR, SYMMETRIC_32, SYMMETRIC_64, covariance, cut_normal
+from .checking import (
+    SINGULAR,
+    SYMMETRIC_32,
+    SYMMETRIC_64,
+    covariance,
+    cut_normal,
+    float_type,
+    mean_and_ends,
+)
 
 LARGEST = 1e90  # sums of numbers up to it, times weights, are within what kernels take
 
@@ -50,12 +58,17 @@ def cut_precision(
     if cov is not None:
         normal = cut_normal(mean, cov, lower, upper)
         inverse: Any = inverted(normal.cov)
+        centre, low, high, dtype = normal.mean, normal.lower, normal.upper, normal.dtype
     else:
-        inverse, dtype = precision_matrix(precision)
-        # Mean and ends are checked as those of independent coordinates.
-        normal = cut_normal(mean, np.ones(inverse.shape[0], dtype), lower, upper)
+        inverse, own = precision_matrix(precision)
+        given: dict[str, Any] = {"mean": mean, "lower": lower, "upper": upper}
+        given = {name: value for name, value in given.items() if value is not None}
+        arrays = {name: checks.numbers(name, value) for name, value in given.items()}
+        centre, low, high = mean_and_ends(arrays, inverse.shape[0], inverse.shape[0])
+        itself = {"precision": np.empty(0, own)}
+        dtype = float_type(given | itself, arrays | itself)
     diagonal = np.array(inverse.diagonal(), np.float64)
-    return CutPrecision(normal.mean, inverse, diagonal, normal.lower, normal.upper, normal.dtype)
+    return CutPrecision(centre, inverse, diagonal, low, high, dtype)
 
 
 def scaled(cut: CutPrecision) -> tuple[CutPrecision, NDArray[Any]]:
@@ -148,8 +161,8 @@ def _definite(matrix: Any) -> Any:
             f"precision must be symmetric, got {matrix[i, j]} at ({i}, {j}) and {matrix[j, i]} "
             f"at ({j}, {i})"
         )
-    others = abs(scaled).sum(axis=1) - 1.0
-    if not (others < 1.0 - SINGULAR).all() and not _least_pivot(scaled) > SINGULAR:
+    others = abs(matrix).sum(axis=1) - diagonal
+    if not (others < (1.0 - SINGULAR) * diagonal).all() and not _least_pivot(scaled) > SINGULAR:
         raise ValueError(
             "precision must be positive definite, and not to rounding singular: it has no "
             "Cholesky factor"
