@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .training.trbm.cross_validation import CrossValidation, cross_validate
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm
-    from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
+    from .training.units import BernoulliUnits, GaussianUnits, TruGUnits, TruncatedUnits
     from .warming import warm
 
 __all__ = [
@@ -102,6 +102,7 @@ __all__ = [
     "TruGTGGM",
     "TruGTRBM",
     "TruGUnits",
+    "TruncatedUnits",
     "Truncation",
     "compare_correlations",
     "computing",
@@ -183,6 +184,7 @@ _HOMES = {
     "TruGTGGM": "models.tggm",
     "TruGTRBM": "models.trbm",
     "TruGUnits": "training.units",
+    "TruncatedUnits": "training.units",
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
     "computing": "_common.threads",

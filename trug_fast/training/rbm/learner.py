@@ -97,8 +97,9 @@ class RBMLearner:
         if settings.learns_visible_precision:
             self.visible_kinds = self.visible_kinds._replace(precision=self.visible_precision)
             self.precisions = VisiblePrecisions(self.visible_precision, means, self.steps)
-        self._rescales = self.units.loose(self.visible_precision)
-        self.units.keep_normalizable(self.weights, self.visible_precision)
+        self._visible_ends = settings.visible_ends
+        self._rescales = self.units.loose(self.visible_precision, self._visible_ends)
+        self._keep_normalizable()
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         self._rows = self._batch.visible  # of all batches of a call
         self._gauges = settings.gauge and not settings.keeps_gauge
@@ -286,19 +287,25 @@ class RBMLearner:
             weights = data.weights[order] if data.weights.size else NONE
             self._move_precisions(self._rows[:rows], weights, paces[0].visible_precision_rate)
         if self._rescales:
-            self.units.keep_normalizable(self.weights, self.visible_precision)
+            self._keep_normalizable()
         if self._gauges:
             to_zero_sum(self.settings.runs, self.weights, self.visible_bias, self.hidden_bias)
         if self._adjusts:
             self.averages.follow(self.updates)
         return done
 
+    def _keep_normalizable(self) -> None:
+        own = self.weights, self.visible_precision, self._visible_ends
+        self.units.keep_normalizable(*own)
+
     def _move_precisions(self, rows: FloatArray, weights: Weights, rate: float) -> None:
         """Move visible precisions by the phases of the update that was just taken."""
         own, chains = self.precisions, self.chains
         assert own is not None
-        if self.replicas is not None:  # states have been exchanged, their means have not
-            model = own.squares(chains.phase.visible)
+        # States have been exchanged, their means have not; the variance of others is not 1 / a.
+        if self.replicas is not None or self._visible_ends is not None:
+            count = len(chains.phase.visible) if self.settings.persistent else len(rows)
+            model = own.squares(chains.phase.visible[:count])
         else:
             count = len(chains.hidden) if self.settings.persistent else len(rows)
             model = own.squares(chains.visible_mean[:count], means=True)
