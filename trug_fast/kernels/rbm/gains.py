@@ -29,7 +29,6 @@ from .visible import (
     VisiblePart,
     categorical_means,
     exp_from_largest,
-    own_parameters,
     span_at,
     spin_mean,
     truncated_units,
@@ -231,14 +230,15 @@ def _categorical_gain(old, move, states, scratch, space):
 
 @rare(TRUNCATIONS)
 def _truncated_gain(old, move, precision, lower, upper, scratch):
-    # Moves in nats: a unit's deviation is at most that without ends, and half its width.
+    # A unit moves as far as one of 0 and 1 that is as wide, or as two deviations without ends.  Near
+    # an end it is skewed: two points where others have one.
     units, size = truncated_units(precision, lower, upper), move.size
     work, mean, gain = scratch.work[:size], scratch.mean[:size], 0.0
     for i in range(size):
         width = upper[i] - lower[i]
-        spread = min(like(width, 1.0) / precision[i], like(width, 0.25) * width * width)
+        spread = min(like(width, 4.0) / precision[i], width * width)
         work[i] = move[i] * math.sqrt(spread)
-    points = points_for(inner(work, work, scratch.strands))
+    points = 2 if inner(work, work, scratch.strands) < TWO_POINTS else 0
     if points == 0:
         for i in range(size):
             work[i] = old[i] + move[i]
@@ -272,7 +272,8 @@ def visible_gain(net, step, scratch):
             rarely(_spin_gain, (old, move, scratch))
             gain += scratch.gain[0]
         elif kind == TRUNCATED:
-            precision, lower, upper = own_parameters(units, first, stop)
+            precision, lower = units.precision[first:stop], units.lower[first:stop]
+            upper = units.upper[first:stop]
             rarely(_truncated_gain, (old, move, precision, lower, upper, scratch))
             gain += scratch.gain[0]
         else:

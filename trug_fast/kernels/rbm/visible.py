@@ -344,29 +344,24 @@ def _draw_span(kind, states, net, precision, lower, upper, uniform, sample, spac
 
 
 @scalar
-def own_parameters(units, first, stop):
-    """Return precisions, lower and upper ends of some units, or nothing of units without."""
-    return units.precision[first:stop], units.lower[first:stop], units.upper[first:stop]
-
-
-@scalar
 def mean_visible_row(net, units):
     """Replace net inputs by means; ``units`` are the VisiblePart of this row."""
     for s in range(units.spans.shape[0]):
         kind, first, stop, states = span_at(units.spans, s)
-        precision, lower, upper = own_parameters(units, first, stop)
-        _mean_span(kind, states, net[first:stop], precision, lower, upper, units.space)
+        precision, lower = units.precision[first:stop], units.lower[first:stop]
+        own, upper = net[first:stop], units.upper[first:stop]
+        _mean_span(kind, states, own, precision, lower, upper, units.space)
 
 
 @scalar
 def draw_visible_row(net, units, uniform, sample):
     """Replace net inputs by means, and draw; ``uniform`` has one number a unit."""
-    at = 0
+    precision, space, at = units.precision, units.space, 0
     for s in range(units.spans.shape[0]):
         kind, first, stop, states = span_at(units.spans, s)
-        precision, lower, upper = own_parameters(units, first, stop)
         own, drawn, numbers = net[first:stop], sample[first:stop], uniform[at:]
-        _draw_span(kind, states, own, precision, lower, upper, numbers, drawn, units.space)
+        lower, upper = units.lower[first:stop], units.upper[first:stop]
+        _draw_span(kind, states, own, precision[first:stop], lower, upper, numbers, drawn, space)
         at += (stop - first) // states
 
 
