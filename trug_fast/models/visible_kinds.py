@@ -19,6 +19,7 @@ MIXED = "mixed"  # more than one kind, or of different numbers of states, or of 
 RELU = "relu"  # a word for truncated units on [0, inf)
 KINDS = (BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN, TRUNCATED)
 WORDS = (*KINDS, RELU)
+INTERVALS = {TRUNCATED: (0.0, 1.0), RELU: (0.0, math.inf)}  # that words stand for
 REAL = (GAUSSIAN, TRUNCATED)  # that have a precision
 MOST_STATES = 2**15
 
@@ -121,11 +122,10 @@ def run_of(unit: object, sites: int) -> Run:
     """Return a run of sites of one kind, from a word or a value that has its kind."""
     kind = str(getattr(unit, "kind", unit))
     states = int(getattr(unit, "n_states", None) or 1) if kind == CATEGORICAL else 1
-    if kind == RELU:
-        return Run(TRUNCATED, sites, states, 0.0, math.inf)
+    if isinstance(unit, str) and unit in INTERVALS:
+        return Run(TRUNCATED, sites, states, *INTERVALS[unit])
     if kind == TRUNCATED:
-        ends = getattr(unit, "lower", 0.0), getattr(unit, "upper", 1.0)
-        return Run(kind, sites, states, *ends)
+        return Run(kind, sites, states, unit.lower, unit.upper)  # type: ignore[attr-defined]
     return Run(kind, sites, states)
 
 

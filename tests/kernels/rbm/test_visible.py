@@ -11,7 +11,6 @@ from tests.support.visible import (
     REAL,
     UNITS,
     Handmade,
-    as_normals,
     exact_log_norm,
     exact_mean,
     spans_of,

@@ -120,7 +120,7 @@ def _end_log_density(model: RBM, side: int, unit: int) -> float:
 
 
 def _region(model: RBM) -> tuple[Array, Array]:
-    """Return ends, (2, columns), between which all but exp(-800) of the mass is, and slopes there."""
+    """Return ends, (2, columns), that hold all but exp(-800) of the mass, and slopes there."""
     one, ends = np.float64(1), column_ends(model.runs)
     lower, upper, d = np.zeros(model.n_hidden), np.ones(model.n_hidden), np.ones(model.n_hidden)
     if isinstance(model, TruGRBM):

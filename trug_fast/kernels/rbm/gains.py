@@ -230,8 +230,8 @@ def _categorical_gain(old, move, states, scratch, space):
 
 @rare(TRUNCATIONS)
 def _truncated_gain(old, move, precision, lower, upper, scratch):
-    # A unit moves as far as one of 0 and 1 that is as wide, or as two deviations without ends.  Near
-    # an end it is skewed: two points where others have one.
+    # A unit moves as far as one of 0 and 1 that is as wide, or as two deviations without ends.
+    # Near an end it is skewed: two points where others have one.
     units, size = truncated_units(precision, lower, upper), move.size
     work, mean, gain = scratch.work[:size], scratch.mean[:size], 0.0
     for i in range(size):

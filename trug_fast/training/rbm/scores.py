@@ -39,7 +39,7 @@ def scored(
     if real and isinstance(score, str) and score == "pseudo":
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli', 'spin' and 'categorical': Gaussian "
-            "visible units and truncated ones have no pseudo-likelihood in closed form; use "
+            "visible units have no pseudo-likelihood in closed form, nor have truncated ones; use "
             "'reconstruction', 'ais' or None"
         )
     whole, missing = isinstance(score, str) and score in WHOLE, visible.missing is not None
