@@ -21,10 +21,9 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm import visible as kernels
-from trug_fast.kernels.rbm.hidden import trug_units
 from trug_fast.kernels.rbm.visible import VisibleKinds, one_kind, visible_kinds
 
-from .hidden_units import log_norms
+from .hidden_units import TruGHidden, log_norms
 from .visible_kinds import Run, interval_of
 from .visible_units import SMOOTHING, Floats, Visible, require
 
@@ -105,8 +104,8 @@ class TruncatedVisible(Visible):
         """Return the biases of units with these means, not quite those if they are at an end."""
         low, high = self.run.lower, self.run.upper
         if math.isfinite(high - low):
-            room = SMOOTHING * (high - low)
-            wanted = low + (mean.astype(np.float64) - low + room) / (1 + 2 * SMOOTHING)
+            inwards = SMOOTHING * (high - low)
+            wanted = low + (mean.astype(np.float64) - low + inwards) / (1 + 2 * SMOOTHING)
         else:
             room = SMOOTHING / np.sqrt(self.precision)
             wanted = np.clip(mean.astype(np.float64), low + room, high - room)
@@ -153,18 +152,22 @@ class TruncatedVisible(Visible):
     def _as_hidden(self) -> gibbs.Layers:
         """Return the units as hidden ones, whose net inputs are visible units' states."""
         sites = self.run.sites
-        ends = (np.full(sites, end) for end in (self.run.lower, self.run.upper))
+        low, high = (np.full(sites, end) for end in (self.run.lower, self.run.upper))
         none = np.zeros((1, sites))
         return gibbs.Layers(
-            *(read_only(np.eye(sites)), none, none),
-            *trug_units(self.precision, *ends),
+            read_only(np.eye(sites)),
+            none,
+            none,
+            *TruGHidden(self.precision, low, high).for_kernels(),
             one_kind(sites, np.empty(0)),
         )
 
     def _moments(self, net: Floats) -> gibbs.Moments:
         """Return the moments of units at these net inputs, of any shape (..., sites)."""
         rows = np.ascontiguousarray(np.atleast_2d(net), np.float64)
-        found = gibbs.Moments(rows, np.empty_like(rows), np.empty_like(rows), *np.empty((2, 0, 0)))
+        mean, variance, none = np.empty_like(rows), np.empty_like(rows), np.empty((0, 0))
+        found = gibbs.Moments(rows, mean, variance, none, none)
         with computing(work(len(rows), 1, rows.shape[1])):
             gibbs.moments_from_net(self._as_hidden(), found)
-        return gibbs.Moments(*(each.reshape(np.shape(net)) for each in found[:3]), *found[3:])
+        mean, variance = mean.reshape(np.shape(net)), variance.reshape(np.shape(net))
+        return gibbs.Moments(net, mean, variance, none, none)

@@ -61,7 +61,7 @@ def moments(box: Box) -> BoxMoments:
         return BoxMoments(0.0, np.zeros(0), np.zeros((0, 0)))
     whole, inner = _finite(box), _steepest(box)
     axes = [_edges(whole, k) for k in range(len(box.linear)) if k != inner]
-    grid = converged(lambda finer: _Grid(box, inner, finer), axes, "hidden")
+    grid = converged(lambda finer: _HiddenGrid(box, inner, finer), axes, "hidden")
     return grid.moments()
 
 
@@ -71,7 +71,7 @@ def end_log_density(box: Box, unit: int, value: float, log_total: float) -> floa
     return own + moments(rest).log_total - log_total
 
 
-class _Grid(Panels):
+class _HiddenGrid(Panels):
     """Panels along all axes but the inner one, and the density at their nodes."""
 
     def __init__(self, box: Box, inner: int, axes: list[Array]) -> None:

@@ -57,7 +57,7 @@ def expectations(model: RBM) -> dict[str, Array]:
     }
 
 
-class _Grid(Panels):
+class _VisibleGrid(Panels):
     """The density of the visible units at the nodes of panels."""
 
     def __init__(self, model: RBM, axes: list[Array]) -> None:
@@ -68,11 +68,11 @@ class _Grid(Panels):
         self.log_total = log_sum_exp((self.log_density + self.log_weights).ravel())
 
 
-def _grid(model: RBM) -> _Grid:
+def _grid(model: RBM) -> _VisibleGrid:
     """Return a grid on which the integral has converged."""
     ends, slopes = _region(model)
     axes = [first_edges(low, high, slope) for low, high, slope in zip(*ends, slopes, strict=True)]
-    return converged(lambda finer: _Grid(model, finer), axes, "visible")
+    return converged(lambda finer: _VisibleGrid(model, finer), axes, "visible")
 
 
 def _few_visible(model: RBM) -> RBM:
