@@ -22,7 +22,7 @@ from .options import Monitor, Optimizer, as_monitor, for_epochs
 from .penalties import Amounts, Penalties, as_penalties
 from .rates import Rate, Schedule, as_schedule, sweeps, without_functions
 from .unit_parameters import Shape
-from .units import GaussianUnits, TruGUnits, TruncatedUnits, VisibleUnits, are_real
+from .units import GaussianUnits, MixedUnits, TruGUnits, TruncatedUnits, VisibleUnits, are_real
 
 Given = TypeVar("Given", bound="Settings")
 Model = TypeVar("Model", bound=TwoLayers)
@@ -147,7 +147,8 @@ class Settings:
             raise ValueError("truncation_rate has no effect: no truncation point is learned")
         hidden = None if self.hidden is None else self.hidden.precision_rate
         own = self.visible
-        learns = isinstance(own, GaussianUnits | TruncatedUnits)
+        mixed = isinstance(own, MixedUnits) and own.learned.any()
+        learns = mixed or isinstance(own, GaussianUnits | TruncatedUnits)
         visible = own.precision_rate if isinstance(own, GaussianUnits | TruncatedUnits) else None
         schedule = partial(as_schedule, epochs=epochs)
         return Rates(

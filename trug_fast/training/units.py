@@ -274,6 +274,12 @@ class MixedUnits:
         each = [getattr(part, "precision", 0.0) for part in self.parts]
         return np.repeat([1.0 if a is None else a for a in each], states_each(self.runs))
 
+    @property
+    def learned(self) -> NDArray[np.bool_]:
+        """Which columns learn their precision."""
+        each = [bool(getattr(part, "learn_precision", False)) for part in self.parts]
+        return np.repeat(each, states_each(self.runs))
+
 
 HiddenLike = TruGUnits | Literal["trug", "bernoulli"]
 VisibleUnits = SimpleUnits | MixedUnits
@@ -311,7 +317,7 @@ def as_visible(value: Any) -> VisibleUnits:
         return chosen("visible", value, WORDS)
     parts = tuple(chosen(f"visible of column {i}", each, WORDS) for i, each in enumerate(value))
     for column, part in enumerate(parts):
-        usual = {"zero_sum", "n_states", "precision", "truncation"}
+        usual = {"zero_sum", "n_states", "precision", "learn_precision", "truncation"}
         for name, given in vars(part).items():
             if name not in usual and given != getattr(WORDS[part.kind], name):
                 raise ValueError(

@@ -97,7 +97,7 @@ def test_conditionals_and_bounds_agree_with_exact_results(trained):
         {"visible": "relu", "optimizer": "adam", "hidden": "bernoulli", "sampler": "cd"},
         {"visible": "relu", "sampler": "ptt"},
         {"truncation": "relu", "sampler": "pt"},
-        {"visible": ["relu", "gaussian", tf.TruncatedUnits((0, 20), precision=0.5), "relu"]},
+        {"visible": ["relu", "gaussian", tf.TruncatedUnits((0, 20), precision=0.5), LEARNS]},
     ],
 )
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
@@ -115,6 +115,23 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
     with pytest.raises(ValueError, match="belongs to another run: .*visible"):
         other = options | {"visible": tf.TruncatedUnits((0, 99))}
         tf.train_rbm(TRAIN[:300], **other, checkpoint=tf.Checkpoint(path, resume=True))
+
+
+def test_columns_of_a_list_learn_their_own_precision():
+    spins = np.where(TRAIN[:, :1] > TRAIN[:, 2:3], 1, -1)
+    rows = np.hstack([TRAIN, spins])
+    kinds = [LEARNS, LEARNS, "relu", tf.TruncatedUnits((0, 20), precision=0.5), "spin"]
+    fit = tf.train_rbm(rows, **SHORT | {"visible": kinds, "epochs": 6, "hidden": "bernoulli"})
+    a = fit.model.visible_precision
+    assert (a[2:] == [1.0, 0.5, 1.0]).all() and (abs(a[:2] - 0.3) < 0.2).all()
+    means = fit.history["visible_precision_mean"]
+    assert means[0] < 1 and means[-1] == pytest.approx(a[:2].mean(), abs=0.05)
+    gaussian = tf.GaussianUnits(learn_precision=True)
+    both = (
+        tf.train_rbm(rows[:, :2], **SHORT | {"visible": kinds}).model
+        for kinds in ([gaussian] * 2, gaussian)
+    )
+    assert same(*both)
 
 
 def test_one_thread_equals_all():

@@ -24,7 +24,7 @@ from trug_fast.training.checkpoints import State
 from trug_fast.training.options import SGD, RandomWeights
 from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
-from trug_fast.training.units import GaussianUnits, MixedUnits, TruncatedUnits
+from trug_fast.training.units import MixedUnits
 
 StaticModel = TruGRBM | BernoulliRBM
 
@@ -86,9 +86,16 @@ class RBMSettings(Settings):
 
     @property
     def learns_visible_precision(self) -> bool:
-        """Whether the precisions of the visible units move."""
-        own = self.visible
-        return isinstance(own, GaussianUnits | TruncatedUnits) and own.learn_precision
+        """Whether precisions of visible units move."""
+        return bool(self.learned_precisions.any())
+
+    @property
+    def learned_precisions(self) -> NDArray[np.bool_]:
+        """Which columns learn their precision."""
+        if isinstance(self.visible, MixedUnits):
+            return self.visible.learned
+        learns = bool(getattr(self.visible, "learn_precision", False))
+        return np.full(self.n_visible, learns)
 
     @property
     def visible_ends(self) -> NDArray[np.float64] | None:
