@@ -147,6 +147,7 @@ def test_what_has_no_density_is_refused(weight, lower, upper, fine):
         (lambda: tf.TruncatedUnits("relu", precision=-1.0), "precision must be positive"),
         (lambda: tf.TruncatedUnits("relu", precision_rate=0.1), "precision_rate has no effect"),
         (lambda: model_of(tf.TruncatedUnits("relu", precision=2.0)), "precision has no effect"),
+        (lambda: model_of([tf.TruncatedUnits(missing=2)] * 3), "missing has no effect in a model"),
         (lambda: model_of(precision=None), "visible_precision must be given"),
         (lambda: tf.pseudo_log_likelihood(model_of(), [[1, 1, 1]]), "not for Gaussian visible"),
         (lambda: model_of().with_scaling(tf.Scaling([1.0] * 3, [1.0] * 3)), "are truncated"),

@@ -93,11 +93,12 @@ def _runs(visible: Any, shape: tuple[int, ...]) -> Runs:
     if isinstance(visible, tuple) and all(isinstance(each, Run) for each in visible):
         return visible
     for each in visible if isinstance(visible, list | tuple) else [visible]:
-        if getattr(each, "precision", None) is not None:
-            raise ValueError(
-                f"visible: precision has no effect in a model, got {each!r}; visible_precision is "
-                "what it takes"
-            )
+        for name in ("precision", "learn_precision", "missing"):
+            if getattr(each, name, None) not in (None, False):
+                raise ValueError(
+                    f"visible: {name} has no effect in a model, got {each!r}; visible_precision is "
+                    "what it takes"
+                )
     kind = getattr(visible, "kind", visible)
     if not isinstance(kind, str):
         if not isinstance(visible, Sequence):

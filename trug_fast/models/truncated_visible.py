@@ -97,7 +97,7 @@ class TruncatedVisible(Visible):
         """Return the log-normalisers at the net inputs, summed over each row."""
         rows = np.ascontiguousarray(np.atleast_2d(net), np.float64)
         with computing(work(len(rows), rows.shape[1], rows.shape[1])):
-            found = log_norms(self._as_hidden(), rows)
+            found = log_norms(self._as_hidden(np.eye(rows.shape[1])), rows)
         return found.reshape(np.shape(net)[:-1])
 
     def bias(self, mean: FloatArray) -> FloatArray:
@@ -149,13 +149,13 @@ class TruncatedVisible(Visible):
             gibbs.draw_hidden(self._as_hidden(), net, address, drawn)
         return drawn
 
-    def _as_hidden(self) -> gibbs.Layers:
-        """Return the units as hidden ones, whose net inputs are visible units' states."""
+    def _as_hidden(self, weights: Floats | None = None) -> gibbs.Layers:
+        """Return the units as hidden ones, with weights where net inputs are not given."""
         sites = self.run.sites
         low, high = (np.full(sites, end) for end in (self.run.lower, self.run.upper))
         none = np.zeros((1, sites))
         return gibbs.Layers(
-            read_only(np.eye(sites)),
+            read_only(none if weights is None else weights),
             none,
             none,
             *TruGHidden(self.precision, low, high).for_kernels(),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
+from trug_fast.models.truncation import TruncationLike, as_truncation
 from trug_fast.models.visible_kinds import (
     MIXED,
     REAL,
@@ -216,7 +216,7 @@ class TruncatedUnits:
             )
         if math.isinf(ends.lower) and math.isinf(ends.upper):
             raise ValueError("truncation must have an end; units without any are GaussianUnits()")
-        settle(self, truncation=Truncation(float(ends.lower), float(ends.upper)))
+        settle(self, truncation=(float(ends.lower), float(ends.upper)))
         _settle_missing(self)
         _settle_given_precision(self)
 
