@@ -22,7 +22,7 @@ def clumps(rows, seed=0):
 X = clumps(2500)
 TRAIN, TEST = X[:2000], X[2000:]
 LEARNS = tf.TruncatedUnits("relu", learn_precision=True)
-SHORT = {"n_hidden": 2, "epochs": 3, "rng": 0, "visible": LEARNS}
+SHORT = {"n_hidden": 2, "epochs": 3, "rng": 0, "visible": LEARNS, "batch_size": 25}
 
 
 def independent(train, test):
@@ -107,7 +107,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
     whole = tf.train_rbm(TRAIN[:300], **options)
     path = tmp_path / "run.npz"
     with monkeypatch.context() as patch:
-        interrupt_after(patch, 40)
+        interrupt_after(patch, 20)
         with pytest.warns(UserWarning, match="interrupted"):
             assert tf.train_rbm(TRAIN[:300], **options, checkpoint=path).interrupted
     again = tf.train_rbm(TRAIN[:300], **options, checkpoint=tf.Checkpoint(path, resume=True))
