@@ -144,6 +144,8 @@ def test_what_has_no_density_is_refused(weight, lower, upper, fine):
     [
         (lambda: tf.TruncatedUnits("s-learn"), "truncation of visible units is not learned"),
         (lambda: tf.TruncatedUnits((-np.inf, np.inf)), "truncation must have an end"),
+        (lambda: tf.TruncatedUnits((1e9, 1e9 + 1)), "float32 can hold and tell apart"),
+        (lambda: tf.TruncatedUnits((0, 1e39)), "float32 can hold and tell apart"),
         (lambda: tf.TruncatedUnits("relu", precision=-1.0), "precision must be positive"),
         (lambda: tf.TruncatedUnits("relu", precision_rate=0.1), "precision_rate has no effect"),
         (lambda: model_of(tf.TruncatedUnits("relu", precision=2.0)), "precision has no effect"),

@@ -216,7 +216,14 @@ class TruncatedUnits:
             )
         if math.isinf(ends.lower) and math.isinf(ends.upper):
             raise ValueError("truncation must have an end; units without any are GaussianUnits()")
-        settle(self, truncation=(float(ends.lower), float(ends.upper)))
+        low, high = float(ends.lower), float(ends.upper)
+        with np.errstate(over="ignore"):
+            single = np.float32(low), np.float32(high)
+        if not single[0] < single[1] or np.isinf(single).sum() > np.isinf((low, high)).sum():
+            raise ValueError(
+                f"truncation must have ends that float32 can hold and tell apart, got {low}, {high}"
+            )
+        settle(self, truncation=(low, high))
         _settle_missing(self)
         _settle_given_precision(self)
 
