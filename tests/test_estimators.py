@@ -356,5 +356,8 @@ def test_states_are_taken_as_they_are():
     np.testing.assert_array_equal(known.components_, estimator.components_)
     spins = RBMTransformer(4, visible="spin", **options).fit(2 * (X > 1) - 1)
     assert set(np.unique(spins.gibbs(2 * (X > 1) - 1))) == {-1, 1}
+    relu = RBMTransformer(4, visible="relu", **options).fit(X)
+    assert relu.model_.visible == "truncated" and relu.gibbs(X).min() >= 0
+    assert not hasattr(relu, "score_samples") and relu.transform(X).shape == (len(X), 4)
     mixed = RBMTransformer(4, visible=["categorical"] * 5 + ["gaussian"], **options).fit(X)
     assert not hasattr(mixed, "score") and mixed.transform(X).shape == (400, 4)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from .training.trbm.cross_validation import CrossValidation, cross_validate
     from .training.trbm.options import LinearStart, SequenceCD
     from .training.trbm.train import TRBMFit, train_trbm
-    from .training.units import BernoulliUnits, GaussianUnits, TruGUnits
+    from .training.units import BernoulliUnits, GaussianUnits, TruGUnits, TruncatedUnits
     from .warming import warm
 
 __all__ = [
@@ -107,6 +107,7 @@ __all__ = [
     "TruGTRBM",
     "TruGUnits",
     "TruncMVNChains",
+    "TruncatedUnits",
     "Truncation",
     "compare_correlations",
     "computing",
@@ -192,6 +193,7 @@ _HOMES = {
     "TruGTRBM": "models.trbm",
     "TruGUnits": "training.units",
     "TruncMVNChains": "distributions.multivariate.chains",
+    "TruncatedUnits": "training.units",
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
     "computing": "_common.threads",

@@ -99,3 +99,27 @@ def test_states_that_count_from_one_and_letters_as_numbers_are_refused(tmp_path,
     for command in (["tggm", "--target=0"], ["trbm", "--visible=gaussian"]):
         assert main(["train", *command, f"--data={family}", folder]) != 0
         assert "holds letters, which are no numbers" in capsys.readouterr().err
+
+
+def test_numbers_in_an_interval_are_trained_on_evaluated_and_drawn(tmp_path, capsys):
+    rows = abs(np.random.default_rng(0).normal(size=(300, 6)))
+    data, folder = tmp_path / "data.csv", tmp_path / "out"
+    np.savetxt(data, rows, delimiter=",", fmt="%.4f")
+    given = ["train", "rbm", f"--data={data}", f"--out={folder}", *SMALL]
+    units = ["--visible=truncated", "--learn-visible-precision"]
+    assert main([*given, *units, "--visible-truncation=0,9"]) == 0
+    model = tf.TruGRBM.load(folder / "model.npz")
+    assert model.runs[0][3:] == (0.0, 9.0) and (model.visible_precision != 1).all()
+    annealing = ["--n-temperatures=50", "--n-chains=10", "--quiet"]
+    assert main(["evaluate", str(folder / "model.npz"), f"--data={data}", *annealing]) == 0
+    target = tmp_path / "draws.npz"
+    assert main(["sample", str(folder / "model.npz"), "-n=5", f"--out={target}"]) == 0
+    capsys.readouterr()
+    assert main([*given, *units, "--visible-truncation=0,1"]) != 0  # numbers lie beyond it
+    assert "X must be in [0, 1]" in capsys.readouterr().err
+    assert main([*given, "--visible=relu", "--visible-truncation=0,1"]) != 0
+    assert "visible_truncation is for visible 'truncated', not 'relu'" in capsys.readouterr().err
+    assert (
+        main(["train", "rbm", "--data=digits", "--visible=truncated", *given[3:], *units[1:]]) == 0
+    )
+    assert tf.TruGRBM.load(folder / "model.npz").visible == "truncated"

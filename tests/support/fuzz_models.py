@@ -13,6 +13,7 @@ RBMS = [
     tf.BernoulliRBM(W, 0, 0.5),
     tf.BernoulliRBM(W, 0, 0.5, visible_precision=2.0),
     tf.TruGRBM(W[:, :2], 0, 0, 1, 0, 1, visible_precision=[1, 2, 3, 4, 5]),
+    tf.TruGRBM(W[:, :2], 0, 0, 1, 0, 1, visible_precision=[1, 2, 3, 4, 5], visible="relu"),
 ]
 BINARY = RBMS[:3]
 TRBMS = [

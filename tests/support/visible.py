@@ -4,21 +4,33 @@ import itertools
 from functools import cached_property
 
 import numpy as np
+from scipy import stats
 
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.hidden import trug_units
-from trug_fast.kernels.rbm.visible import BERNOULLI, CATEGORICAL, GAUSSIAN, SPIN, visible_kinds
+from trug_fast.kernels.rbm.visible import (
+    BERNOULLI,
+    CATEGORICAL,
+    GAUSSIAN,
+    SPIN,
+    TRUNCATED,
+    visible_kinds,
+)
 from trug_fast.models.hidden_units import log_norms
 
 STEP = 0.02  # between points of a real unit
 POINTS = np.arange(-6.0, 6.0, STEP)
+ENDS = -0.5, 1.5  # of truncated units
+INSIDE = np.arange(ENDS[0] + STEP / 2, ENDS[1], STEP)
+REAL = GAUSSIAN, TRUNCATED
 
 # Units one by one: kind and states.
 UNITS = {
     "categorical": [(CATEGORICAL, 3), (CATEGORICAL, 3), (CATEGORICAL, 4)],
     "spins": [(SPIN, 1)] * 5,
+    "truncated": [(TRUNCATED, 1)] * 2,
     "mixed": [(BERNOULLI, 1), (CATEGORICAL, 3), (SPIN, 1), (GAUSSIAN, 1), (BERNOULLI, 1)],
 }
 
@@ -41,7 +53,7 @@ class Handmade:
         self.units, self.dtype = units, np.dtype(dtype)
         self.n_visible, self.n_hidden = sum(states for _, states in units), n_hidden
         self.kinds = np.repeat([kind for kind, _ in units], [states for _, states in units])
-        self.precision = np.where(self.kinds == GAUSSIAN, 2.5, 1.0)
+        self.precision = np.where(np.isin(self.kinds, REAL), 2.5, 1.0)
         self.weights = rng.normal(0, scale, (self.n_visible, n_hidden)).astype(dtype)
         self.visible_bias = rng.normal(0, 0.5, self.n_visible).astype(dtype)
         self.hidden_bias = rng.normal(0, 0.5, n_hidden).astype(dtype)
@@ -49,21 +61,25 @@ class Handmade:
     def layers(self):
         """Return both layers as kernels take them."""
         one, dtype = np.ones(self.n_hidden, self.dtype), self.dtype
-        some = (self.kinds == GAUSSIAN).any()
+        some = np.isin(self.kinds, REAL).any()
+        cut = (self.kinds == TRUNCATED).any()
+        ends = np.repeat([[ENDS[0]], [ENDS[1]]], self.n_visible, axis=1).astype(dtype)
         return gibbs.Layers(
             read_only(self.weights),
             self.visible_bias[None].copy(),
             self.hidden_bias[None].copy(),
             *trug_units(one, 0 * one, one),
             visible_kinds(
-                spans_of(self.units), self.precision.astype(dtype)[: None if some else 0]
+                spans_of(self.units),
+                self.precision.astype(dtype)[: None if some else 0],
+                ends if cut else None,
             ),
         )
 
     def log_density(self, X):
         """Return log p*(x) of rows of columns."""
         X = np.asarray(X, np.float64)
-        real = self.kinds == GAUSSIAN
+        real = np.isin(self.kinds, REAL)
         layers = self.layers()
         doubles = [
             part.astype(np.float64) if isinstance(part, np.ndarray) else part
@@ -79,13 +95,14 @@ class Handmade:
     def states(self):
         """All states of the visible units, those of real ones on a grid."""
         own = {BERNOULLI: [[0], [1]], SPIN: [[-1], [1]], GAUSSIAN: POINTS[:, None].tolist()}
+        own[TRUNCATED] = INSIDE[:, None].tolist()
         each = [own.get(kind) or np.eye(states).tolist() for kind, states in self.units]
         return np.array([sum(parts, []) for parts in itertools.product(*each)], dtype=np.float64)
 
     def log_z(self):
         """Return log Z: a sum, over real units an integral."""
         log_p = self.log_density(self.states)
-        cells = STEP ** sum(kind == GAUSSIAN for kind, _ in self.units)
+        cells = STEP ** sum(kind in REAL for kind, _ in self.units)
         return log_p.max() + np.log(np.exp(log_p - log_p.max()).sum() * cells)
 
     def draws(self, n, seed):
@@ -94,7 +111,7 @@ class Handmade:
         log_p = self.log_density(self.states)
         p = np.exp(log_p - log_p.max())
         found = self.states[rng.choice(len(p), n, p=p / p.sum())]
-        real = self.kinds == GAUSSIAN
+        real = np.isin(self.kinds, REAL)
         found[:, real] += rng.uniform(-STEP / 2, STEP / 2, (n, real.sum()))
         return found.astype(self.dtype)
 
@@ -117,6 +134,8 @@ def exact_mean(units, net, precision):
             value = e / e.sum(axis=1, keepdims=True)
         elif kind == GAUSSIAN:
             value = own / precision[column]
+        elif kind == TRUNCATED:
+            value = as_normals(own, precision[column]).mean()
         else:
             value = np.tanh(own) if kind == SPIN else 1 / (1 + np.exp(-own))
         mean[:, column : column + states] = value
@@ -124,13 +143,24 @@ def exact_mean(units, net, precision):
     return mean
 
 
+def as_normals(net, precision):
+    """Return truncated units at these net inputs as SciPy has them."""
+    centre, scale = net / precision, precision**-0.5
+    a, b = ((end - centre) / scale for end in ENDS)
+    return stats.truncnorm(a, b, centre, scale)
+
+
 def exact_log_norm(units, net, precision):
-    """Return the sum of the units' log-normalisers, but for the Gaussians' constants."""
+    """Return the sum of the units' log-normalisers, but for the constants of real ones."""
     total, column = np.zeros(len(net)), 0
     for kind, states in units:
         own = net[:, column : column + states].astype(np.float64)
         if kind == GAUSSIAN:
             total += own[:, 0] ** 2 / (2 * precision[column])
+        elif kind == TRUNCATED:
+            sides = stats.norm(own[:, 0] / precision[column], precision[column] ** -0.5)
+            mass = sides.cdf(ENDS[1]) - sides.cdf(ENDS[0])
+            total += own[:, 0] ** 2 / (2 * precision[column]) + np.log(mass)
         elif kind == CATEGORICAL:
             total += np.logaddexp.reduce(own, axis=1)
         else:

@@ -42,5 +42,5 @@ def test_words_stand_for_values():
     assert as_visible("gaussian") == tf.GaussianUnits()
     own = tf.TruGUnits(np.float32(2), learn_precision=True, precision_rate=[3.0, 0.3])
     assert as_hidden(own) is own and own.precision_rate == (3.0, 0.3) and hash(own)
-    with pytest.raises(TypeError, match="visible must be one of .*'categorical', or made"):
+    with pytest.raises(TypeError, match="visible must be one of .*'categorical', .*or made"):
         as_visible(own)

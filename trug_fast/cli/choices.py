@@ -67,6 +67,10 @@ def add_training(
     for name, choice in choices(train).items():
         if name == "truncation":
             _add_truncation(parser, choice)
+        elif name == "visible_truncation":
+            parser.add_argument(
+                option(name), metavar="NAME|LOWER,UPPER", help=_help(choice, own.get(name))
+            )
         else:
             add_choice(parser, choice, own=_for_file(own.get(name), choice.default))
 
@@ -88,12 +92,15 @@ def chosen_training(arguments: argparse.Namespace, train: Callable[..., Any]) ->
     found = chosen(arguments, choices(train))
     more = chosen(arguments, TRUNCATION)
     if "truncation" in found:
-        start = _truncation(found["truncation"])
+        start = _truncation(found["truncation"], "--truncation")
         if more.get("learn") == "none":
             more["learn"] = None
         found["truncation"] = replace(start, **more)
     elif more:
         raise ValueError(f"{option([*more][0])} needs --truncation")
+    if "visible_truncation" in found:
+        name = "visible_truncation"
+        found[name] = _truncation(found[name], option(name))
     return found
 
 
@@ -112,15 +119,15 @@ def _add_truncation(parser: argparse.ArgumentParser, choice: Choice) -> None:
         add_choice(parser, fields[name])
 
 
-def _truncation(text: str) -> Truncation:
-    """Return the truncation that --truncation names."""
+def _truncation(text: str, name: str) -> Truncation:
+    """Return the truncation that an option of this name names."""
     if text in NAMED:
         return as_truncation(text)
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
         raise ValueError(
-            f"--truncation must be one of {', '.join(NAMED)}, or LOWER,UPPER; got {text!r}"
+            f"{name} must be one of {', '.join(NAMED)}, or LOWER,UPPER; got {text!r}"
         ) from None
     return as_truncation((low, high))
 

@@ -149,6 +149,8 @@ def load_data(
     """Return the rows that the options name, for an RBM of these visible units."""
     if own_data.is_own(arguments, DATA):
         return visible_rows(arguments, visible, soft, scaling, columns)
+    if visible in ("truncated", "relu") and arguments.data in GREY:
+        return grey_images(arguments, soft)
     if visible not in ("bernoulli", "gaussian"):
         raise ValueError(f"{visible} visible units need data of one's own, --data FILE")
     method: Literal["threshold", "sample"]
@@ -163,6 +165,18 @@ def load_data(
         data = datasets.load_caltech101_silhouettes(arguments.data_dir).merge_valid()
     given = training_images(arguments, data, soft)
     return VisibleRows(data.name, data.train, data.test, given, data.image_shape)
+
+
+def grey_images(arguments: argparse.Namespace, soft: bool) -> VisibleRows:
+    """Return grey images as they are, for truncated units."""
+    for name, given in (("--soft", soft), ("--binarize", arguments.binarize is not None)):
+        if given:
+            raise ValueError(f"{name} has no effect on truncated units, which take grey levels")
+    if arguments.data == "digits":
+        data = datasets.load_digits()
+    else:
+        data = datasets.load_mnist(arguments.data_dir)
+    return VisibleRows(data.name, data.train, data.test, data.train, data.image_shape)
 
 
 def training_images(arguments: argparse.Namespace, data: ImageData, soft: bool) -> Any:

@@ -127,7 +127,8 @@ def visible_rows(
     if visible != "bernoulli":  # states, which trainings and models check
         if arguments.binarize is not None:
             raise ValueError(f"--binarize has no effect on {visible} units")
-        return VisibleRows(name, train, test, train, None, columns=names, weights=weights)
+        pictures = shape if visible in ("truncated", "relu") else None
+        return VisibleRows(name, train, test, train, pictures, columns=names, weights=weights)
     levels = _levels(arguments.data, train, test)
     if levels is None:
         train, test = train.astype(np.uint8), test.astype(np.uint8)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from trug_fast._common import checks
 from trug_fast.evaluation.one_site import site_log_probability
 from trug_fast.models.scaling import Scaling
+from trug_fast.models.visible_kinds import REAL, RELU
 from trug_fast.training.rbm.train import train_rbm
 from trug_fast.training.units import BernoulliUnits
 from trug_fast.training.weighing import Weights, as_weights, mean_of
@@ -41,8 +42,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         As there.
     visible : BernoulliUnits, GaussianUnits, SpinUnits, CategoricalUnits, word or list
         "bernoulli" is for columns in [0, 1], "gaussian" for any real numbers; see the notes.
-        "spin", "categorical" and a list of kinds take X as it is, as :func:`trug_fast.train_rbm`
-        does.
+        "spin", "categorical", "relu", :class:`trug_fast.TruncatedUnits` and a list of kinds take X
+        as it is, as :func:`trug_fast.train_rbm` does.
     warm_start : bool
         Let ``fit`` go on from the model of the last one, by a new run of so many epochs.
     verbose : bool or int
@@ -202,7 +203,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Pseudo-log-likelihood of each row: sum over visible units of log p(unit | all others).
 
         All units are flipped, where scikit-learn takes one at random: no noise, for as many free
-        energies as there are features.  Gaussian visible units have none.
+        energies as there are features.  Gaussian visible units and truncated ones have none.
         """
         return np.concatenate([self._scores(rows) for rows in self._visible(self._fitted(X))])
 
@@ -231,9 +232,9 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @property
     def _real(self) -> bool:
-        """Whether visible units, or some of them, are Gaussian."""
+        """Whether visible units, or some of them, take real numbers."""
         some = self.visible if isinstance(self.visible, list | tuple) else [self.visible]
-        return any(getattr(each, "kind", each) == "gaussian" for each in some)
+        return any(getattr(each, "kind", each) in (*REAL, RELU) for each in some)
 
     @property
     def _kind(self) -> str:

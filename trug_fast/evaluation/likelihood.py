@@ -34,7 +34,8 @@ def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDA
     ------
     TypeError, ValueError
         If ``log_z`` is an estimate for another model, or X does not hold what the visible units
-        are: numbers in [0, 1], or any finite ones where they are Gaussian.
+        are: numbers in [0, 1], or any finite ones where they are Gaussian, or those of their
+        interval where they are truncated.
 
     Examples
     --------
@@ -66,7 +67,8 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     Parameters
     ----------
     model : TruGRBM or BernoulliRBM
-        Without Gaussian visible units: the probability of one of the others needs no integral.
+        Without Gaussian or truncated visible units: the probability of one of the others needs no
+        integral.
     X : array_like, shape (rows, n_visible)
         What the visible units are; of Bernoulli ones numbers in [0, 1].
     rng : None, int or numpy.random.Generator
@@ -91,8 +93,8 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     require_rbm("pseudo_log_likelihood(model, X)", model)
     if model.visible_precision is not None:
         raise ValueError(
-            "the pseudo-log-likelihood is not for Gaussian visible units: with such estimate the "
-            "log-likelihood by log_partition and log_likelihood"
+            "the pseudo-log-likelihood is not for Gaussian visible units or truncated ones: with "
+            "such estimate the log-likelihood by log_partition and log_likelihood"
         )
     array = np.array(model.visible_units.checked("X", X, model.n_visible), dtype=np.float64)
     generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))

@@ -25,7 +25,7 @@ def site_log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floa
     Parameters
     ----------
     model : TruGRBM or BernoulliRBM
-        Without Gaussian visible units.
+        Without Gaussian or truncated visible units.
     X : ndarray, shape (rows, n_visible)
         States, checked.
     site : ndarray, shape (rows,)

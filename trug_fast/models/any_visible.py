@@ -9,6 +9,7 @@ import copy
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
@@ -21,10 +22,12 @@ from .visible_kinds import (
     CATEGORICAL,
     IN_FILES,
     Runs,
+    column_ends,
     from_file,
-    gaussian_columns,
+    has_ends,
     kind_of,
     n_sites,
+    real_columns,
     to_file,
 )
 
@@ -100,10 +103,15 @@ class AnyVisible(TwoLayers):
         return self.runs[0].states if kind_of(self.runs) == CATEGORICAL else None
 
     @property
-    def gaussian_precision(self) -> FloatArray | None:
-        """Precisions of the columns, 0 where they are not Gaussian; None if none is."""
-        own, real = self.visible_precision, gaussian_columns(self.runs)
+    def column_precision(self) -> FloatArray | None:
+        """Precisions of the columns, 0 where units have none; None if all have none."""
+        own, real = self.visible_precision, real_columns(self.runs)
         return own if own is None or real.all() else np.where(real, own, 0).astype(own.dtype)
+
+    @property
+    def visible_ends(self) -> NDArray[np.float64] | None:
+        """Ends of the columns, shape (2, n_columns), if some units are truncated; else None."""
+        return column_ends(self.runs) if has_ends(self.runs) else None
 
     def remade(self: Self, parameters: dict[str, Any], runs: Runs | None = None) -> Self:
         """Return a model of this class from parameters by columns, of its visible units."""

@@ -35,10 +35,16 @@ class TruGHidden:
         """Return the hidden units of a model that has these fields."""
         return cls(model.precision, model.lower, model.upper)
 
-    def check(self, weights: FloatArray, visible_precision: FloatArray | None) -> None:
+    def check(
+        self,
+        weights: FloatArray,
+        visible_precision: FloatArray | None,
+        visible_ends: NDArray[np.float64] | None = None,
+    ) -> None:
         """Refuse units that cannot be normalized."""
         checks.intervals(self.precision, self.lower, self.upper)
-        require_normalizable(weights, self.precision, self.lower, self.upper, visible_precision)
+        own = self.precision, self.lower, self.upper
+        require_normalizable(weights, *own, visible_precision, visible_ends)
 
     def states(self, name: str, value: ArrayLike) -> NDArray[Any]:
         """Return ``value`` as a matrix of states, each between its unit's ends."""
@@ -68,7 +74,12 @@ class BernoulliHidden:
         """Return the hidden units of a model."""
         return cls(model.n_hidden, model.dtype)
 
-    def check(self, weights: FloatArray, visible_precision: FloatArray | None) -> None:
+    def check(
+        self,
+        weights: FloatArray,
+        visible_precision: FloatArray | None,
+        visible_ends: NDArray[np.float64] | None = None,
+    ) -> None:
         """Refuse nothing."""
 
     def states(self, name: str, value: ArrayLike) -> NDArray[Any]:

@@ -16,18 +16,20 @@ from trug_fast._common import checks
 from .mixed_units import usual_runs
 from .visible_kinds import (
     CATEGORICAL,
-    KINDS,
+    WORDS,
     CategoricalUnits,
+    Interval,
     Run,
     Runs,
     SpinUnits,
-    gaussian_columns,
     kind_of,
     n_columns,
     of_each,
+    real_columns,
+    run_of,
 )
 
-VisibleKind = str | SpinUnits | CategoricalUnits | Sequence[Any] | None
+VisibleKind = str | SpinUnits | CategoricalUnits | Interval | Sequence[Any] | None
 
 
 class Layout(NamedTuple):
@@ -63,7 +65,7 @@ def laid_out(
         return Layout(runs, weights, visible_bias, visible_precision)
     runs = _runs(visible, array.shape)
     if kind_of(runs) == CATEGORICAL:
-        _, sites, states = runs[0]
+        sites, states = runs[0].sites, runs[0].states
         if array.shape[:2] != (sites, states) or array.ndim != 3:
             raise ValueError(
                 f"weights must have shape ({sites}, {states}, n_hidden) with categorical visible "
@@ -91,24 +93,26 @@ def _runs(visible: Any, shape: tuple[int, ...]) -> Runs:
     if isinstance(visible, tuple) and all(isinstance(each, Run) for each in visible):
         return visible
     for each in visible if isinstance(visible, list | tuple) else [visible]:
-        if getattr(each, "precision", None) is not None:
-            raise ValueError(
-                f"visible: precision has no effect in a model, got {each!r}; visible_precision is "
-                "what it takes"
-            )
+        for name in ("precision", "learn_precision", "missing"):
+            if getattr(each, name, None) not in (None, False):
+                raise ValueError(
+                    f"visible: {name} has no effect in a model, got {each!r}; visible_precision is "
+                    "what it takes"
+                )
     kind = getattr(visible, "kind", visible)
     if not isinstance(kind, str):
         if not isinstance(visible, Sequence):
             raise TypeError(
-                f"visible must be one of {', '.join(map(repr, KINDS))}, made by SpinUnits or "
-                f"CategoricalUnits, or a sequence of a kind for each column, got {visible!r}"
+                f"visible must be one of {', '.join(map(repr, WORDS))}, made by SpinUnits, "
+                "CategoricalUnits or TruncatedUnits, or a sequence of a kind for each column, got "
+                f"{visible!r}"
             )
         return of_each("visible", visible)
-    checks.choice("visible", kind, KINDS)
+    checks.choice("visible", kind, WORDS)
     if not shape:
         raise ValueError("weights must be a matrix (rows, columns), got shape ()")
     if kind != CATEGORICAL:
-        return (Run(kind, shape[0], 1),)
+        return (run_of(visible, shape[0]),)
     if len(shape) != 3 or 0 in shape or shape[1] < 2:
         raise ValueError(
             "weights must have shape (n_visible, n_states, n_hidden) with visible='categorical', "
@@ -119,23 +123,24 @@ def _runs(visible: Any, shape: tuple[int, ...]) -> Runs:
 
 
 def _precision(runs: Runs, given: ArrayLike | None) -> ArrayLike | None:
-    """Return the precisions of Gaussian columns, 1 in others; None if there is none."""
-    real = gaussian_columns(runs)
+    """Return the precisions of real columns, 1 in others; None if there is none."""
+    real = real_columns(runs)
     if not real.any():
         if given is not None:
             raise ValueError(
-                f"visible_precision is for Gaussian visible units, these are {kind_of(runs)}"
+                "visible_precision is for Gaussian and truncated visible units, these are "
+                f"{kind_of(runs)}"
             )
         return None
     if given is None:
-        raise ValueError("visible_precision must be given for Gaussian visible units")
+        raise ValueError("visible_precision must be given for Gaussian and truncated visible units")
     array = checks.numbers("visible_precision", given)
     if array.ndim == 0:
         return np.where(real, array, np.ones_like(array))
     if array.shape == real.shape and (array[~real] != 1).any():
         column = int(np.argmax((array != 1) & ~real))
         raise ValueError(
-            "visible_precision must be 1 where visible units are not Gaussian, got "
+            "visible_precision must be 1 where visible units are not Gaussian or truncated, got "
             f"{array[column]} in column {column}"
         )
     return array
@@ -145,9 +150,9 @@ def shaped(runs: Runs, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters by columns as a model of these runs has them."""
     found = dict(parameters)
     if kind_of(runs) == CATEGORICAL:
-        sites, states = runs[0][1:]
+        sites, states = runs[0].sites, runs[0].states
         found["weights"] = np.asarray(found["weights"]).reshape(sites, states, -1)
         found["visible_bias"] = np.asarray(found["visible_bias"]).reshape(sites, states)
-    if not gaussian_columns(runs).any():
+    if not real_columns(runs).any():
         found.pop("visible_precision", None)
     return found

@@ -16,17 +16,21 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.mapping import blocks
 from trug_fast.kernels.rbm.visible import VisibleKinds, visible_kinds
 
+from .truncated_visible import TruncatedVisible
 from .visible_kinds import (
     BERNOULLI,
     CATEGORICAL,
     GAUSSIAN,
     MIXED,
     SPIN,
+    TRUNCATED,
     Run,
     Runs,
-    gaussian_columns,
+    column_ends,
+    has_ends,
     n_columns,
     n_sites,
+    real_columns,
 )
 from .visible_units import (
     BernoulliVisible,
@@ -36,7 +40,7 @@ from .visible_units import (
     SpinVisible,
 )
 
-Simple = BernoulliVisible | SpinVisible | CategoricalVisible | GaussianVisible
+Simple = BernoulliVisible | SpinVisible | CategoricalVisible | GaussianVisible | TruncatedVisible
 
 
 class MixedVisible:
@@ -46,7 +50,7 @@ class MixedVisible:
     ----------
     runs : sequence of Run
     precision : ndarray, shape (columns,), optional
-        Of Gaussian units; those of others do not count.
+        Of Gaussian and truncated units; those of others do not count.
     """
 
     name = MIXED
@@ -57,7 +61,7 @@ class MixedVisible:
         sites = np.cumsum([0, *(run.sites for run in runs)])
         self._columns = [slice(*ends) for ends in zip(columns, columns[1:], strict=False)]
         self._sites = [slice(*ends) for ends in zip(sites, sites[1:], strict=False)]
-        self._real = gaussian_columns(runs)
+        self._real = real_columns(runs)
         self._parts = [
             _simple(run, None if precision is None else precision[at])
             for run, at in zip(runs, self._columns, strict=True)
@@ -116,7 +120,10 @@ class MixedVisible:
         ]
         precision = np.empty(0) if self._precision is None else self._precision
         precision = np.where(self._real, precision, 1.0) if self._real.any() else np.empty(0)
-        return visible_kinds(spans, precision.astype(dtype))
+        ends = None
+        if has_ends(self.runs):
+            ends = column_ends(self.runs).astype(dtype, order="C")
+        return visible_kinds(spans, precision.astype(dtype), ends)
 
     def energy(self, X: Floats) -> Floats:
         """Return what each row's energy has beside the terms of biases and weights."""
@@ -129,6 +136,10 @@ class MixedVisible:
     def mean(self, net: Floats) -> Floats:
         """Return the units' means at their net inputs, by columns."""
         return np.concatenate(self._each(net, lambda unit, part: unit.mean(part)), axis=-1)
+
+    def variance(self, net: Floats) -> Floats:
+        """Return the variances of real units at their net inputs, 0 of others, by columns."""
+        return np.concatenate(self._each(net, lambda unit, part: unit.variance(part)), axis=-1)
 
     def log_norm(self, net: Floats) -> Floats:
         """Return the log-normalisers at the net inputs, summed over each row."""
@@ -160,19 +171,22 @@ VisibleUnits = Simple | MixedVisible
 
 
 def units_of(runs: Runs, precision: FloatArray | None = None) -> VisibleUnits:
-    """Return the units of these runs; ``precision`` is that of Gaussian columns."""
+    """Return the units of these runs; ``precision`` is that of real columns."""
     return _simple(runs[0], precision) if len(runs) == 1 else MixedVisible(runs, precision)
 
 
 def usual_runs(columns: int, precision: FloatArray | None) -> Runs:
     """Return Gaussian units of these precisions; of None, or of no entries, Bernoulli ones."""
     real = precision is not None and precision.size > 0
-    return (Run(GAUSSIAN if real else BERNOULLI, columns, 1),)
+    return (Run(GAUSSIAN if real else BERNOULLI, columns),)
 
 
 def _simple(run: Run, precision: FloatArray | None) -> Simple:
+    own = np.ones(run.sites) if precision is None else precision
     if run.kind == GAUSSIAN:
-        return GaussianVisible(np.ones(run.sites) if precision is None else precision)
+        return GaussianVisible(own)
+    if run.kind == TRUNCATED:
+        return TruncatedVisible(run, own)
     if run.kind == CATEGORICAL:
         return CategoricalVisible(run.sites, run.states)
     return SpinVisible(run.sites) if run.kind == SPIN else BernoulliVisible(run.sites)

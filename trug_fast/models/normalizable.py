@@ -20,12 +20,34 @@ def scaled(
     )
 
 
+def without_end(
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    visible_precision: FloatArray,
+    visible_ends: NDArray[np.float64] | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return weights that bound from above what units without an end do to each other.
+
+    Also the visible precisions, 0 of units with two ends.  Where both units have one end only, a
+    weight counts if it drives both away from it.
+    """
+    if visible_ends is None:
+        return weights, visible_precision
+    below, above = np.isinf(visible_ends)
+    way = above.astype(int) - below  # 1 of [l, inf), -1 of (-inf, u], 0 of two or no ends
+    side = way[:, None] * (np.isinf(upper).astype(int) - np.isinf(lower))
+    pushing = np.where(side == 0, weights, side * np.maximum(side * weights, 0.0))
+    return pushing, np.where(below | above, visible_precision, 0.0)
+
+
 def require_normalizable(
     weights: FloatArray,
     precision: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
     visible_precision: FloatArray | None,
+    visible_ends: NDArray[np.float64] | None = None,
 ) -> None:
     """Refuse weights with which Gaussian visibles and infinite ends have no density.
 
@@ -36,6 +58,8 @@ def require_normalizable(
     loose = np.isinf(lower) | np.isinf(upper)
     if not loose.any() or visible_precision is None:
         return
+    own = weights, lower, upper, visible_precision, visible_ends
+    weights, visible_precision = without_end(*own)
     matrix = scaled(weights[:, loose], precision[loose], visible_precision)
     taken = matrix.T @ matrix
     worst = int(np.argmax(taken.diagonal()))
@@ -61,13 +85,19 @@ def require_normalizable(
 
 
 def keep_normalizable(
-    weights: FloatArray, precision: FloatArray, visible_precision: FloatArray
+    weights: FloatArray,
+    precision: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    visible_precision: FloatArray,
+    visible_ends: NDArray[np.float64] | None = None,
 ) -> None:
     """Scale weights down, in place, where units with infinite ends might leave no density.
 
     Weights that are no longer finite are left to those who look for divergence.
     """
-    matrix = scaled(weights, precision, visible_precision)
+    own = without_end(weights, lower, upper, visible_precision, visible_ends)
+    matrix = scaled(own[0], precision, own[1])
     gram = matrix.T @ matrix if matrix.shape[0] > matrix.shape[1] else matrix @ matrix.T
     if not np.isfinite(gram).all():
         return

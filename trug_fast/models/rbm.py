@@ -58,7 +58,8 @@ class RBM(AnyVisible):
         Raises
         ------
         TypeError, ValueError
-            If X does not hold such numbers, or any finite ones where units are Gaussian.
+            If X does not hold such numbers, or any finite ones where units are Gaussian, or those
+            of their interval where they are truncated.
         """
         return self.column_energy(self._columns("X", X))
 
@@ -145,8 +146,8 @@ class RBM(AnyVisible):
         rng : None, int or numpy.random.Generator
         start : array_like, shape (n, n_visible), optional
             Where the chains start, e.g. data.  By default each pixel is 0 or 1 with equal chance;
-            each state of a site has an equal chance; a Gaussian unit is drawn as without hidden
-            units, from N(b / a, 1 / a).
+            each state of a site has an equal chance; a Gaussian or truncated unit is drawn as
+            without hidden units, from N(b / a, 1 / a).
         clamp : array_like, shape (n_visible,) or (n, n_visible), optional
             Pixels to hold at the given value; NaN marks the free ones.  The free ones are drawn
             given those: missing parts of images, or images of a class whose label is held.
@@ -244,12 +245,13 @@ class TruGRBM(RBM):
     lower, upper : array_like, shape (n_hidden,), or number
         Truncation points, lower < upper; either may be infinite.
     visible_precision : array_like, shape (n_visible,), or number, optional
-        a > 0 of Gaussian visible units; where kinds are mixed, (columns,), and 1 where they are not
-        Gaussian.
-    visible : str, SpinUnits, CategoricalUnits or sequence, optional
-        "bernoulli" (0 and 1), "gaussian", "spin" (-1 and 1), "categorical" (0 to n_states - 1), or
-        the kind of each visible unit, with ``CategoricalUnits(n_states)`` for categorical ones.  By
-        default "gaussian" with ``visible_precision``, else "bernoulli".
+        a > 0 of Gaussian and truncated visible units; where kinds are mixed, (columns,), and 1
+        where they are neither.
+    visible : str, SpinUnits, CategoricalUnits, TruncatedUnits or sequence, optional
+        "bernoulli" (0 and 1), "gaussian", "spin" (-1 and 1), "categorical" (0 to n_states - 1),
+        "truncated" ([0, 1]), "relu" ([0, inf)), ``TruncatedUnits(truncation)`` for other intervals,
+        or the kind of each visible unit, with ``CategoricalUnits(n_states)`` for categorical ones.
+        By default "gaussian" with ``visible_precision``, else "bernoulli".
 
     Raises
     ------

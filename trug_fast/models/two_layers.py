@@ -41,7 +41,8 @@ class TwoLayers(Model):
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
-        self.hidden_units.check(self.column_weights, self.gaussian_precision)
+        own = self.column_weights, self.column_precision, self.visible_ends
+        self.hidden_units.check(*own)
 
     def with_scaling(self: Self, scaling: Scaling | None) -> Self:
         """Return the same model, which remembers how its data were standardised.
@@ -146,9 +147,14 @@ class TwoLayers(Model):
         return int(self.weights.shape[-1])
 
     @property
-    def gaussian_precision(self) -> FloatArray | None:
-        """Precisions of the columns, 0 where they are not Gaussian; None if none is."""
+    def column_precision(self) -> FloatArray | None:
+        """Precisions of the columns, 0 where units have none; None if all have none."""
         return self.visible_precision
+
+    @property
+    def visible_ends(self) -> NDArray[np.float64] | None:
+        """Ends of the columns, shape (2, n_columns), if some units are truncated; else None."""
+        return None
 
     @property
     def n_columns(self) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,13 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 
 BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN = "bernoulli", "spin", "categorical", "gaussian"
-MIXED = "mixed"  # more than one kind, or categorical units of different numbers of states
-KINDS = (BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN)
+TRUNCATED = "truncated"
+MIXED = "mixed"  # more than one kind, or of different numbers of states, or of different intervals
+RELU = "relu"  # a word for truncated units on [0, inf)
+KINDS = (BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN, TRUNCATED)
+WORDS = (*KINDS, RELU)
+INTERVALS = {TRUNCATED: (0.0, 1.0), RELU: (0.0, math.inf)}  # that words stand for
+REAL = (GAUSSIAN, TRUNCATED)  # that have a precision
 MOST_STATES = 2**15
 
 
@@ -72,12 +78,28 @@ class CategoricalUnits:
         object.__setattr__(self, "zero_sum", checks.flag("zero_sum", self.zero_sum))
 
 
+class Interval(Protocol):
+    """A kind of units that lie in an interval, such as :class:`trug_fast.TruncatedUnits`."""
+
+    kind: ClassVar[Literal["truncated"]]
+
+    @property
+    def lower(self) -> float:
+        """Where they begin."""
+
+    @property
+    def upper(self) -> float:
+        """Where they end."""
+
+
 class Run(NamedTuple):
     """Neighbouring sites of one kind.  A site is what data have a column for."""
 
     kind: str
     sites: int
-    states: int  # of a categorical site, each of which is a column to the kernels; else 1
+    states: int = 1  # of a categorical site, each of which is a column to the kernels; else 1
+    lower: float = -math.inf  # of truncated units; else -inf
+    upper: float = math.inf  # of truncated units; else inf
 
     @property
     def columns(self) -> int:
@@ -94,6 +116,23 @@ def checked_states_number(value: object) -> int:
     if found > MOST_STATES:
         raise ValueError(f"n_states must be at most {MOST_STATES}, got {found}")
     return found
+
+
+def run_of(unit: object, sites: int) -> Run:
+    """Return a run of sites of one kind, from a word or a value that has its kind."""
+    kind = str(getattr(unit, "kind", unit))
+    states = int(getattr(unit, "n_states", None) or 1) if kind == CATEGORICAL else 1
+    if isinstance(unit, str) and unit in INTERVALS:
+        return Run(TRUNCATED, sites, states, *INTERVALS[unit])
+    if kind == TRUNCATED:
+        return Run(kind, sites, states, unit.lower, unit.upper)  # type: ignore[attr-defined]
+    return Run(kind, sites, states)
+
+
+def interval_of(run: Run) -> str:
+    """Return an interval in words."""
+    left = "(" if math.isinf(run.lower) else "["
+    return f"{left}{run.lower:g}, {run.upper:g}{')' if math.isinf(run.upper) else ']'}"
 
 
 def kind_of(runs: Runs) -> str:
@@ -119,36 +158,37 @@ def of_each(name: str, values: Sequence[Any]) -> Runs:
     TypeError, ValueError
         Naming the site of what is no kind, or has no number of states.
     """
-    found: list[tuple[str, int]] = []
+    found: list[Run] = []
     for site, value in enumerate(values):
         kind = getattr(value, "kind", value)
-        if not isinstance(kind, str) or kind not in KINDS:
-            words = ", ".join(map(repr, (BERNOULLI, SPIN, GAUSSIAN)))
+        if not isinstance(kind, str) or kind not in WORDS:
+            words = ", ".join(map(repr, (BERNOULLI, SPIN, GAUSSIAN, RELU)))
             raise ValueError(
-                f"{name} must have one of {words} or CategoricalUnits(n_states) for each column, "
-                f"got {value!r} for column {site}"
+                f"{name} must have one of {words}, TruncatedUnits(truncation) or "
+                f"CategoricalUnits(n_states) for each column, got {value!r} for column {site}"
             )
-        states = 1
-        if kind == CATEGORICAL:
-            if getattr(value, "n_states", None) is None:
-                raise ValueError(
-                    f"{name} must say how many states column {site} has, by "
-                    f"CategoricalUnits(n_states), got {value!r}"
-                )
-            states = int(value.n_states)
-        found.append((kind, states))
+        if kind == CATEGORICAL and getattr(value, "n_states", None) is None:
+            raise ValueError(
+                f"{name} must say how many states column {site} has, by "
+                f"CategoricalUnits(n_states), got {value!r}"
+            )
+        found.append(run_of(value, 1))
     if not found:
         raise ValueError(f"{name} must have a kind for each column, got none")
-    return tuple(Run(kind, len(list(group)), states) for (kind, states), group in groupby(found))
+    return _together(found)
+
+
+def _together(each: Sequence[Run]) -> Runs:
+    """Return the runs of sites one by one."""
+    return tuple(run._replace(sites=len(list(group))) for run, group in groupby(each))
 
 
 def chosen(runs: Runs, mask: NDArray[np.bool_]) -> Runs:
     """Return the runs of the sites that a mask chooses."""
     if len(runs) == 1:
         return (runs[0]._replace(sites=int(mask.sum())),)
-    each = [(run.kind, run.states) for run in runs for _ in range(run.sites)]
-    kept = [key for key, stays in zip(each, mask, strict=True) if stays]
-    return tuple(Run(kind, len(list(group)), states) for (kind, states), group in groupby(kept))
+    each = [run._replace(sites=1) for run in runs for _ in range(run.sites)]
+    return _together([run for run, stays in zip(each, mask, strict=True) if stays])
 
 
 def columns_mask(runs: Runs, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -161,20 +201,34 @@ def states_each(runs: Runs) -> NDArray[np.int64]:
     return np.repeat([run.states for run in runs], [run.sites for run in runs])
 
 
-def gaussian_columns(runs: Runs) -> NDArray[np.bool_]:
-    """Return which columns are Gaussian units."""
-    return np.repeat([run.kind == GAUSSIAN for run in runs], [run.columns for run in runs])
+def real_columns(runs: Runs) -> NDArray[np.bool_]:
+    """Return which columns are units of real numbers, which have a precision."""
+    return np.repeat([run.kind in REAL for run in runs], [run.columns for run in runs])
+
+
+def has_ends(runs: Runs) -> bool:
+    """Tell whether some units are truncated."""
+    return any(run.kind == TRUNCATED for run in runs)
+
+
+def column_ends(runs: Runs) -> NDArray[np.float64]:
+    """Return the lower and the upper ends of the columns, infinite but of truncated units."""
+    each = np.array([(run.lower, run.upper) for run in runs])
+    return np.repeat(each, [run.columns for run in runs], axis=0).T
 
 
 def to_file(runs: Runs) -> dict[str, NDArray[Any]]:
     """Return runs as arrays of a file; none where the parameters tell."""
     if kind_of(runs) in (BERNOULLI, GAUSSIAN):
         return {}
-    sizes = np.array([run[1:] for run in runs], np.int64)
-    return {"visible": np.array([run.kind for run in runs]), "visible_sizes": sizes}
+    sizes = np.array([(run.sites, run.states) for run in runs], np.int64)
+    found = {"visible": np.array([run.kind for run in runs]), "visible_sizes": sizes}
+    if has_ends(runs):
+        found["visible_ends"] = np.array([(run.lower, run.upper) for run in runs])
+    return found
 
 
-IN_FILES = ("visible", "visible_sizes")
+IN_FILES = ("visible", "visible_sizes", "visible_ends")
 
 
 def from_file(found: dict[str, NDArray[Any]]) -> Runs | None:
@@ -185,17 +239,25 @@ def from_file(found: dict[str, NDArray[Any]]) -> Runs | None:
     ValueError
         If they stand for none.
     """
-    kinds, sizes = (found.pop(name, None) for name in IN_FILES)
-    if kinds is None and sizes is None:
+    kinds, sizes, ends = (found.pop(name, None) for name in IN_FILES)
+    if kinds is None and sizes is None and ends is None:
         return None
     if kinds is None or sizes is None or kinds.ndim != 1 or sizes.shape != (kinds.size, 2):
         raise ValueError("visible and visible_sizes must fit together")
+    none = np.broadcast_to((-math.inf, math.inf), sizes.shape)
+    ends = none if ends is None else ends
+    if ends.shape != sizes.shape:
+        raise ValueError("visible and visible_ends must fit together")
     runs = tuple(
-        Run(str(kind), int(sites), int(states))
-        for kind, (sites, states) in zip(kinds, sizes, strict=True)
+        Run(str(kind), int(sites), int(states), *map(float, own))
+        for kind, (sites, states), own in zip(kinds, sizes, ends, strict=True)
     )
     sound = all(
-        run.kind in KINDS and run.sites > 0 and (run.states > 1) == (run.kind == CATEGORICAL)
+        run.kind in KINDS
+        and run.sites > 0
+        and (run.states > 1) == (run.kind == CATEGORICAL)
+        and run.lower < run.upper
+        and math.isfinite(max(run.lower, -run.upper)) == (run.kind == TRUNCATED)
         for run in runs
     )
     if not runs or not sound:

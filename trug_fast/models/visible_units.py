@@ -74,6 +74,10 @@ class Visible:
         """Return what each row's energy has beside the terms of biases and weights."""
         return np.zeros(len(X))
 
+    def variance(self, net: Floats) -> Floats:
+        """Return the variances of real units at their net inputs; of others 0."""
+        return np.zeros_like(net)
+
     def drawn(self, rng: np.random.Generator, data: NDArray[Any]) -> Floats:
         """Return the data: they are states."""
         return data.astype(np.float64)
@@ -109,7 +113,7 @@ class BernoulliVisible(Visible):
 
     def require_states(self, name: str, rows: NDArray[Any], first: int) -> None:
         """Refuse columns of data, the first of which has this number, that are no states."""
-        _require(name, rows, "0 or 1", lambda x: (x == 0) | (x == 1), first)
+        require(name, rows, "0 or 1", lambda x: (x == 0) | (x == 1), first)
 
     def mean(self, net: Floats) -> Floats:
         """Return the units' means at their net inputs."""
@@ -161,7 +165,7 @@ class SpinVisible(Visible):
 
     def require_states(self, name: str, rows: NDArray[Any], first: int, start: int = 0) -> None:
         """Refuse columns of data, the first of which has this number, that are no states."""
-        _require(name, rows, "-1 or 1", lambda x: (x == -1) | (x == 1), first, start)
+        require(name, rows, "-1 or 1", lambda x: (x == -1) | (x == 1), first, start)
 
     def require_held(self, name: str, values: Floats, first: int = 0) -> None:
         """Refuse values at which no unit can be held; NaN is free."""
@@ -216,7 +220,7 @@ class CategoricalVisible(Visible):
         """Refuse columns of data, the first of which has this number, that are no states."""
         last = self.run.states - 1
         what = f"a state, a whole number from 0 to {last}"
-        _require(
+        require(
             name, rows, what, lambda x: (x >= 0) & (x <= last) & (x == np.floor(x)), first, start
         )
 
@@ -325,6 +329,10 @@ class GaussianVisible(Visible):
         """Return the units' means at their net inputs."""
         return np.asarray(net / self.precision)
 
+    def variance(self, net: Floats) -> Floats:
+        """Return the units' variances at their net inputs."""
+        return np.broadcast_to(1 / self.precision, net.shape)
+
     def log_norm(self, net: Floats) -> Floats:
         """Return the log-normalisers at the net inputs, summed over each row."""
         each = np.log(2 * np.pi / self.precision) + net * net / self.precision
@@ -345,7 +353,7 @@ class GaussianVisible(Visible):
         return np.asarray(self.mean(bias) + spread)
 
 
-def _require(
+def require(
     name: str, rows: NDArray[Any], what: str, is_state: Any, first: int, start: int = 0
 ) -> None:
     """Refuse columns of data that hold anything but states, and NaN where it is allowed."""

@@ -25,7 +25,7 @@ from .tggm.options import HoldOut, MeanField, Noise, RateSearch
 from .tggm.train import train_tggm
 from .trbm.options import LinearStart, SequenceCD
 from .trbm.train import train_trbm
-from .units import BernoulliUnits, GaussianUnits, TruGUnits
+from .units import BernoulliUnits, GaussianUnits, TruGUnits, TruncatedUnits
 
 Train = Callable[..., Any]
 NONE = "none"  # the word for no scores
@@ -125,7 +125,10 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
         *(OPTIMIZER, HIDDEN, MONITOR),
         replace(
             VISIBLE,
-            kinds=dict(VISIBLE.kinds) | {"spin": SpinUnits, "categorical": CategoricalUnits},
+            kinds=dict(VISIBLE.kinds)
+            | {"spin": SpinUnits, "categorical": CategoricalUnits}
+            | {"truncated": TruncatedUnits, "relu": None},
+            names=dict(VISIBLE.names) | {"truncation": "visible_truncation"},
             without=("corruption",),
         ),
         Group("start", {"": RandomWeights}, START),

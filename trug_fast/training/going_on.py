@@ -16,7 +16,15 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
 from trug_fast.models.two_layers import TwoLayers
-from trug_fast.models.visible_kinds import CATEGORICAL, CategoricalUnits, Runs
+from trug_fast.models.visible_kinds import (
+    CATEGORICAL,
+    MIXED,
+    TRUNCATED,
+    CategoricalUnits,
+    Runs,
+    interval_of,
+    run_of,
+)
 
 from .unit_parameters import Shape
 from .units import (
@@ -26,6 +34,7 @@ from .units import (
     MixedUnits,
     SimpleUnits,
     TruGUnits,
+    TruncatedUnits,
     VisibleLike,
     VisibleUnits,
     as_hidden,
@@ -73,9 +82,13 @@ def kinds_of(model: TwoLayers) -> VisibleLike:
         return model.visible  # type: ignore[return-value]
     parts: list[SimpleUnits] = []
     for run in model.runs:
-        unit = CategoricalUnits(run.states) if run.kind == CATEGORICAL else WORDS[run.kind]
+        unit = WORDS[run.kind]
+        if run.kind == CATEGORICAL:
+            unit = CategoricalUnits(run.states)
+        elif run.kind == TRUNCATED:
+            unit = TruncatedUnits((run.lower, run.upper))
         parts += [unit] * run.sites
-    return parts[0] if model.visible == CATEGORICAL else parts
+    return parts if model.visible == MIXED else parts[0]
 
 
 def checked_truncation(
@@ -151,8 +164,9 @@ def require_agreement(start: TwoLayers, n_visible: int, units: UnitKinds) -> Non
     ):
         if wanted != found:
             raise ValueError(f"start must agree in the {what}: {wanted} asked for, {found} in it")
-    if isinstance(units.visible, GaussianUnits) and units.visible.precision is not None:
-        _require_precision("visible", units.visible.precision, np.asarray(start.visible_precision))
+    given = getattr(units.visible, "precision", None)
+    if isinstance(units.visible, GaussianUnits | TruncatedUnits) and given is not None:
+        _require_precision("visible", given, np.asarray(start.visible_precision))
 
 
 def _require_kinds(runs: Runs, visible: VisibleUnits) -> None:
@@ -163,6 +177,11 @@ def _require_kinds(runs: Runs, visible: VisibleUnits) -> None:
             f"start must agree in the number of states: {visible.n_states} asked for, {states} in "
             "it"
         )
+    if isinstance(visible, TruncatedUnits) and run_of(visible, runs[0].sites) != runs[0]:
+        raise ValueError(
+            f"start must agree in the interval: {interval_of(run_of(visible, 1))} asked for, "
+            f"{interval_of(runs[0])} in it"
+        )
     if not isinstance(visible, MixedUnits):
         return
     if visible.runs != runs:
@@ -170,7 +189,10 @@ def _require_kinds(runs: Runs, visible: VisibleUnits) -> None:
             f"start must agree in the kinds of visible units: {visible.runs} asked for, {runs} in "
             "it"
         )
-    if any(isinstance(part, GaussianUnits) and part.precision for part in visible.parts):
+    if any(
+        isinstance(part, GaussianUnits | TruncatedUnits) and part.precision
+        for part in visible.parts
+    ):
         raise ValueError("visible: precision has no effect beside a model as start, which has it")
 
 

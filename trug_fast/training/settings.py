@@ -15,7 +15,6 @@ import numpy as np
 
 from trug_fast.models.truncation import Truncation
 from trug_fast.models.two_layers import TwoLayers
-from trug_fast.models.visible_kinds import GAUSSIAN
 
 from .checkpoints import data_identity
 from .going_on import shape_of
@@ -23,7 +22,7 @@ from .options import Monitor, Optimizer, as_monitor, for_epochs
 from .penalties import Amounts, Penalties, as_penalties
 from .rates import Rate, Schedule, as_schedule, sweeps, without_functions
 from .unit_parameters import Shape
-from .units import GaussianUnits, MixedUnits, TruGUnits, VisibleUnits
+from .units import GaussianUnits, MixedUnits, TruGUnits, TruncatedUnits, VisibleUnits, are_real
 
 Given = TypeVar("Given", bound="Settings")
 Model = TypeVar("Model", bound=TwoLayers)
@@ -91,10 +90,8 @@ class Settings:
 
     @property
     def real(self) -> bool:
-        """Whether visible units, or some of them, are Gaussian."""
-        own = self.visible
-        mixed = isinstance(own, MixedUnits) and any(run.kind == GAUSSIAN for run in own.runs)
-        return mixed or isinstance(own, GaussianUnits)
+        """Whether visible units, or some of them, take real numbers."""
+        return are_real(self.visible)
 
     @property
     def from_model(self) -> bool:
@@ -149,7 +146,10 @@ class Settings:
         if truncation is not None and not self.shape().learns_ends:
             raise ValueError("truncation_rate has no effect: no truncation point is learned")
         hidden = None if self.hidden is None else self.hidden.precision_rate
-        visible = self.visible.precision_rate if isinstance(self.visible, GaussianUnits) else None
+        own = self.visible
+        mixed = isinstance(own, MixedUnits) and own.learned.any()
+        learns = mixed or isinstance(own, GaussianUnits | TruncatedUnits)
+        visible = own.precision_rate if isinstance(own, GaussianUnits | TruncatedUnits) else None
         schedule = partial(as_schedule, epochs=epochs)
         return Rates(
             schedule("learning_rate", learning),
@@ -158,7 +158,7 @@ class Settings:
             sweeps(self.sampler.n_gibbs),
             as_penalties(self.optimizer, self.matrices, epochs),
             None
-            if not isinstance(self.visible, GaussianUnits)
+            if not learns
             else schedule("precision_rate", visible, usual_visible or usual_precision),
         )
 

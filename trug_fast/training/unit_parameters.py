@@ -176,14 +176,25 @@ class UnitParameters:
         )
         return shift
 
-    def loose(self, visible_precision: FloatArray) -> bool:
-        """Whether Gaussian visibles and infinite ends may leave no density."""
-        return bool(visible_precision.size and not self.bounded and not self.bernoulli)
+    def loose(
+        self, visible_precision: FloatArray, visible_ends: NDArray[np.float64] | None = None
+    ) -> bool:
+        """Whether visible units without an end and infinite ends may leave no density."""
+        endless = visible_ends is None or bool(
+            (np.isinf(visible_ends).any(axis=0) & (visible_precision > 0)).any()
+        )
+        return bool(visible_precision.size) and endless and not (self.bounded or self.bernoulli)
 
-    def keep_normalizable(self, weights: FloatArray, visible_precision: FloatArray) -> None:
-        """Scale weights down where Gaussian visibles and infinite ends would leave no density."""
-        if self.loose(visible_precision):
-            keep_normalizable(weights, self.precision, visible_precision)
+    def keep_normalizable(
+        self,
+        weights: FloatArray,
+        visible_precision: FloatArray,
+        visible_ends: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Scale weights down where units without an end, of both layers, would leave no density."""
+        if self.loose(visible_precision, visible_ends):
+            own = self.precision, self.lower, self.upper
+            keep_normalizable(weights, *own, visible_precision, visible_ends)
 
     def brief(self, truncation_rate: float, precision_rate: float) -> dict[str, float]:
         """Return the rates in effect and the learned shapes of the units in brief."""

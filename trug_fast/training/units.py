@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast.models.truncation import TruncationLike, as_truncation
 from trug_fast.models.visible_kinds import (
     MIXED,
+    REAL,
     CategoricalUnits,
     Runs,
     SpinUnits,
@@ -47,6 +50,15 @@ def _settle_precision(units: Any) -> None:
     if not learns:
         raise ValueError("precision_rate has no effect without learn_precision=True")
     settle(units, precision_rate=checked_rate("precision_rate", rate))
+
+
+def _settle_given_precision(units: Any) -> None:
+    """Check the precision of visible units, if it is given, and how they learn it."""
+    if units.precision is not None:
+        precision = checks.number("precision", units.precision)
+        checks.positive("precision", np.array([precision]))
+        settle(units, precision=precision)
+    _settle_precision(units)
 
 
 @dataclass(frozen=True)
@@ -155,19 +167,85 @@ class GaussianUnits:
         """Check the fields."""
         settle(self, corruption=checks.number("corruption", self.corruption, least=0.0))
         _settle_missing(self)
-        if self.precision is not None:
-            precision = checks.number("precision", self.precision)
-            checks.positive("precision", np.array([precision]))
-            settle(self, precision=precision)
-        _settle_precision(self)
+        _settle_given_precision(self)
 
 
-SimpleUnits = BernoulliUnits | GaussianUnits | SpinUnits | CategoricalUnits
+@dataclass(frozen=True)
+class TruncatedUnits:
+    """Visible units of real numbers in an interval: truncated Gaussians.
+
+    For data with ends of their own, which are kept as they are: nonnegative numbers on [0, inf),
+    grey levels on [0, 1].  Given the hidden units, a visible one is normal with its precision, cut
+    to its interval (mathematics 2.11).
+
+    Parameters
+    ----------
+    truncation : Truncation, str or (lower, upper)
+        Where units begin and end: "sigmoid" [0, 1], "relu" [0, inf), "tanh" [-1, 1], or a pair.
+        The ends are those of the data, and are not learned.
+    precision : float, optional
+        a of all units before truncation, 1 by default, which is for numbers of about the size of 1.
+    learn_precision, precision_rate, missing
+        As of :class:`GaussianUnits`.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> X = np.random.default_rng(0).exponential(size=(200, 3))
+    >>> fit = tf.train_rbm(X, 2, visible=tf.TruncatedUnits("relu"), epochs=1, rng=0)
+    >>> bool(fit.model.sample(100, rng=0).min() >= 0)
+    True
+    >>> tf.TruncatedUnits((0, 255)).upper
+    255.0
+    """
+
+    kind: ClassVar[Literal["truncated"]] = "truncated"
+    corruption: ClassVar[float] = 0.0
+    truncation: TruncationLike = "sigmoid"
+    precision: float | None = None
+    learn_precision: bool = False
+    precision_rate: Rate | None = None
+    missing: Missing = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        ends = as_truncation(self.truncation)
+        if ends.learn is not None:
+            raise ValueError(
+                f"truncation of visible units is not learned, their ends are the data's: got {ends}"
+            )
+        if math.isinf(ends.lower) and math.isinf(ends.upper):
+            raise ValueError("truncation must have an end; units without any are GaussianUnits()")
+        low, high = float(ends.lower), float(ends.upper)
+        with np.errstate(over="ignore"):
+            single = np.float32(low), np.float32(high)
+        if not single[0] < single[1] or np.isinf(single).sum() > np.isinf((low, high)).sum():
+            raise ValueError(
+                f"truncation must have ends that float32 can hold and tell apart, got {low}, {high}"
+            )
+        settle(self, truncation=(low, high))
+        _settle_missing(self)
+        _settle_given_precision(self)
+
+    @property
+    def lower(self) -> float:
+        """Where units begin."""
+        return as_truncation(self.truncation).lower
+
+    @property
+    def upper(self) -> float:
+        """Where units end."""
+        return as_truncation(self.truncation).upper
+
+
+SimpleUnits = BernoulliUnits | GaussianUnits | SpinUnits | CategoricalUnits | TruncatedUnits
 WORDS: dict[str, SimpleUnits] = {
     "bernoulli": BernoulliUnits(),
     "gaussian": GaussianUnits(),
     "spin": SpinUnits(),
     "categorical": CategoricalUnits(),
+    "truncated": TruncatedUnits(),
+    "relu": TruncatedUnits("relu"),
 }
 
 
@@ -199,15 +277,27 @@ class MixedUnits:
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """The precisions of Gaussian columns, 0 of others."""
+        """The precisions of real columns, 0 of others."""
         each = [getattr(part, "precision", 0.0) for part in self.parts]
         return np.repeat([1.0 if a is None else a for a in each], states_each(self.runs))
+
+    @property
+    def learned(self) -> NDArray[np.bool_]:
+        """Which columns learn their precision."""
+        each = [bool(getattr(part, "learn_precision", False)) for part in self.parts]
+        return np.repeat(each, states_each(self.runs))
 
 
 HiddenLike = TruGUnits | Literal["trug", "bernoulli"]
 VisibleUnits = SimpleUnits | MixedUnits
-Words = Literal["bernoulli", "gaussian", "spin", "categorical"]
+Words = Literal["bernoulli", "gaussian", "spin", "categorical", "truncated", "relu"]
 VisibleLike = SimpleUnits | Words | Sequence[SimpleUnits | Words]
+
+
+def are_real(visible: VisibleUnits) -> bool:
+    """Tell whether visible units, or some of them, take real numbers."""
+    parts = visible.parts if isinstance(visible, MixedUnits) else (visible,)
+    return any(part.kind in REAL for part in parts)
 
 
 def as_hidden(value: HiddenLike) -> TruGUnits | None:
@@ -234,7 +324,7 @@ def as_visible(value: Any) -> VisibleUnits:
         return chosen("visible", value, WORDS)
     parts = tuple(chosen(f"visible of column {i}", each, WORDS) for i, each in enumerate(value))
     for column, part in enumerate(parts):
-        usual = {"zero_sum", "n_states", "precision"}
+        usual = {"zero_sum", "n_states", "precision", "learn_precision", "truncation"}
         for name, given in vars(part).items():
             if name not in usual and given != getattr(WORDS[part.kind], name):
                 raise ValueError(

@@ -6,6 +6,7 @@ from scipy.special import dawsn, log_ndtr
 
 import trug_fast as tf
 from trug_fast.evaluation.exact import box as exact_box
+from trug_fast.evaluation.exact import panels
 from trug_fast.evaluation.exact.box import Box
 
 
@@ -57,6 +58,6 @@ def test_independent_units_far_narrower_than_their_interval():
 
 
 def test_what_does_not_converge_is_refused(monkeypatch):
-    monkeypatch.setattr(exact_box, "LIMIT", 1000)
+    monkeypatch.setattr(panels, "LIMIT", 1000)
     with pytest.raises(ValueError, match="did not converge on 1,000 points.*use log_partition"):
         exact_box.moments(random_box(np.random.default_rng(0), 3))

@@ -6,12 +6,27 @@ import pytest
 from scipy import stats
 
 from tests.support.gradients import estimate
-from tests.support.visible import UNITS, Handmade, exact_log_norm, exact_mean, spans_of
+from tests.support.visible import (
+    ENDS,
+    REAL,
+    UNITS,
+    Handmade,
+    exact_log_norm,
+    exact_mean,
+    spans_of,
+)
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.partition import paths, runs
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import gibbs, tempering
-from trug_fast.kernels.rbm.visible import BERNOULLI, CATEGORICAL, GAUSSIAN, SPIN, visible_kinds
+from trug_fast.kernels.rbm.visible import (
+    BERNOULLI,
+    CATEGORICAL,
+    GAUSSIAN,
+    SPIN,
+    TRUNCATED,
+    visible_kinds,
+)
 from trug_fast.training.rbm.tempering import Replicas
 
 # Several tiles, and units that end tiles early or fill more than one.
@@ -21,6 +36,7 @@ WIDE = (
     + [(SPIN, 1)] * 5
     + [(CATEGORICAL, 150)]
     + [(GAUSSIAN, 1)] * 3
+    + [(TRUNCATED, 1)] * 70
     + [(CATEGORICAL, 2)] * 40
     + [(CATEGORICAL, 3)]
 )
@@ -47,7 +63,7 @@ def code_of(model, X):
     code, column = np.zeros(len(X), np.int64), 0
     for kind, states in model.units:
         own = X[:, column : column + states]
-        if kind == GAUSSIAN:
+        if kind in REAL:
             code = code * 3 + np.digitize(own[:, 0], [-0.3, 0.5])
         elif kind == CATEGORICAL:
             code = code * states + own.argmax(axis=1)
@@ -79,6 +95,8 @@ def test_means_of_all_kinds(dtype, close):
         own = sample[:, column : column + states]
         if kind == CATEGORICAL:
             assert ((own == 1).sum(axis=1) == 1).all() and ((own == 0) | (own == 1)).all()
+        elif kind == TRUNCATED:
+            assert ((own >= ENDS[0]) & (own <= ENDS[1])).all()
         elif kind != GAUSSIAN:
             assert np.isin(own, [-1, 1] if kind == SPIN else [0, 1]).all()
         column += states
@@ -134,7 +152,7 @@ def test_draws_depend_neither_on_tiles_nor_on_threads():
     model = Handmade(WIDE, np.float32)
     model.weights[:] = 0  # products round by the tile's width
     hidden = np.zeros((300, 3))
-    kinds = visible_kinds(spans_of(WIDE), model.precision.astype(np.float32))
+    kinds = model.layers().visible_kinds
     whole = kinds._replace(cuts=np.array([0, model.n_visible]))
     many = kinds._replace(cuts=np.array([0, 1, 70, 91, 259, 264, 414, 415, model.n_visible]))
     first = step(model, hidden, kinds=kinds)

@@ -1,17 +1,11 @@
 """Integrals of exp(r'h - h'Ph / 2) over boxes of up to three dimensions, to rounding.
 
 One coordinate is integrated in closed form (the log-normaliser of a TruG unit, for any real
-P_jj), the others by Gauss-Legendre panels.  Where mass piles up at an end it does so on the scale
-of 1 / G, with G a bound on the slope of the exponent, so panels shrink towards both ends down to
-that scale.  Inside, no peak can be narrower than 1 / sqrt(P_kk): between two nodes a gap g apart
-the logarithm of a marginal density rises by at most P_kk g^2 / 8 above them.  Panels that could
-hide mass by that measure are split until none is left, and then all that hold mass until nothing
-changes.
+P_jj), the others by panels (panels.py).
 """
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,13 +17,9 @@ from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.models.hidden_units import TruGHidden, log_norms
 
-NODES = 16  # of a panel
-PANELS = 8  # of an axis at first, beside those that shrink towards its ends
-RISE = 1.0  # largest rise of a log-density between two nodes
-NOTHING = 1e-17  # share of the mass that no panel need be split for
-AGREE = 1e-11  # of two successive grids, relative to the largest exponent
+from .panels import Panels, converged, first_edges
+
 BEYOND = 40.0  # standard deviations after which an infinite interval may end: exp(-800)
-LIMIT = 5_000_000  # points of a grid
 
 Array = NDArray[Any]
 
@@ -71,21 +61,8 @@ def moments(box: Box) -> BoxMoments:
         return BoxMoments(0.0, np.zeros(0), np.zeros((0, 0)))
     whole, inner = _finite(box), _steepest(box)
     axes = [_edges(whole, k) for k in range(len(box.linear)) if k != inner]
-    before = None
-    while True:
-        grid = _Grid(box, inner, axes)
-        finer = grid.unresolved()
-        if finer is None:
-            if before is not None and abs(grid.log_total - before) <= AGREE * grid.scale:
-                return grid.moments()
-            before, finer = grid.log_total, grid.halved()
-        axes = finer
-        points = np.prod([(len(edges) - 1) * NODES for edges in axes], dtype=float)
-        if points > LIMIT:
-            raise ValueError(
-                "the exact integral over the hidden units did not converge on "
-                f"{LIMIT:,} points: the density is too rugged; use log_partition"
-            )
+    grid = converged(lambda finer: _HiddenGrid(box, inner, finer), axes, "hidden")
+    return grid.moments()
 
 
 def end_log_density(box: Box, unit: int, value: float, log_total: float) -> float:
@@ -94,70 +71,33 @@ def end_log_density(box: Box, unit: int, value: float, log_total: float) -> floa
     return own + moments(rest).log_total - log_total
 
 
-class _Grid:
+class _HiddenGrid(Panels):
     """Panels along all axes but the inner one, and the density at their nodes."""
 
     def __init__(self, box: Box, inner: int, axes: list[Array]) -> None:
-        self._box, self._inner, self._axes = box, inner, axes
+        super().__init__(axes)
+        self._box, self._inner = box, inner
         self._rest = np.delete(np.arange(len(box.linear)), inner)
-        rules = [_nodes(edges) for edges in axes]
-        self._shape = tuple(len(points) for points, _ in rules)
-        self._points = np.stack(
-            [p.ravel() for p in np.meshgrid(*(p for p, _ in rules), indexing="ij")], 1
-        ) if rules else np.zeros((1, 0))  # fmt: skip
-        self._log_weights = reduce(np.add.outer, (w for _, w in rules), np.zeros(()))
-        rest, h = box.form[np.ix_(self._rest, self._rest)], self._points
+        self.curvature = box.form.diagonal()[self._rest]
+        rest, h = box.form[np.ix_(self._rest, self._rest)], self.points
         exponent = h @ box.linear[self._rest] - 0.5 * ((h @ rest) * h).sum(axis=1)
         log_norm, self._mean, self._variance = _unit(box, inner, self._rest, h)
-        self._log_density = (exponent + log_norm).reshape(self._shape)
+        self.log_density = (exponent + log_norm).reshape(self.shape)
         self.scale = 1.0 + float(np.abs(exponent).max() + np.abs(log_norm).max())
-        self.log_total = log_sum_exp((self._log_density + self._log_weights).ravel())
-
-    def unresolved(self) -> list[Array] | None:
-        """Return axes with those panels split that may hide mass between nodes; None if none."""
-        finer, split = [], False
-        for axis, edges in enumerate(self._axes):
-            unit = self._rest[axis]
-            points, log_weights = _nodes(edges)
-            gaps = np.diff(points)
-            rise = np.maximum(self._box.form[unit, unit], 0.0) * gaps**2 / 8
-            marginal = self._marginal(axis) - log_weights
-            highest = np.maximum(marginal[1:], marginal[:-1]) + rise + np.log(gaps)
-            hides = (rise > RISE) & (highest > self.log_total + np.log(NOTHING))
-            middle = 0.5 * (points[1:] + points[:-1])
-            marked = np.unique(np.searchsorted(edges, middle[hides]) - 1)
-            finer.append(_split(edges, marked))
-            split |= marked.size > 0
-        return finer if split else None
-
-    def halved(self) -> list[Array]:
-        """Return axes with all panels split that hold mass."""
-        finer = []
-        for axis, edges in enumerate(self._axes):
-            share = np.exp(self._marginal(axis) - self.log_total)
-            held = share.reshape(len(edges) - 1, NODES).sum(axis=1)
-            finer.append(_split(edges, np.flatnonzero(held > NOTHING)))
-        return finer
+        self.log_total = log_sum_exp((self.log_density + self.log_weights).ravel())
 
     def moments(self) -> BoxMoments:
         """Return the integral's logarithm and the moments."""
         units, rest, inner = len(self._box.linear), self._rest, self._inner
-        share = np.exp((self._log_density + self._log_weights).ravel() - self.log_total)
+        share = np.exp((self.log_density + self.log_weights).ravel() - self.log_total)
         share /= share.sum()  # 1 but for rounding, which grows with the exponents
         mean, second = np.zeros(units), np.zeros((units, units))
-        mean[rest], mean[inner] = share @ self._points, share @ self._mean
-        weighted = self._points * share[:, None]
-        second[np.ix_(rest, rest)] = self._points.T @ weighted
+        mean[rest], mean[inner] = share @ self.points, share @ self._mean
+        weighted = self.points * share[:, None]
+        second[np.ix_(rest, rest)] = self.points.T @ weighted
         second[rest, inner] = second[inner, rest] = self._mean @ weighted
         second[inner, inner] = share @ (self._variance + self._mean**2)
         return BoxMoments(self.log_total, mean, second)
-
-    def _marginal(self, axis: int) -> Array:
-        """Return the log of the sums over all other axes, one for each node."""
-        terms = np.moveaxis(self._log_density + self._log_weights, axis, 0)
-        terms = terms.reshape(self._shape[axis], -1)
-        highest = np.maximum(terms.max(axis=1), -1e300)
-        return np.asarray(highest + np.log(np.exp(terms - highest[:, None]).sum(axis=1)))
 
 
 def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Array, Array]:
@@ -179,29 +119,11 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
     return log_norm, found.mean[:, 0], found.variance[:, 0]
 
 
-def _nodes(edges: Array) -> tuple[Array, Array]:
-    """Return the nodes of all panels and the logs of their weights."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    half = np.diff(edges)[:, None] / 2
-    points = 0.5 * (edges[1:] + edges[:-1])[:, None] + half * nodes
-    return points.ravel(), np.log(half * weights).ravel()
-
-
 def _edges(box: Box, unit: int) -> Array:
     """Return panels of one axis, shrinking towards both ends down to the scale of the slopes."""
-    low, high = box.lower[unit], box.upper[unit]
-    width = high - low
     farthest = np.maximum(np.abs(box.lower), np.abs(box.upper))
     slope = abs(box.linear[unit]) + np.abs(box.form[unit]) @ farthest
-    halvings = int(np.ceil(np.log2(max(slope * width, 2.0) / PANELS).clip(0, 60)))
-    near = width / PANELS * 0.5 ** np.arange(halvings, 0, -1)
-    inside = np.linspace(0.0, width, PANELS + 1)[1:-1]
-    return np.unique(np.concatenate([[low], low + near, low + inside, high - near, [high]]))
-
-
-def _split(edges: Array, panels: Array) -> Array:
-    """Return the edges with some panels cut in two."""
-    return np.sort(np.concatenate([edges, 0.5 * (edges[panels] + edges[panels + 1])]))
+    return first_edges(box.lower[unit], box.upper[unit], slope)
 
 
 def _steepest(box: Box) -> int:

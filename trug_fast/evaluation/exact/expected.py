@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.models.rbm import RBM, TruGRBM
-from trug_fast.models.visible_kinds import gaussian_columns
+from trug_fast.models.visible_kinds import real_columns
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ def expectations_of(model: RBM, visible: NDArray[Any], weight: Floats) -> dict[s
         "weights": (rows * weight[:, None]).T @ found.mean,
         "visible_bias": weight @ rows,
         "hidden_bias": weight @ found.mean,
-        "visible_precision": -0.5 * (weight @ rows**2) * gaussian_columns(model.runs),
+        "visible_precision": -0.5 * (weight @ rows**2) * real_columns(model.runs),
     }
     if isinstance(model, TruGRBM):
         result["precision"] = -0.5 * (weight @ (found.variance + found.mean**2))

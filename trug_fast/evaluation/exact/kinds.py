@@ -2,7 +2,7 @@
 
 In three ways, whichever the model is small enough for: through the states of the visible units;
 through those of Bernoulli hidden ones, with x summed and integrated out; and, where some visible
-units are Gaussian, through the states of all others, each of which leaves an RBM of Gaussian ones.
+units take real numbers, through the states of all others, each of which leaves an RBM of those.
 
 Tested in tests/evaluation/exact/test_kinds.py.
 """
@@ -19,14 +19,15 @@ from trug_fast._common.numerics import log_sum_exp
 from trug_fast.models.rbm import RBM, TruGRBM
 from trug_fast.models.visible_kinds import (
     CATEGORICAL,
-    GAUSSIAN,
+    REAL,
     SPIN,
     Runs,
     columns_mask,
-    gaussian_columns,
+    has_ends,
+    real_columns,
 )
 
-from . import gaussian
+from . import gaussian, truncated
 from .expected import expectations_of
 from .states import MAX_UNITS, binary_states
 
@@ -44,14 +45,14 @@ def n_states(runs: Runs) -> int:
 
 
 def _each(runs: Runs) -> NDArray[np.int64]:
-    """Return the number of states of each site, 1 of a Gaussian one."""
-    number = {GAUSSIAN: 1}
+    """Return the number of states of each site, 1 of one of real numbers."""
+    number = dict.fromkeys(REAL, 1)
     found = [run.states if run.kind == CATEGORICAL else number.get(run.kind, 2) for run in runs]
     return np.repeat(found, [run.sites for run in runs])
 
 
 def states(runs: Runs) -> Iterator[NDArray[np.int64]]:
-    """Yield all states of the discrete sites, some rows at a time; Gaussian ones are 0."""
+    """Yield all states of the discrete sites, some rows at a time; those of real ones are 0."""
     each, kinds = _each(runs), np.repeat([run.kind for run in runs], [run.sites for run in runs])
     strides = np.cumprod(np.concatenate([[1], each[:-1]]))
     total, step = n_states(runs), max(1, TOGETHER // sum(run.columns for run in runs))
@@ -110,34 +111,35 @@ class _OverHidden:
     def expectations(self) -> Expected:
         """Return the expected derivatives."""
         total: Expected = {}
-        real = gaussian_columns(self._model.runs)
-        own = self._model.visible_precision
-        noise = np.zeros(len(real)) if own is None else np.where(real, 1 / own.astype(float), 0.0)
+        real = real_columns(self._model.runs)
+        units = self._model.visible_units
         for hidden, net, log_p in self._parts():
-            share, mean = np.exp(log_p - self.log_z), self._model.visible_units.mean(net)
+            share, mean = np.exp(log_p - self.log_z), units.mean(net)
+            square = mean**2 + units.variance(net) if real.any() else np.zeros_like(mean)
             found = {
                 "weights": mean.T @ (hidden * share[:, None]),
                 "visible_bias": share @ mean,
                 "hidden_bias": share @ hidden,
-                "visible_precision": -0.5 * np.where(real, share @ (mean**2 + noise), 0.0),
+                "visible_precision": -0.5 * np.where(real, share @ square, 0.0),
             }
             _add(total, found)
         return total
 
 
 class _OverDiscrete:
-    """Sums over the states of discrete visible units of integrals over the Gaussian ones."""
+    """Sums over the states of discrete visible units of integrals over those of real numbers."""
 
     def __init__(self, model: RBM) -> None:
         self._model = model
-        self._real = gaussian_columns(model.runs)
+        self._real = real_columns(model.runs)
         kinds = np.repeat([run.kind for run in model.runs], [run.sites for run in model.runs])
-        self._sites = kinds == GAUSSIAN
+        self._sites = np.isin(kinds, REAL)
+        self._integrals = truncated if has_ends(model.runs) else gaussian
         rows = np.concatenate(list(states(model.runs)))
         self._columns = model.visible_units.columns(rows).astype(np.float64)
         self._columns[:, columns_mask(model.runs, self._sites)] = 0.0
         self._given = [model.clamped(np.where(self._sites, np.nan, row)) for row in rows]
-        own = np.array([gaussian.log_partition(given) for given in self._given])
+        own = np.array([self._integrals.log_partition(given) for given in self._given])
         self._log_p = own + self._columns @ model.column_bias
         self.log_z = log_sum_exp(self._log_p)
 
@@ -145,7 +147,7 @@ class _OverDiscrete:
         """Return the expected derivatives."""
         total: Expected = {}
         for row, given, log_p in zip(self._columns, self._given, self._log_p, strict=True):
-            found = gaussian.expectations(given)
+            found = self._integrals.expectations(given)
             weights = np.outer(row, found["hidden_bias"])
             weights[self._real] = found["weights"]
             bias, precision = row.copy(), np.zeros_like(row)
@@ -165,15 +167,15 @@ def _add(total: Expected, found: Expected) -> None:
 
 def _way(model: RBM) -> _OverVisible | _OverHidden | _OverDiscrete:
     """Return the sums for a model, done the cheapest way; refuse one that is too large."""
-    number, real = n_states(model.runs), bool(gaussian_columns(model.runs).any())
+    number, real = n_states(model.runs), bool(real_columns(model.runs).any())
     if not isinstance(model, TruGRBM) and model.n_hidden <= MAX_UNITS:
         if real or 2**model.n_hidden < number:
             return _OverHidden(model)
     if not real and number <= MAX_STATES:
         return _OverVisible(model)
-    if real and isinstance(model, TruGRBM) and number <= MAX_INTEGRALS:
+    if real and (isinstance(model, TruGRBM) or has_ends(model.runs)) and number <= MAX_INTEGRALS:
         return _OverDiscrete(model)
-    most = f"{MAX_STATES:,} states" if not real else f"{MAX_INTEGRALS:,} states beside Gaussian"
+    most = f"{MAX_STATES:,} states" if not real else f"{MAX_INTEGRALS:,} states beside real"
     raise ValueError(
         f"exact results need at most {most} visible units, or {MAX_UNITS} Bernoulli hidden units, "
         f"got {number:.3g} states; use log_partition"

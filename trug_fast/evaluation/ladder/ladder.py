@@ -260,7 +260,7 @@ class Ladder:
         """Refuse a model that no rung can stand for."""
         require_rbm("Ladder.log_partition(model)", model)
         first = self._rungs[0]
-        for what in ("visible", "n_visible", "n_states", "n_hidden"):
+        for what in ("visible", "n_visible", "n_states", "n_hidden", "runs"):
             wanted, found = getattr(first, what), getattr(model, what)
             if wanted != found:
                 raise ValueError(f"model must have {what}={wanted!r} as the ladder, got {found!r}")

@@ -16,7 +16,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm.annealing import AnnealingPath
 from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, TruGRBM
-from trug_fast.models.visible_kinds import gaussian_columns
+from trug_fast.models.visible_kinds import real_columns
 
 Floats = NDArray[np.float64]
 
@@ -48,12 +48,12 @@ def automatic(model: RBM) -> str:
 def base_bias(model: RBM, data: NDArray[np.generic] | None) -> Floats:
     """Return visible biases without hidden units: those of the means of data (mathematics 3.2).
 
-    Without data those of uniform states, or the model's own of visible units that are Gaussian.
+    Without data those of uniform states, or the model's own of visible units of real numbers.
     """
     if data is not None:
         mean = data.mean(axis=0, dtype=np.float64)
         return np.asarray(model.visible_units.bias(mean), dtype=np.float64)
-    return np.where(gaussian_columns(model.runs), model.column_bias.astype(np.float64), 0.0)
+    return np.where(real_columns(model.runs), model.column_bias.astype(np.float64), 0.0)
 
 
 def uniform(temperatures: int) -> Floats:

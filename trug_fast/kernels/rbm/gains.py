@@ -5,6 +5,7 @@ Tested in tests/kernels/rbm/test_annealing.py and test_visible.py.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +24,14 @@ from .visible import (
     GAUSSIAN,
     SPIN,
     SPINS,
+    TRUNCATED,
+    TRUNCATIONS,
     VisiblePart,
     categorical_means,
     exp_from_largest,
     span_at,
     spin_mean,
+    truncated_units,
 )
 
 # A small gain is integrated from its derivative by the temperature, in the model's float type:
@@ -224,6 +228,31 @@ def _categorical_gain(old, move, states, scratch, space):
     scratch.gain[0] = gain
 
 
+@rare(TRUNCATIONS)
+def _truncated_gain(old, move, precision, lower, upper, scratch):
+    # A unit moves as far as one of 0 and 1 that is as wide, or as two deviations without ends.
+    # Near an end it is skewed: two points where others have one.
+    units, size = truncated_units(precision, lower, upper), move.size
+    work, mean, gain = scratch.work[:size], scratch.mean[:size], 0.0
+    for i in range(size):
+        width = upper[i] - lower[i]
+        spread = min(like(width, 4.0) / precision[i], width * width)
+        work[i] = move[i] * math.sqrt(spread)
+    points = 2 if inner(work, work, scratch.strands) < TWO_POINTS else 0
+    if points == 0:
+        for i in range(size):
+            work[i] = old[i] + move[i]
+        gain += log_norm_row(work, units, 1.0, 1.0, scratch.values)
+        gain -= log_norm_row(old, units, 1.0, 1.0, scratch.values)
+    for point in range(points):
+        at = point_of(old[0], point, points)
+        for i in range(size):
+            work[i] = old[i] + at * move[i]
+        mean_row(work, units, mean)
+        gain += inner(move, mean, scratch.strands) / points
+    scratch.gain[0] = gain
+
+
 @linked
 def visible_gain(net, step, scratch):
     """Return a row's sum of log-normalisers at bias + scale net, minus that before both moved."""
@@ -241,6 +270,11 @@ def visible_gain(net, step, scratch):
             gain += _gaussian_gain(old, move, units.precision[first:stop], scratch)
         elif kind == SPIN:
             rarely(_spin_gain, (old, move, scratch))
+            gain += scratch.gain[0]
+        elif kind == TRUNCATED:
+            precision, lower = units.precision[first:stop], units.lower[first:stop]
+            upper = units.upper[first:stop]
+            rarely(_truncated_gain, (old, move, precision, lower, upper, scratch))
             gain += scratch.gain[0]
         else:
             rarely(_categorical_gain, (old, move, states, scratch, units.space))

@@ -22,10 +22,14 @@ from trug_fast.kernels.random.philox import uniform_row
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, sigmoid
 from trug_fast.kernels.tiles import ROWS, VISIBLE, Tile
 from trug_fast.kernels.unit.quantile import quantile
+from trug_fast.kernels.unit.quantile_rows import SPACE, quantile_row
 
-BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN = range(4)
+from .hidden import TRUG, HiddenUnits, mean_row
+
+BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN, TRUNCATED = range(5)
 KIND, FIRST, STOP, STATES = range(4)  # columns of spans
-SPINS, CATEGORIES = "spins", "categorical units"  # subjects of rare kernels
+# Subjects of rare kernels.
+SPINS, CATEGORIES, TRUNCATIONS = "spins", "categorical units", "truncated visible units"
 WIDE = 256  # columns of a tile where some units are categorical, if they fit
 
 # Sums of exp(net) in this range have lost no digits; beyond it they are taken from the largest.
@@ -36,7 +40,8 @@ class VisibleKinds(NamedTuple):
     """Which columns are of which kind, and where tiles of them begin."""
 
     spans: np.ndarray  # (spans, 4) int64: kind, first column, column to stop at, states of a unit
-    precision: np.ndarray  # (columns,) of Gaussian units, 1 elsewhere; (0,) if none is Gaussian
+    precision: np.ndarray  # (columns,) of real units, 1 elsewhere; (0,) if none is real
+    ends: np.ndarray  # (2, columns) of truncated units, any elsewhere; (2, 0) if none is truncated
     cuts: np.ndarray  # (tiles + 1,) int64: the columns where tiles begin, and their number
 
 
@@ -45,27 +50,31 @@ class VisiblePart(NamedTuple):
 
     spans: np.ndarray  # (spans, 4), counted from the first of these columns
     precision: np.ndarray  # (columns,) or (0,)
+    lower: np.ndarray  # (columns,) or (0,)
+    upper: np.ndarray  # (columns,) or (0,)
     address: int  # where their uniforms begin, a multiple of 64
     skipped: int  # uniforms before the first unit's
     uniforms: int  # how many to make, a multiple of 64
-    space: np.ndarray  # (4 times the most states,) to work in
+    space: np.ndarray  # (4 times the most states,), (SPACE,) of truncated units, to work in
 
 
-def visible_kinds(spans: Sequence[Sequence[int]], precision: Any) -> VisibleKinds:
+def visible_kinds(spans: Sequence[Sequence[int]], precision: Any, ends: Any = None) -> VisibleKinds:
     """Return the kinds of units that kernels are to see in their columns.
 
     spans : (kind, first column, column to stop at, states) of neighbours of one kind, in order
         and without gaps; states are 1 but of categorical units
-    precision : (columns,) if some are Gaussian, else (0,); its memory is shared
+    precision : (columns,) if some are Gaussian or truncated, else (0,); its memory is shared
+    ends : (2, columns) if some are truncated, of the same float type
     """
     found = np.array(spans, np.int64).reshape(-1, 4)
     want_kinds(found)
-    return VisibleKinds(found, precision, _cuts(found))
+    ends = np.empty((2, 0), precision.dtype) if ends is None else ends
+    return VisibleKinds(found, precision, ends, _cuts(found))
 
 
 def want_kinds(spans: np.ndarray) -> None:
     """Have the kernels of these kinds compiled: also where a process was sent them ready-made."""
-    for kind, subject in ((SPIN, SPINS), (CATEGORICAL, CATEGORIES)):
+    for kind, subject in ((SPIN, SPINS), (CATEGORICAL, CATEGORIES), (TRUNCATED, TRUNCATIONS)):
         if (spans[:, KIND] == kind).any():
             want(subject)
 
@@ -126,7 +135,7 @@ def visible_part(kinds, column, column_stop):
     for s in range(spans.shape[0]):
         count += int(spans[s, STOP] > column and spans[s, FIRST] < column_stop)
     found = empty((count, 4), np.int64)
-    at = units = most = 0
+    at = units = size = 0
     for s in range(spans.shape[0]):
         kind, first, stop, states = span_at(spans, s)
         before += max(0, min(stop, column) - first) // states
@@ -135,13 +144,14 @@ def visible_part(kinds, column, column_stop):
             found[at, FIRST] = max(first, column) - column
             found[at, STOP] = min(stop, column_stop) - column
             units += (found[at, STOP] - found[at, FIRST]) // states
-            at, most = at + 1, max(most, states)
+            at, size = at + 1, max(size, SPACE if kind == TRUNCATED else 4 * states)
     address = before - before % 64
     skipped = before - address
     uniforms = -(-(skipped + units) // 64) * 64
     precision = kinds.precision[column:column_stop]
-    space = empty(4 * most, precision.dtype)
-    return VisiblePart(found, precision, address, skipped, uniforms, space)
+    lower, upper = kinds.ends[0, column:column_stop], kinds.ends[1, column:column_stop]
+    space = empty(size, precision.dtype)
+    return VisiblePart(found, precision, lower, upper, address, skipped, uniforms, space)
 
 
 @scalar
@@ -272,8 +282,32 @@ def _categorical_draws(net, states, uniform, sample, space):
             _pick_state(own[k:last], number, sums[k:last], drawn[k:last])
 
 
+@scalar
+def truncated_units(precision, lower, upper):
+    """Return truncated visible units as the loops over rows of hidden ones take them."""
+    return HiddenUnits(TRUG, precision, lower, upper, 0)
+
+
+@rare_row(TRUNCATIONS)
+def _truncated_means(net, precision, lower, upper, space):
+    # Loops over rows write to other arrays than they read.
+    mean = space[: net.size]
+    mean_row(net, truncated_units(precision, lower, upper), mean)
+    for i in range(net.size):
+        net[i] = mean[i]
+
+
+@rare_row(TRUNCATIONS)
+def _truncated_draws(net, precision, lower, upper, uniform, sample, space):
+    quantile_row(uniform, net, precision, lower, upper, sample, space)
+    mean = space[: net.size]
+    mean_row(net, truncated_units(precision, lower, upper), mean)
+    for i in range(net.size):
+        net[i] = mean[i]
+
+
 @row_loop
-def _mean_span(kind, states, net, precision):
+def _mean_span(kind, states, net, precision, lower, upper, space):
     """Replace net inputs of units of one kind by means."""
     if kind == BERNOULLI:
         for i in range(net.size):
@@ -283,12 +317,14 @@ def _mean_span(kind, states, net, precision):
             net[i] = net[i] / precision[i]
     elif kind == SPIN:
         rarely(_spin_means, (net,))
+    elif kind == TRUNCATED:
+        rarely(_truncated_means, (net, precision, lower, upper, space))
     else:
         rarely(_categorical_means, (net, states))
 
 
 @row_loop
-def _draw_span(kind, states, net, precision, uniform, sample, space):
+def _draw_span(kind, states, net, precision, lower, upper, uniform, sample, space):
     """Replace net inputs of units of one kind by means, and draw."""
     if kind == BERNOULLI:
         for i in range(net.size):
@@ -301,6 +337,8 @@ def _draw_span(kind, states, net, precision, uniform, sample, space):
             net[i] = net[i] / precision[i]
     elif kind == SPIN:
         rarely(_spin_draws, (net, uniform, sample))
+    elif kind == TRUNCATED:
+        rarely(_truncated_draws, (net, precision, lower, upper, uniform, sample, space))
     else:
         rarely(_categorical_draws, (net, states, uniform, sample, space))
 
@@ -308,10 +346,11 @@ def _draw_span(kind, states, net, precision, uniform, sample, space):
 @scalar
 def mean_visible_row(net, units):
     """Replace net inputs by means; ``units`` are the VisiblePart of this row."""
-    precision = units.precision
     for s in range(units.spans.shape[0]):
         kind, first, stop, states = span_at(units.spans, s)
-        _mean_span(kind, states, net[first:stop], precision[first:stop])
+        precision, lower = units.precision[first:stop], units.lower[first:stop]
+        own, upper = net[first:stop], units.upper[first:stop]
+        _mean_span(kind, states, own, precision, lower, upper, units.space)
 
 
 @scalar
@@ -320,8 +359,9 @@ def draw_visible_row(net, units, uniform, sample):
     precision, space, at = units.precision, units.space, 0
     for s in range(units.spans.shape[0]):
         kind, first, stop, states = span_at(units.spans, s)
-        own, drawn = net[first:stop], sample[first:stop]
-        _draw_span(kind, states, own, precision[first:stop], uniform[at:], drawn, space)
+        own, drawn, numbers = net[first:stop], sample[first:stop], uniform[at:]
+        lower, upper = units.lower[first:stop], units.upper[first:stop]
+        _draw_span(kind, states, own, precision[first:stop], lower, upper, numbers, drawn, space)
         at += (stop - first) // states
 
 

@@ -20,9 +20,9 @@ from trug_fast.models.visible_kinds import (
     BERNOULLI,
     GAUSSIAN,
     CategoricalUnits,
-    Run,
     checked_states_number,
     n_sites,
+    run_of,
 )
 from trug_fast.training import diagnosis
 from trug_fast.training.chunks import Check, Chunks, as_rows
@@ -77,7 +77,7 @@ def _width(data: Data, units: VisibleUnits) -> int:
 def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits]:
     """Return the kinds of units with numbers of states, and what checks data for them."""
     if isinstance(visible, BernoulliUnits | GaussianUnits):
-        return visible, units_of((Run(visible.kind, 1, 1),))
+        return visible, units_of((run_of(visible, 1),))
     if isinstance(X, Resampler):
         raise ValueError(f"X: a Resampler is for visible='bernoulli', got {visible}")
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
@@ -94,16 +94,15 @@ def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits
     if isinstance(visible, MixedUnits):
         return visible, units_of(visible.runs)
     if isinstance(visible, BernoulliUnits | GaussianUnits):
-        return visible, units_of((Run(visible.kind, sites, 1),))
-    states = 1
+        return visible, units_of((run_of(visible, sites),))
     if isinstance(visible, CategoricalUnits):
         if visible.n_states is None and isinstance(start, RBM) and start.n_states:
             visible = replace(visible, n_states=start.n_states)
         if visible.n_states is None:
             least, most = _extremes(X)
             visible = replace(visible, n_states=states_from(least.min(), most.max()))
-        states = checked_states_number(visible.n_states)
-    return visible, units_of((Run(visible.kind, sites, states),))
+        checked_states_number(visible.n_states)
+    return visible, units_of((run_of(visible, sites),))
 
 
 def _alike(visible: MixedUnits) -> Choice:

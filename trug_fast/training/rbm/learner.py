@@ -71,8 +71,9 @@ class RBMLearner:
         self.settings, self.seed = settings, seed
         self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
-        self.visible_precision = settings.visible_precision()
-        self.visible_units = units_of(settings.runs, self.visible_precision)
+        precision = settings.visible_precision()
+        self._real = precision > 0
+        self.visible_units = units_of(settings.runs, precision)
         self.visible_kinds = self.visible_units.for_kernels(dtype)
         self.precisions: VisiblePrecisions | None = None
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
@@ -95,10 +96,11 @@ class RBMLearner:
         self.filling = Filling(settings.missing, means) if settings.missing else None
         self.visible_offset[:] = means
         if settings.learns_visible_precision:
-            self.visible_kinds = self.visible_kinds._replace(precision=self.visible_precision)
-            self.precisions = VisiblePrecisions(self.visible_precision, means, self.steps)
-        self._rescales = self.units.loose(self.visible_precision)
-        self.units.keep_normalizable(self.weights, self.visible_precision)
+            values, learned = self.visible_kinds.precision, settings.learned_precisions
+            self.precisions = VisiblePrecisions(values, means, self.steps, learned)
+        self._visible_ends = settings.visible_ends
+        self._rescales = self.units.loose(self.visible_precision, self._visible_ends)
+        self._keep_normalizable()
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         self._rows = self._batch.visible  # of all batches of a call
         self._gauges = settings.gauge and not settings.keeps_gauge
@@ -121,7 +123,7 @@ class RBMLearner:
             self.trajectory.freeze(self.model(self._current()))
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         if self.precisions is not None:
-            own["visible_precision"] = self.visible_precision
+            own["visible_precision"] = self.visible_kinds.precision
         self.learned = own | self.units.learned()
         names = ("precision", "lower", "upper", "hidden_bias")
         places = dict(zip(names, self._averaged.hidden, strict=True))
@@ -157,6 +159,12 @@ class RBMLearner:
         """Return a model of the data's means alone."""
         none = {name: np.zeros_like(getattr(self, name)) for name in ("weights", "hidden_bias")}
         return self.model(self._current() | none | {"visible_bias": base})
+
+    @property
+    def visible_precision(self) -> FloatArray:
+        """The precisions of columns, 0 of those without; or none at all."""
+        own = self.visible_kinds.precision
+        return own if self._real.all() else np.where(self._real, own, 0).astype(own.dtype)
 
     def _arrays(self) -> State:
         """Return all arrays that an update reads before it writes them, sharing memory."""
@@ -286,19 +294,25 @@ class RBMLearner:
             weights = data.weights[order] if data.weights.size else NONE
             self._move_precisions(self._rows[:rows], weights, paces[0].visible_precision_rate)
         if self._rescales:
-            self.units.keep_normalizable(self.weights, self.visible_precision)
+            self._keep_normalizable()
         if self._gauges:
             to_zero_sum(self.settings.runs, self.weights, self.visible_bias, self.hidden_bias)
         if self._adjusts:
             self.averages.follow(self.updates)
         return done
 
+    def _keep_normalizable(self) -> None:
+        own = self.weights, self.visible_precision, self._visible_ends
+        self.units.keep_normalizable(*own)
+
     def _move_precisions(self, rows: FloatArray, weights: Weights, rate: float) -> None:
         """Move visible precisions by the phases of the update that was just taken."""
         own, chains = self.precisions, self.chains
         assert own is not None
-        if self.replicas is not None:  # states have been exchanged, their means have not
-            model = own.squares(chains.phase.visible)
+        # States have been exchanged, their means have not; the variance of others is not 1 / a.
+        if self.replicas is not None or self._visible_ends is not None:
+            count = len(chains.phase.visible) if self.settings.persistent else len(rows)
+            model = own.squares(chains.phase.visible[:count])
         else:
             count = len(chains.hidden) if self.settings.persistent else len(rows)
             model = own.squares(chains.visible_mean[:count], means=True)

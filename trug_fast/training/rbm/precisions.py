@@ -1,4 +1,4 @@
-"""Precisions of Gaussian visible units in the course of training (mathematics 2.6).
+"""Precisions of Gaussian and truncated visible units in the course of training (mathematics 2.6).
 
 Tested in tests/training/rbm/test_precisions.py.
 """
@@ -25,17 +25,26 @@ class VisiblePrecisions:
     Parameters
     ----------
     precision : ndarray, shape (columns,)
-        Changed in place.
+        Changed in place, in the columns that learn theirs.
     centre : ndarray, shape (columns,)
         The data's means: a step of a is not to move them.
     steps : Steps
         The optimizer.
+    learned : ndarray of bool, shape (columns,), optional
+        Which columns learn; by default all.
     """
 
-    def __init__(self, precision: FloatArray, centre: NDArray[np.float64], steps: Steps) -> None:
+    def __init__(
+        self,
+        precision: FloatArray,
+        centre: NDArray[np.float64],
+        steps: Steps,
+        learned: NDArray[np.bool_] | None = None,
+    ) -> None:
         self.values, self._steps = precision, steps
+        self._learned = np.ones(precision.size, bool) if learned is None else learned
         self._centre = centre.astype(precision.dtype)
-        self._logs = np.log(precision)
+        self._logs = np.log(precision[self._learned])
         steps.remember(NAME, self._logs)
 
     def arrays(self) -> State:
@@ -62,15 +71,15 @@ class VisiblePrecisions:
 
         data, model : ``squares`` of both phases, the model's times the mean weight of the data
         """
-        before = self.values.copy()
-        self._steps.move(NAME, self._logs, 0.5 * before * (model - data), rate)
+        before, own = self.values.copy(), self._learned
+        self._steps.move(NAME, self._logs, (0.5 * before * (model - data))[own], rate)
         np.clip(self._logs, -LOG_PRECISION, LOG_PRECISION, out=self._logs)
-        np.exp(self._logs, out=self.values)
+        self.values[own] = np.exp(self._logs)
         return np.asarray(self._centre * (self.values - before))
 
     def brief(self, rate: float) -> dict[str, float]:
         """Return the rate and the precisions in brief."""
         result = {"visible_precision_rate": rate}
         for word in ("mean", "min", "max"):
-            result[f"visible_precision_{word}"] = float(getattr(self.values, word)())
+            result[f"visible_precision_{word}"] = float(getattr(self.values[self._learned], word)())
         return result

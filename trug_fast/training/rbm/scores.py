@@ -15,7 +15,7 @@ from trug_fast.training.diagnosis import spread
 from trug_fast.training.options import Monitor
 from trug_fast.training.samplers import Sampler, TrajectoryTempering
 from trug_fast.training.settings import checked_monitor
-from trug_fast.training.units import GaussianUnits, MixedUnits, VisibleUnits
+from trug_fast.training.units import VisibleUnits, are_real
 from trug_fast.training.weighing import Weights, mean_of
 
 from .missing import Filling
@@ -23,7 +23,7 @@ from .trajectory import Trajectory
 
 CHAINS, TEMPERATURES = 100, 1000
 WHOLE = ("ais", "log_likelihood")  # scores that need log Z, and whole rows
-OF_GAUSSIAN = ("reconstruction", *WHOLE)
+OF_REAL = ("reconstruction", *WHOLE)
 
 
 def scored(
@@ -33,16 +33,14 @@ def scored(
     sampler: Sampler,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
-    climbs, real = isinstance(sampler, TrajectoryTempering), isinstance(visible, GaussianUnits)
-    if isinstance(visible, MixedUnits):
-        real = any(isinstance(part, GaussianUnits) for part in visible.parts)
-    known = OF_GAUSSIAN if real else ("pseudo", *OF_GAUSSIAN)
+    climbs, real = isinstance(sampler, TrajectoryTempering), are_real(visible)
+    known = OF_REAL if real else ("pseudo", *OF_REAL)
     score = monitor.score if isinstance(monitor, Monitor) else monitor
     if real and isinstance(score, str) and score == "pseudo":
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli', 'spin' and 'categorical': Gaussian "
-            "visible units have no pseudo-likelihood in closed form; use 'reconstruction', 'ais' "
-            "or None"
+            "visible units have no pseudo-likelihood in closed form, nor have truncated ones; use "
+            "'reconstruction', 'ais' or None"
         )
     whole, missing = isinstance(score, str) and score in WHOLE, visible.missing is not None
     if missing and whole:

@@ -12,12 +12,19 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.gauge import to_zero_sum
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import CATEGORICAL, CategoricalUnits, Run, Runs
+from trug_fast.models.visible_kinds import (
+    CATEGORICAL,
+    CategoricalUnits,
+    Runs,
+    column_ends,
+    has_ends,
+    run_of,
+)
 from trug_fast.training.checkpoints import State
 from trug_fast.training.options import SGD, RandomWeights
 from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
-from trug_fast.training.units import GaussianUnits, MixedUnits
+from trug_fast.training.units import MixedUnits
 
 StaticModel = TruGRBM | BernoulliRBM
 
@@ -55,7 +62,8 @@ class RBMSettings(Settings):
         if isinstance(self.visible, MixedUnits):
             return self.visible.runs
         states = self.visible.n_states or 2 if isinstance(self.visible, CategoricalUnits) else 1
-        return (Run(self.visible.kind, self.n_visible // states, states),)
+        run = run_of(self.visible, self.n_visible // states)
+        return (run._replace(states=states),)
 
     @property
     def gauge(self) -> bool:
@@ -78,19 +86,31 @@ class RBMSettings(Settings):
 
     @property
     def learns_visible_precision(self) -> bool:
-        """Whether the precisions of the visible units move."""
-        return isinstance(self.visible, GaussianUnits) and self.visible.learn_precision
+        """Whether precisions of visible units move."""
+        return bool(self.learned_precisions.any())
+
+    @property
+    def learned_precisions(self) -> NDArray[np.bool_]:
+        """Which columns learn their precision."""
+        if isinstance(self.visible, MixedUnits):
+            return self.visible.learned
+        learns = bool(getattr(self.visible, "learn_precision", False))
+        return np.full(self.n_visible, learns)
+
+    @property
+    def visible_ends(self) -> NDArray[np.float64] | None:
+        """Ends of the columns, shape (2, columns), if some units are truncated; else None."""
+        return column_ends(self.runs) if has_ends(self.runs) else None
 
     def visible_precision(self) -> FloatArray:
-        """Return the precisions of columns, 0 of those that are not Gaussian; or none at all."""
+        """Return the precisions of columns, 0 of those without; or none at all."""
         if not self.real:
             return np.empty(0, self.dtype)
         if not isinstance(self.start, RandomWeights):
-            return np.array(self.start.gaussian_precision, self.dtype)
+            return np.array(self.start.column_precision, self.dtype)
         if isinstance(self.visible, MixedUnits):
             return self.visible.precision.astype(self.dtype)
-        given = self.visible.precision if isinstance(self.visible, GaussianUnits) else None
-        return np.full(self.n_visible, given or 1.0, self.dtype)
+        return np.full(self.n_visible, getattr(self.visible, "precision", None) or 1.0, self.dtype)
 
     def weights(self, seed: int) -> FloatArray:
         """Return the weights at the start."""

@@ -107,7 +107,8 @@ def train_rbm(
     ----------
     X : array_like or sparse matrix, shape (rows, n_visible), Chunks or datasets.Resampler
         Training data, 0 or 1 (in [0, 1] with ``visible=BernoulliUnits(soft=True)``), or any finite
-        numbers with ``visible="gaussian"``; a Resampler binarizes grey images anew for each epoch.
+        numbers with ``visible="gaussian"``, those of an interval with :class:`TruncatedUnits`; a
+        Resampler binarizes grey images anew for each epoch.
         States of categorical units, whole numbers from 0, are kept as zeros and ones: a byte for
         each state of each unit.
         An array in a file need not fit into memory: one that is mapped to memory is shuffled as a
@@ -119,15 +120,16 @@ def train_rbm(
     hidden : TruGUnits, "trug" or "bernoulli", optional
         "bernoulli" trains the ordinary RBM by the same code.  Left out, it is as in ``start``, or
         "trug".
-    visible : BernoulliUnits, GaussianUnits, SpinUnits, CategoricalUnits, word or list, optional
+    visible : word, BernoulliUnits, GaussianUnits, TruncatedUnits, SpinUnits, CategoricalUnits, list
         "gaussian" is for real-valued data, which should be standardised: each column to mean 0 and
         standard deviation 1.  Where ends of hidden units are infinite, weights are scaled down
         whenever they would leave no density (mathematics 4.1); :class:`GaussianUnits` says whether
-        the units' precision is learned.  It and :class:`BernoulliUnits` may have
-        ``missing="draw"``: then NaN in X and in ``validation`` is a missing value; each row, and
-        each column of X, needs a value.  "spin" is for -1 and 1, "categorical" for states 0, 1, 2,
-        ... (:class:`CategoricalUnits` says how many); a list has the kind of each column.  Left
-        out, it is as in ``start``, or "bernoulli".
+        the units' precision is learned.  "relu" and "truncated" are for numbers in [0, inf) and in
+        [0, 1], :class:`TruncatedUnits` for those in other intervals.  These, Gaussian units and
+        :class:`BernoulliUnits` may have ``missing="draw"``: then NaN in X and in ``validation`` is
+        a missing value; each row, and each column of X, needs a value.  "spin" is for -1 and 1,
+        "categorical" for states 0, 1, 2, ... (:class:`CategoricalUnits` says how many); a list has
+        the kind of each column.  Left out, it is as in ``start``, or "bernoulli".
     sampler : PCD, CD, ParallelTempering, TrajectoryTempering, "pcd", "cd", "pt" or "ptt"
         The chains of the model's side: persistent, begun at the batch for every update, or
         persistent with replicas at higher temperatures or on earlier models of the run; with the

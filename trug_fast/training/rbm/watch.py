@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from trug_fast.datasets import Resampler, binarize
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.reverse import log_likelihood_bound
+from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.visible_kinds import GAUSSIAN
 from trug_fast.training import diagnosis
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.watch import ContrastiveWatch
@@ -47,8 +49,8 @@ class RBMWatch(ContrastiveWatch):
         """Return minus the score of a model that knows nothing, about."""
         if not self.real:
             return float(self.learner.visible_units.log_norm(np.zeros(self.columns.mean.size)))
-        precision = self.learner.visible_precision
-        own = np.divide(1, precision, out=np.zeros_like(precision), where=precision > 0)
+        units = units_of(self.learner.settings.runs, self.learner.visible_precision)
+        own = units.variance(np.asarray(units.bias(self.columns.mean), np.float64))
         return float((self.columns.deviation**2 + own).sum())
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
@@ -65,8 +67,9 @@ class RBMWatch(ContrastiveWatch):
         )
 
     def _standardise(self) -> str | None:
-        real = self.learner.visible_precision > 0
-        return diagnosis.off_scale(self.name, self.frames()[:, real]) if self.real else None
+        runs = self.learner.settings.runs
+        own = np.repeat([run.kind == GAUSSIAN for run in runs], [run.columns for run in runs])
+        return diagnosis.off_scale(self.name, self.frames()[:, own]) if own.any() else None
 
     def beside(self) -> tuple[str, ...]:
         """Return what ``measure`` says beside the scores."""
