@@ -120,16 +120,16 @@ def trial(
         model.save(folder / f"model-{index}.npz")
     seconds = time.thread_time() - begun
     alone = {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
-    mixed = _ensemble_scores(model, split) if isinstance(model, TGGMEnsemble) else {}
+    mixed = _ensemble_scores(model, fits, split) if isinstance(model, TGGMEnsemble) else {}
     return alone | mixed | _learned(fits, seconds, y)
 
 
-def _ensemble_scores(model: TGGMEnsemble, split: RegressionSplit) -> Line:
+def _ensemble_scores(model: TGGMEnsemble, fits: Sequence[TGGMFit], split: RegressionSplit) -> Line:
     """Return the scores of the mixture, those of one of its models on average, and differences."""
     X, y = split.X_test, split.y_test
     found = regression_scores(model, X, y, levels=LEVELS.values())
     scores = {"rmse": found.rmse, "log_likelihood": found.log_likelihood, "crps": found.crps}
-    each = [regression_scores(one, X, y, levels=0.9) for one in model]
+    each = [regression_scores(fit.model, X, y, levels=0.9) for fit in fits]
     alone = {name: float(np.mean([getattr(one, name) for one in each])) for name in scores}
     return {
         **scores,

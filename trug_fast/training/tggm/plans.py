@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
@@ -86,14 +85,12 @@ class RegressionPlan:
         sets = self.rows.sets(scales, self.settings.dtype, seed)
         return RegressionJob(sets, scales, self.settings, self.search, callbacks, seed, parts)
 
-    def fit(
-        self, job: RegressionJob, interrupted: bool, noise: NDArray[np.float64] | None = None
-    ) -> TGGMFit:
-        """Return what one such training has come to, its log noise calibrated or as it is given."""
+    def fit(self, job: RegressionJob, interrupted: bool) -> TGGMFit:
+        """Return what one such training has come to."""
         best = job.best()
         loop = best.loop
         rate = self.rates[best.number]
-        return TGGMFit(job.model(noise), loop.history(), interrupted, rate, loop.best_epoch())
+        return TGGMFit(job.model(), loop.history(), interrupted, rate, loop.best_epoch())
 
 
 def planned(
