@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
-from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.kernels.random.philox import USER
 
@@ -79,7 +78,8 @@ class TGGMEnsemble(Predictive):
                     )
         self.noise_factors = None
         if noise_factors is not None:
-            self.noise_factors = read_only(_factors(noise_factors, self.n_outputs))
+            self.noise_factors = _factors(noise_factors, self.n_outputs)
+            self.noise_factors.flags.writeable = False
 
     def __len__(self) -> int:
         """Return the number of models."""

@@ -108,7 +108,8 @@ def crps_of_quantiles(quantiles: Floats, y: Floats) -> Floats:
 
 def _pinball(rest: Floats, share: Any) -> Floats:
     """Return the pinball loss of what is left of y above a quantile of a share."""
-    return np.where(rest >= 0, share * rest, (share - 1) * rest)
+    loss: Floats = np.where(rest >= 0, share * rest, (share - 1) * rest)
+    return loss
 
 
 def _process(X: Floats, y: Floats, X_test: Floats, options: Options, seed: int) -> Mixture:
