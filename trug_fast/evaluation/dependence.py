@@ -90,7 +90,8 @@ def partial_dependence(
 def _grid(seen: Floats, n: int) -> Floats:
     """Return values of an input, all that there are or so many."""
     own = np.unique(seen)
-    return own if own.size <= n else np.linspace(*np.quantile(seen, INNER), n)
+    low, high = (float(np.quantile(seen, q)) for q in INNER)
+    return own if own.size <= n else np.linspace(low, high, n)
 
 
 def _number(model: TruGTGGM | TGGMEnsemble, column: int | str) -> int:

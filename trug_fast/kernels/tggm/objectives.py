@@ -1,9 +1,10 @@
 """Objectives of the TruG-TGGM regression and their gradients over a batch.
 
-Three objectives, all ascended (mathematics 5): the evidence lower bound at the mean field's
+Four objectives, all ascended (mathematics 5): the evidence lower bound at the mean field's
 optimum; the likelihood of y with the exact mean and variance of p(y | x), as if it were normal;
-minus half the squared error of the mean.  All parameters of a run lie in one vector, so an
-optimiser, a checkpoint or an average is one vector operation.
+minus half the squared error of the mean; the likelihood of the sign of y, of the same normal.  All
+parameters of a run lie in one vector, so an optimiser, a checkpoint or an average is one vector
+operation.
 """
 
 import math
@@ -16,7 +17,8 @@ from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, rare, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely, want
-from trug_fast.kernels.special.elementary import exp, log
+from trug_fast.kernels.special.elementary import exp, log, log1p
+from trug_fast.kernels.special.tails import bounded, tail_integrals
 from trug_fast.kernels.tiles import copy_rows
 from trug_fast.kernels.unit.quantile import rounded
 
@@ -36,9 +38,9 @@ from .mean_field import (
 )
 from .work import new_work
 
-BOUND, MOMENTS, SQUARES = 0, 1, 2  # objectives
+BOUND, MOMENTS, SQUARES, PROBIT = 0, 1, 2, 3  # objectives
 FIXED, SHARED, PER_UNIT = 0, 1, 2  # truncation points
-PREDICTIVE = "objectives MOMENTS and SQUARES"  # whose gradient is compiled when it is wanted
+PREDICTIVE = "objectives but BOUND"  # whose gradient is compiled when it is wanted
 
 
 class Task(NamedTuple):
@@ -47,7 +49,7 @@ class Task(NamedTuple):
     hidden: int
     inputs: int
     outputs: int
-    objective: int  # BOUND, MOMENTS or SQUARES
+    objective: int  # BOUND, MOMENTS, SQUARES or PROBIT
     cycles: Cycles  # of the mean field
     ends: int  # FIXED, SHARED or PER_UNIT
     learn_lower: bool
@@ -221,9 +223,40 @@ def noise_of_rows(network, work):
             fill(row, base)
 
 
+@scalar
+def log_probability(z):
+    """Return the log of Phi(z), phi(z)/Phi(z) and Phi(-z), for any z."""
+    u = bounded(abs(z))
+    ratio = tail_integrals(u)[0]
+    half, one = like(u, 0.5), like(u, 1.0)
+    tail = exp(-half * (u * u + like(u, LOG_TWO_PI))) * ratio  # Phi(-u)
+    if z < 0:
+        return log(ratio) - half * (u * u + like(u, LOG_TWO_PI)), one / ratio, one - tail
+    return log1p(-tail), tail / ratio / (one - tail), tail
+
+
+@scalar
+def sign_slopes(work, o):
+    """Write the slopes of log Phi(t mean/root of variance), t = +1 or -1, by mean and variance.
+
+    The variance stands where its slope goes.  Add the logarithm to work.bound, and leave what is
+    between t and the mean of the sign as the residual.
+    """
+    rest, gain, bend, bound = work.residual[o], work.pull[o], work.widen[o], work.bound
+    for r in range(rest.size):
+        t, variance = work.targets[r, o], bend[r]
+        root = like(variance, math.sqrt(variance))
+        z = t * (t - rest[r]) / root
+        value, slope, other = log_probability(z)
+        gain[r] = t * slope / root
+        bend[r] = like(variance, -0.5) * z * slope / variance
+        bound[r] += value
+        rest[r] = like(variance, 2.0) * t * other
+
+
 @linked
 def predictive_rows(task, network, work):
-    """Write the slopes of log N(y | mean, variance) by mean and variance; return its sum.
+    """Write the slopes of log N(y | mean, variance) by mean and variance, or of a sign's.
 
     work.bound is overwritten with the log-likelihood of each row, its outputs taken as independent.
     """
@@ -237,6 +270,9 @@ def predictive_rows(task, network, work):
             square, variance = network.output_weights[o, j] ** 2, work.before.variance[j]
             for r in range(spread.size):
                 spread[r] += square * variance[r]
+        if task.objective == PROBIT:
+            sign_slopes(work, o)
+            continue
         for r in range(spread.size):
             half, precision = like(spread[r], 0.5), like(spread[r], 1.0) / spread[r]
             gain[r] = rest[r] * precision
@@ -246,7 +282,7 @@ def predictive_rows(task, network, work):
 
 @scalar
 def slopes_of_unit(task, network, work, j):
-    """Write the gradient of MOMENTS or SQUARES by mean and variance of hidden unit j."""
+    """Write the gradient of MOMENTS, SQUARES or PROBIT by mean and variance of hidden unit j."""
     by_mean, by_variance = work.by_mean, work.by_variance
     fill(by_mean, 0.0)
     fill(by_variance, 0.0)
@@ -293,7 +329,7 @@ def noise_gradient(work, own):
 
 @rare(PREDICTIVE)
 def predictive_gradient(task, network, work, own, shared_noise):
-    """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as weighted sums."""
+    """Write the gradient of these objectives but for the inputs' weights, as weighted sums."""
     predictive_rows(task, network, work)
     for each in (work.residual, work.pull, work.widen):
         weigh(each, work.weights, each)

@@ -50,7 +50,7 @@ def train_ensemble(
     n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
-    objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
+    objective: MeanField | Literal["ml", "moments", "bp", "probit"] = "ml",
     noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
