@@ -17,8 +17,7 @@ from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, rare, scalar
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.linking import rarely, want
-from trug_fast.kernels.special.elementary import exp, log, log1p
-from trug_fast.kernels.special.tails import bounded, tail_integrals
+from trug_fast.kernels.special.elementary import exp, log
 from trug_fast.kernels.tiles import copy_rows
 from trug_fast.kernels.unit.quantile import rounded
 
@@ -36,6 +35,7 @@ from .mean_field import (
     residual_of,
     total_of,
 )
+from .signs import sign_slopes
 from .work import new_work
 
 BOUND, MOMENTS, SQUARES, PROBIT = 0, 1, 2, 3  # objectives
@@ -221,37 +221,6 @@ def noise_of_rows(network, work):
                 row[r] = like(row[r], base) * exp(row[r])
         else:
             fill(row, base)
-
-
-@scalar
-def log_probability(z):
-    """Return the log of Phi(z), phi(z)/Phi(z) and Phi(-z), for any z."""
-    u = bounded(abs(z))
-    ratio = tail_integrals(u)[0]
-    half, one = like(u, 0.5), like(u, 1.0)
-    tail = exp(-half * (u * u + like(u, LOG_TWO_PI))) * ratio  # Phi(-u)
-    if z < 0:
-        return log(ratio) - half * (u * u + like(u, LOG_TWO_PI)), one / ratio, one - tail
-    return log1p(-tail), tail / ratio / (one - tail), tail
-
-
-@scalar
-def sign_slopes(work, o):
-    """Write the slopes of log Phi(t mean/root of variance), t = +1 or -1, by mean and variance.
-
-    The variance stands where its slope goes.  Add the logarithm to work.bound, and leave what is
-    between t and the mean of the sign as the residual.
-    """
-    rest, gain, bend, bound = work.residual[o], work.pull[o], work.widen[o], work.bound
-    for r in range(rest.size):
-        t, variance = work.targets[r, o], bend[r]
-        root = like(variance, math.sqrt(variance))
-        z = t * (t - rest[r]) / root
-        value, slope, other = log_probability(z)
-        gain[r] = t * slope / root
-        bend[r] = like(variance, -0.5) * z * slope / variance
-        bound[r] += value
-        rest[r] = like(variance, 2.0) * t * other
 
 
 @linked
