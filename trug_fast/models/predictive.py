@@ -145,7 +145,7 @@ class Predictive(ABC):
         >>> import trug_fast as tf
         >>> model = tf.TruGTGGM([[1.0]], 0.0, [[1.0]], 0.0, 0.2, 0.0, 1.0)
         >>> model.probability_above([[0.3], [0.9]], 0.5).round(3)
-        array([0.452, 0.604])
+        array([0.447, 0.604])
         """
         threshold = checks.number("threshold", threshold)
         return self._flat(self.mixture(X).above(threshold))
