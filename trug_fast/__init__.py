@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         pair_correlations,
         site_frequencies,
     )
+    from .evaluation.dependence import PartialDependence, partial_dependence
     from .evaluation.distances import nearest_distances
     from .evaluation.forecasts import forecast_errors, forecast_horizon_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
@@ -87,6 +88,7 @@ __all__ = [
     "Noise",
     "PCD",
     "ParallelTempering",
+    "PartialDependence",
     "PartitionWarning",
     "RMSprop",
     "RBMFit",
@@ -127,6 +129,7 @@ __all__ = [
     "log_partition",
     "nearest_distances",
     "pair_correlations",
+    "partial_dependence",
     "plots",
     "prediction_error",
     "pseudo_log_likelihood",
@@ -173,6 +176,7 @@ _HOMES = {
     "Noise": "training.tggm.options",
     "PCD": "training.samplers",
     "ParallelTempering": "training.samplers",
+    "PartialDependence": "evaluation.dependence",
     "PartitionWarning": "evaluation.partition",
     "RBMFit": "training.rbm.train",
     "RMSprop": "training.options",
@@ -213,6 +217,7 @@ _HOMES = {
     "log_partition": "evaluation.partition",
     "nearest_distances": "evaluation.distances",
     "pair_correlations": "evaluation.correlations",
+    "partial_dependence": "evaluation.dependence",
     "plots": "plots",
     "prediction_error": "evaluation.prediction",
     "pseudo_log_likelihood": "evaluation.likelihood",

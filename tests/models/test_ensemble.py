@@ -9,10 +9,35 @@ from tests.support.regressions import regression, rows
 from trug_fast._common import files
 from trug_fast.models.stored import load_model
 
+TAILS = np.array([[0.1, 0.5], [0.4, 1.0], [2.5, 1.5]])
 
-def ensemble(outputs=1, size=3, **more):
+
+def ensemble(outputs=1, size=3, tails=False, **more):
     return tf.TGGMEnsemble(
-        [regression("separate", outputs=outputs, seed=k, **more) for k in range(size)]
+        [regression("separate", outputs=outputs, seed=k, **more) for k in range(size)],
+        noise_factors=TAILS[:, :outputs] if tails else None,
+    )
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_heavy_tails_are_models_of_other_noise(outputs):
+    mixed = ensemble(outputs, tails=True)
+    plain = [
+        tf.TruGTGGM(**model.arrays() | {"noise_variance": model.noise_variance * factor})
+        for model in mixed
+        for factor in TAILS[:, :outputs]
+    ]
+    same = tf.TGGMEnsemble(plain)
+    X, y = rows(mixed[0], 20)
+    for found, expected in zip(mixed.mixture(X), same.mixture(X), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(mixed.log_density(X, y), same.log_density(X, y), rtol=1e-12)
+    for name in ("predict", "predictive_covariance"):
+        found, expected = (getattr(model, name)(X) for model in (mixed, same))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_array_equal(mixed.sample(X, rng=1), same.sample(X, rng=1))
+    np.testing.assert_allclose(
+        mixed.predict_interval(X, 0.9), same.predict_interval(X, 0.9), rtol=1e-10
     )
 
 
@@ -77,13 +102,15 @@ def test_draws_come_from_the_mixture():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_files_keep_every_bit(dtype, tmp_path):
     path = tmp_path / "models.npz"
-    mixed = tf.TGGMEnsemble([regression("separate", dtype, hidden=h) for h in (3, 5)])
+    models = [regression("separate", dtype, hidden=h) for h in (3, 5)]
+    mixed = tf.TGGMEnsemble(models, noise_factors=TAILS)
     mixed.with_columns(["a", "b", "c"]).save(path)
     again = load_model(path)
     assert (
         repr(again) == f"TGGMEnsemble(n_models=2, n_inputs=3, n_outputs=2, dtype={dtype.__name__})"
     )
     assert again.columns == ("a", "b", "c") and len(again) == 2
+    np.testing.assert_array_equal(again.noise_factors, TAILS)
     for one, other in zip(mixed, again, strict=True):
         assert one.names == other.names
         for name in one.names:
@@ -102,6 +129,7 @@ def test_files_that_hold_no_ensemble_are_refused(tmp_path):
         {"more": np.array(1)},
         {"1.more": np.array(1)},
         {"1.lower": np.full(5, 9.0)},
+        {"noise_factors": np.array([[0.0]])},
     ):
         files.write(path, "TGGMEnsemble", content | change)
         with pytest.raises(ValueError, match=r"models\.npz is damaged"):
@@ -122,6 +150,9 @@ def test_bad_arguments():
         tf.TGGMEnsemble([one, 3])
     with pytest.raises(ValueError, match="agree in n_outputs: the first has 1, model 2 has 2"):
         tf.TGGMEnsemble([one, other])
+    for factors in ([1.0], [[1.0, 2.0]], [[0.0]], [[np.inf]], np.ones((0, 1))):
+        with pytest.raises(ValueError, match="noise_factors must"):
+            tf.TGGMEnsemble([one], noise_factors=factors)
     X = np.zeros((2, 3))
     for model in (one, ensemble()):
         for q in (0.0, 1.0, [0.5, np.nan], []):

@@ -9,7 +9,7 @@ from scipy import stats
 
 import trug_fast as tf
 from trug_fast.cli import main
-from trug_fast.reproduce import protocol, runner, table4
+from trug_fast.reproduce import protocol, runner, table4, table4_peers
 
 TINY = """
 trials = { splits = 3, workers = 2, paper_error = 100.0 }
@@ -44,7 +44,7 @@ def lines(config):
 
 def test_the_shipped_table_is_the_papers():
     cells = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
-    assert len(cells) == 9 * 7
+    assert len(cells) == 9 * 9 + 5  # Gaussian processes of the small ones
     splits = [cells[f"{name}/ensemble"].options["trials"]["splits"] for name in ("wine", "protein")]
     assert splits == [20, 5]
     assert cells["power/ensemble"].options["train"] == cells["power/per-unit"].options["train"]
@@ -86,7 +86,13 @@ def test_an_ensemble_is_scored_as_the_mixture_of_its_models(config, capsys):
     for index in range(2):
         _, _, X, y = data.split(index)
         ensemble = tf.TGGMEnsemble.load(folder / f"model-{index}.npz")
-        parts = [model.predict(X, return_std=True) for model in ensemble]
+        factors = ensemble.noise_factors if ensemble.noise_factors is not None else [[1.0]]
+        parts = [
+            (mean, np.sqrt(std**2 + (factor - 1) * model.noise_variance))
+            for model in ensemble
+            for mean, std in [model.predict(X, return_std=True)]
+            for (factor,) in factors
+        ]
         density = np.mean([stats.norm.pdf(y, *part) for part in parts], axis=0)
         below = np.mean([stats.norm.cdf(y, *part) for part in parts], axis=0)
         mean = np.mean([part[0] for part in parts], axis=0)
@@ -104,6 +110,53 @@ def test_an_ensemble_is_scored_as_the_mixture_of_its_models(config, capsys):
     assert 0 < line["crps"] < line["rmse"] and "three models" in printed
     row = [text for text in printed.splitlines() if text.startswith("| yachts | 2 ")]
     assert len(row) == 1 and row[0].count("±") == 3
+
+
+def test_quantiles_are_scored_as_the_distribution_they_are_of():
+    y = np.random.default_rng(0).normal(size=500)
+    quantiles = np.repeat(stats.norm.ppf(table4_peers.SHARES)[:, None], 500, axis=1)
+    exact = 2 * stats.norm.pdf(y) + y * (2 * stats.norm.cdf(y) - 1) - 1 / np.sqrt(np.pi)
+    found = table4_peers.crps_of_quantiles(quantiles, y)
+    assert found.mean() == pytest.approx(exact.mean(), rel=0.005)
+    sure = table4_peers.crps_of_quantiles(np.zeros_like(quantiles), y)
+    np.testing.assert_allclose(sure, abs(y), rtol=1e-3)  # by the trapezoidal rule
+
+
+@pytest.mark.parametrize("kind", ["process", "boosting", "perceptron"])
+def test_models_of_scikit_learn(kind, monkeypatch):
+    pytest.importorskip("sklearn")
+    few = np.array([0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975])
+    monkeypatch.setattr(table4_peers, "SHARES", few)  # each is a training
+    rng = np.random.default_rng(0)
+    X = rng.uniform(10, 12, (300, 2))
+    y = 100 + 5 * np.sin(3 * X[:, 0]) + rng.normal(size=300)
+    options = {"train": {"epochs": 60, "n_hidden": 20}, "trials": {"perceptron_rate": 0.01}}
+    options["trials"] |= {"n_models": 2} if kind == "perceptron" else {}
+    given = (X[:200], y[:200]), (X[200:], y[200:]), options, table4.LEVELS
+    found = table4_peers.scores(kind, *given, seed=0)
+    assert 0.7 < found["rmse"] < (1.3 if kind == "process" else 3.0)  # noise 1, signal 3.5
+    assert 0.4 * found["rmse"] < found["crps"] < found["rmse"]
+    assert 0 < found["coverage_50"] < found["coverage"] <= found["coverage_95"]
+    assert ("log_likelihood" in found) == (kind != "boosting")
+    if kind == "process":
+        assert 0.8 < found["coverage"] < 0.98
+        with pytest.raises(ValueError, match="takes at most 2000 rows, got 2001"):
+            long = np.zeros((2001, 2)), np.arange(2001.0)
+            table4_peers.scores(kind, long, *given[1:], seed=0)
+
+
+def test_what_others_score_stands_beside_the_ensemble(config, capsys):
+    pytest.importorskip("sklearn")
+    own = 'trials = { splits = 3, model = "perceptron", n_models = 2 }'
+    config.write_text(f"{TINY}perceptrons = {{ {own} }}\n")
+    names = ("ensemble", "perceptrons")
+    assert reproduce(config, *(f"--only=yacht/{name}" for name in names)) == 0
+    found, printed = lines(config), capsys.readouterr().out
+    ours, theirs = (found[f"yacht/{name}"]["crps_by_split"] for name in names)
+    assert (len(ours), len(theirs)) == (2, 3)
+    apart = np.mean(np.subtract(theirs[:2], ours))
+    row = [text for text in printed.splitlines() if "| ten perceptrons " in text]
+    assert len(row) == 1 and float(row[0].split("|")[7].split("±")[0]) == pytest.approx(apart, 0.1)
 
 
 def test_an_ensemble_goes_on_at_the_split_it_was_stopped_at(config, monkeypatch):
@@ -156,11 +209,8 @@ def test_finished_trials_are_not_repeated(config, monkeypatch):
         ("splits = 21", "trials.splits must be at most 20, got 21"),
         ("splits = 0", "trials.splits must be at least 1"),
         ("splits = 1, model = 'tree'", "trials.model must be one of 'tggm', 'perceptron'"),
+        ("splits = 1, model = 'process', n_models = 2", "trials.n_models has no effect on"),
         ("splits = 1, n_models = 0", "trials.n_models must be at least 1, got 0"),
-        (
-            "splits = 1, n_models = 2, model = 'perceptron'",
-            "trials.n_models has no effect on trials.model = 'perceptron'",
-        ),
         ("splits = 1, folds = 2", "unknown key trials.folds"),
     ],
 )

@@ -173,21 +173,13 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         options |= changed
         options["sample_weight"] = weights_of(sample_weight, X)
         if n_models > 1:
-            self._keep_ensemble(self._ensemble(X, y, n_models, options))
+            self._keep_ensemble(ensemble_of(X, y, n_models, self.n_jobs, options))
         else:
             fit = train_tggm(X, y, start=start, **options)
             self.model_, self.history_ = fit.model, fit.history
             self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
         self._flat = np.ndim(y) == 1
         return self
-
-    def _ensemble(self, X: Any, y: Any, n_models: int, options: dict[str, Any]) -> EnsembleFit:
-        """Train an ensemble in as many threads as are asked for."""
-        jobs = effective_n_jobs(self.n_jobs)
-        if jobs == 1:
-            return train_ensemble(X, y, n_models, **options)
-        with ThreadPoolExecutor(jobs) as executor:
-            return train_ensemble(X, y, n_models, executor=executor, **options)
 
     def _keep_ensemble(self, fit: EnsembleFit) -> None:
         self.model_ = fit.model
@@ -226,3 +218,14 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     def _shaped(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return predictions with an axis for outputs if there was one in training."""
         return values if self._flat else values.reshape(len(values), -1)
+
+
+def ensemble_of(
+    X: Any, y: Any, n_models: int, n_jobs: int | None, options: dict[str, Any]
+) -> EnsembleFit:
+    """Train an ensemble in as many threads as are asked for."""
+    jobs = effective_n_jobs(n_jobs)
+    if jobs == 1:
+        return train_ensemble(X, y, n_models, **options)
+    with ThreadPoolExecutor(jobs) as executor:
+        return train_ensemble(X, y, n_models, executor=executor, **options)

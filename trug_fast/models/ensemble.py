@@ -19,7 +19,7 @@ from .mixtures import Mixture
 from .predictive import Predictive
 from .tggm import TruGTGGM
 
-SIZE = "n_models"  # its name in files
+SIZE, FACTORS = "n_models", "noise_factors"  # their names in files
 
 
 class TGGMEnsemble(Predictive):
@@ -32,11 +32,15 @@ class TGGMEnsemble(Predictive):
     ----------
     models : sequence of TruGTGGM
         Of the same numbers of inputs and outputs.  Numbers of hidden units may differ.
+    noise_factors : array_like, shape (scales, n_outputs), optional
+        By what the noise variance of each model is multiplied, each row of these as likely as the
+        others: noise with tails heavier than a normal's.  Without them it is the models' own.
 
     Raises
     ------
     TypeError, ValueError
-        If there are none, or they differ in their inputs, outputs, float type or columns.
+        If there are no models, or they differ in their inputs, outputs, float type or columns; if
+        factors are not above 0.
 
     Examples
     --------
@@ -52,8 +56,11 @@ class TGGMEnsemble(Predictive):
     """
 
     models: tuple[TruGTGGM, ...]
+    noise_factors: NDArray[np.float64] | None
 
-    def __init__(self, models: Iterable[TruGTGGM]) -> None:
+    def __init__(
+        self, models: Iterable[TruGTGGM], *, noise_factors: ArrayLike | None = None
+    ) -> None:
         if isinstance(models, TruGTGGM) or not isinstance(models, Iterable):
             raise TypeError(f"models must be a sequence of TruGTGGM, got {models!r}")
         self.models = tuple(models)
@@ -69,6 +76,10 @@ class TGGMEnsemble(Predictive):
                         f"models must agree in {name}: the first has {wanted}, model {number} "
                         f"has {found}"
                     )
+        self.noise_factors = None
+        if noise_factors is not None:
+            self.noise_factors = _factors(noise_factors, self.n_outputs)
+            self.noise_factors.flags.writeable = False
 
     def __len__(self) -> int:
         """Return the number of models."""
@@ -109,9 +120,21 @@ class TGGMEnsemble(Predictive):
         return self.models[0].columns
 
     def mixture(self, X: ArrayLike) -> Mixture:
-        """Return means and deviations of each output by each model, (models, rows, outputs)."""
+        """Return means and deviations of each output by each model, (models, rows, outputs).
+
+        With noise factors of each model by each of them, (models * scales, rows, outputs).
+        """
         each = [model.mixture(X) for model in self.models]
-        return Mixture(*(np.concatenate(parts) for parts in zip(*each, strict=True)))
+        mean, deviation = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        if self.noise_factors is None:
+            return Mixture(mean, deviation)
+        noise = np.stack([model.predict_noise(X).reshape(mean.shape[1:]) for model in self.models])
+        more = noise[:, None] * (self.noise_factors[:, None] - 1.0)  # than without the factors
+        variance = (deviation**2)[:, None] + more
+        scales = len(self.noise_factors)
+        return Mixture(
+            np.repeat(mean, scales, axis=0), np.sqrt(variance.reshape(-1, *mean.shape[1:]))
+        )
 
     def predict(
         self, X: ArrayLike, return_std: bool = False
@@ -139,7 +162,7 @@ class TGGMEnsemble(Predictive):
         """Exact covariance of each row's outputs; shape (rows, n_outputs, n_outputs)."""
         means = self.mixture(X).mean
         rest = means - means.mean(axis=0)
-        between = np.einsum("kri,krj->rij", rest, rest) / len(self)
+        between = np.einsum("kri,krj->rij", rest, rest) / len(means)
         within = np.mean(self._covariances(X), axis=0, dtype=np.float64)
         total: NDArray[np.float64] = within + between
         return total
@@ -150,9 +173,10 @@ class TGGMEnsemble(Predictive):
         generator = np.random.Generator(
             np.random.Philox(key=[seed_from(rng, "sample_tggm_ensemble"), USER])
         )
-        which = generator.integers(len(self), size=len(inputs))
+        parts = self._parts()
+        which = generator.integers(len(parts), size=len(inputs))
         drawn = np.empty((len(inputs), self.n_outputs), self.dtype)
-        for k, model in enumerate(self.models):
+        for k, model in enumerate(parts):
             rows = np.flatnonzero(which == k)
             if rows.size:
                 found = model.sample(inputs[rows], rng=generator)
@@ -164,7 +188,8 @@ class TGGMEnsemble(Predictive):
 
         As :meth:`TruGTGGM.with_columns` does.
         """
-        return TGGMEnsemble([model.with_columns(columns) for model in self.models])
+        models = [model.with_columns(columns) for model in self.models]
+        return TGGMEnsemble(models, noise_factors=self.noise_factors)
 
     def save(self, path: str | Path) -> None:
         """Write all models to ``path``, one ``.npz`` file that :meth:`load` reads back exactly.
@@ -174,6 +199,8 @@ class TGGMEnsemble(Predictive):
         arrays: dict[str, NDArray[Any]] = {SIZE: np.array(len(self))}
         for k, model in enumerate(self.models):
             arrays |= {f"{k}.{name}": np.asarray(v) for name, v in model.arrays().items()}
+        if self.noise_factors is not None:
+            arrays[FACTORS] = self.noise_factors
         if self.columns is not None:
             arrays[COLUMNS] = np.array(self.columns)
         files.write(path, type(self).__name__, arrays)
@@ -190,7 +217,7 @@ class TGGMEnsemble(Predictive):
             If the file is damaged, of another version, or holds another kind.
         """
         found = files.read(path, cls.__name__)
-        names = found.pop(COLUMNS, None)
+        names, factors = found.pop(COLUMNS, None), found.pop(FACTORS, None)
         with files.building_from(path):
             if SIZE not in found:
                 raise ValueError(f"it lacks {SIZE}")
@@ -201,8 +228,30 @@ class TGGMEnsemble(Predictive):
                 if not number.isdecimal() or int(number) >= len(parts):
                     raise ValueError(f"{name} is of none of {size} models")
                 parts[int(number)][own] = value
-            ensemble = cls([TruGTGGM(**part) for part in parts])
+            ensemble = cls([TruGTGGM(**part) for part in parts], noise_factors=factors)
             return ensemble if names is None else ensemble.with_columns(names.tolist())
 
     def _covariances(self, X: ArrayLike) -> list[FloatArray]:
-        return [model.predictive_covariance(X) for model in self.models]
+        return [part.predictive_covariance(X) for part in self._parts()]
+
+    def _parts(self) -> list[TruGTGGM]:
+        """Return the models, each with its noise times each of the factors."""
+        if self.noise_factors is None:
+            return list(self.models)
+        return [
+            TruGTGGM(**model.arrays() | {"noise_variance": model.noise_variance * factor})
+            for model in self.models
+            for factor in self.noise_factors.astype(self.dtype)
+        ]
+
+
+def _factors(value: ArrayLike, outputs: int) -> NDArray[np.float64]:
+    """Return a checked copy of noise factors."""
+    array = np.array(checks.numbers("noise_factors", value), np.float64)
+    if array.ndim != 2 or len(array) == 0 or array.shape[1] != outputs:
+        raise ValueError(
+            f"noise_factors must have shape (scales, {outputs}), got shape {array.shape}"
+        )
+    if not ((array > 0) & np.isfinite(array)).all():
+        raise ValueError("noise_factors must be finite and above 0")
+    return array

@@ -45,6 +45,13 @@ class Mixture(NamedTuple):
         below: Floats = ndtr((y - self.mean) / self.deviation).mean(axis=0)
         return below
 
+    def above(self, y: Floats | float) -> Floats:
+        """Return the probability of values above y, (...), exact where it is small."""
+        from scipy.special import ndtr
+
+        beyond: Floats = ndtr((self.mean - y) / self.deviation).mean(axis=0)
+        return beyond
+
     def quantile(self, q: float) -> Floats:
         """Return the value that lies above a share q of the mixture, (...).
 

@@ -121,6 +121,35 @@ class Predictive(ABC):
         lower, upper = mixture.quantile(share), mixture.quantile(1.0 - share)
         return self._flat(lower), self._flat(upper)
 
+    def probability_above(self, X: ArrayLike, threshold: float = 0.0) -> Floats:
+        """Probability that y lies above a threshold, by the predictive distribution.
+
+        Of a model that was trained by ``objective="probit"`` that of +1, at the threshold 0.
+
+        Parameters
+        ----------
+        X : array_like, shape (rows, n_inputs)
+        threshold : float
+
+        Returns
+        -------
+        ndarray of float64, shape (rows,) with one output, else (rows, n_outputs)
+
+        Raises
+        ------
+        TypeError, ValueError
+            Naming the argument.
+
+        Examples
+        --------
+        >>> import trug_fast as tf
+        >>> model = tf.TruGTGGM([[1.0]], 0.0, [[1.0]], 0.0, 0.2, 0.0, 1.0)
+        >>> model.probability_above([[0.3], [0.9]], 0.5).round(3)
+        array([0.447, 0.604])
+        """
+        threshold = checks.number("threshold", threshold)
+        return self._flat(self.mixture(X).above(threshold))
+
     def log_density(self, X: ArrayLike, y: ArrayLike) -> Floats:
         """Log of the predictive density at y, in nats.
 

@@ -7,6 +7,7 @@ figure.
 
 from .canvas import save
 from .curves import scores, training, truncation_points
+from .dependence import dependence
 from .forecasts import fan, forecast
 from .image_grid import images
 from .logos import information_logo, weight_logo
@@ -20,6 +21,7 @@ from .video import continuation, dictionaries, save_video, strips
 __all__ = [
     "continuation",
     "correlations",
+    "dependence",
     "dictionaries",
     "family",
     "fan",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from functools import lru_cache
@@ -27,7 +26,7 @@ from trug_fast.training.choices import arguments_of, choices
 from trug_fast.training.tggm.ensemble import train_ensemble
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
-from . import results, table4_views
+from . import results, table4_peers, table4_views
 from .protocol import Cell
 from .results import Line
 from .runner import Session, Table
@@ -40,8 +39,9 @@ SECTIONS = {
     ),
     "train": tuple(choices(train_tggm)),
 }
-MODELS = ("tggm", "perceptron")
+MODELS = ("tggm", *table4_peers.PEERS)
 LEVELS = {"coverage_50": 0.5, "coverage": 0.9, "coverage_95": 0.95}  # of ensembles' intervals
+PAIRED = ("rmse", "log_likelihood", "crps")  # kept split by split, for differences
 TESTED = (
     *("rmse", "log_likelihood", "crps", *LEVELS),
     *("rmse_gain", "log_likelihood_gain", "crps_gain"),
@@ -101,10 +101,11 @@ def trial(
     X, y = split.X_train[:rows], split.y_train[:rows]
     n_models = checks.count("trials.n_models", options["trials"].get("n_models", 1))
     begun = time.thread_time()  # others' work on the computer does not count
-    if options["trials"].get("model", "tggm") == "perceptron":
-        mean, std = _perceptron(X, y, split.X_test, options, seed + index)
-        seconds = time.thread_time() - begun
-        return {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
+    kind = options["trials"].get("model", "tggm")
+    if kind != "tggm":
+        test = split.X_test, split.y_test
+        found = table4_peers.scores(kind, (X, y), test, options, LEVELS, seed + index)
+        return {"split": index, "seconds": time.thread_time() - begun} | found
     settings: Any = arguments_of(train_tggm, options["train"])
     settings |= {"rng": 1000 * seed + index, "progress": False}
     model: TruGTGGM | TGGMEnsemble
@@ -119,16 +120,16 @@ def trial(
         model.save(folder / f"model-{index}.npz")
     seconds = time.thread_time() - begun
     alone = {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
-    mixed = _ensemble_scores(model, split) if isinstance(model, TGGMEnsemble) else {}
+    mixed = _ensemble_scores(model, fits, split) if isinstance(model, TGGMEnsemble) else {}
     return alone | mixed | _learned(fits, seconds, y)
 
 
-def _ensemble_scores(model: TGGMEnsemble, split: RegressionSplit) -> Line:
+def _ensemble_scores(model: TGGMEnsemble, fits: Sequence[TGGMFit], split: RegressionSplit) -> Line:
     """Return the scores of the mixture, those of one of its models on average, and differences."""
     X, y = split.X_test, split.y_test
     found = regression_scores(model, X, y, levels=LEVELS.values())
     scores = {"rmse": found.rmse, "log_likelihood": found.log_likelihood, "crps": found.crps}
-    each = [regression_scores(one, X, y, levels=0.9) for one in model]
+    each = [regression_scores(fit.model, X, y, levels=0.9) for fit in fits]
     alone = {name: float(np.mean([getattr(one, name) for one in each])) for name in scores}
     return {
         **scores,
@@ -170,9 +171,10 @@ def summary(lines: Sequence[Line], data: RegressionData) -> Line:
         deviation = float(values[name].std(ddof=1)) if len(lines) > 1 else 0.0
         result[f"{name}_deviation"] = deviation
         result[f"{name}_error"] = deviation / math.sqrt(len(lines))
-    by_split = sorted((line["split"], line["rmse"]) for line in lines)
+    in_order = sorted(lines, key=lambda line: int(line["split"]))
+    kept = [name for name in PAIRED if name in values]
     return result | {
-        "rmse_by_split": [rmse for _, rmse in by_split],
+        **{f"{name}_by_split": [line[name] for line in in_order] for name in kept},
         "splits": len(lines),
         "target_deviation": float(data.y.std()),
     }
@@ -183,7 +185,7 @@ def rehearse(cell: Cell, session: Session) -> None:
     splits = _splits(cell, session)
     own = cell.options["trials"]
     model = checks.choice("trials.model", own.get("model", "tggm"), MODELS)
-    if model != "tggm" and "n_models" in own:
+    if model not in ("tggm", "perceptron") and "n_models" in own:
         raise ValueError(f"trials.n_models has no effect on trials.model = {model!r}")
     name = cell.name.split("/")[0]
     checks.count("train.epochs", cell.options["train"].get("epochs", 1))
@@ -212,34 +214,6 @@ def _one_thread() -> None:
     numba.set_num_threads(1)  # of this worker
 
 
-def _perceptron(X: Any, y: Any, X_test: Any, options: dict[str, Any], seed: int) -> tuple[Any, Any]:
-    """Return means and deviations predicted by scikit-learn's MLPRegressor (ReLU, Adam).
-
-    It stops, as the regressions here do, where a tenth of the rows held back says; their error is
-    the deviation.
-    """
-    from sklearn.neural_network import MLPRegressor
-
-    train, epochs = options["train"], options["train"].get("epochs", 300)
-    centre, scale, spread = X.mean(axis=0), X.std(axis=0), y.std()
-    scale = np.where(scale > 0, scale, 1.0)
-    network = MLPRegressor(
-        hidden_layer_sizes=(train.get("n_hidden", 50),),
-        batch_size=min(train.get("batch_size", 50), len(X)),
-        max_iter=epochs,
-        early_stopping=True,
-        n_iter_no_change=epochs,
-        learning_rate_init=options["trials"].get("perceptron_rate", 0.001),
-        random_state=seed,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that all epochs were used
-        network.fit((X - centre) / scale, (y - y.mean()) / spread)
-    mean = network.predict((X_test - centre) / scale) * spread + y.mean()
-    held_back = max(network.validation_scores_)  # R2
-    return mean, np.full(len(mean), spread * math.sqrt(max(1.0 - held_back, 1e-6)))
-
-
 def _row(line: Line) -> list[str]:
     error = line["options"]["trials"].get("paper_error")
     paper = "" if line["paper"] is None else f"{line['paper']:.3f}"
@@ -253,7 +227,7 @@ def _row(line: Line) -> list[str]:
         f"{line['rmse']:.4f}",
         f"{line['rmse_deviation']:.4f}",
         "yes" if met else "",
-        f"{line['log_likelihood']:.3f}",
+        f"{line['log_likelihood']:.3f}" if "log_likelihood" in line else "",
         f"{100 * line['coverage']:.0f} %",
         *ends,
         epoch,

@@ -33,6 +33,12 @@ SETTINGS = {
     "perceptron": "perceptron",
 }
 ENSEMBLE = "ensemble"  # a cell of all splits, so not beside the settings
+BESIDE = {  # what other models of the same splits are called
+    "ensemble": "ten TruG-TGGMs",
+    "perceptrons": "ten perceptrons",
+    "process": "Gaussian process",
+    "boosting": "boosted trees",
+}
 ENSEMBLE_SCORES = {"rmse": "RMSE", "log_likelihood": "log-density", "crps": "CRPS"}
 COLUMNS, SIZE = 3, 3.0  # panels in a row; inches, of each
 MARGIN = 1.5  # drawn beyond the ends
@@ -48,6 +54,15 @@ def views(lines: Sequence[Line]) -> str:
             "Ensembles beside one of their models on average, means over splits; of the gain its\n"
             "standard error; the last columns are test rows inside the ensemble's intervals:",
             _ensembles(ensembles),
+        ]
+    beside = {
+        name: found for name, found in _by_set(lines, tuple(BESIDE)).items() if len(found) > 1
+    }
+    if beside:
+        tables += [
+            "Beside scikit-learn's models, means over splits and standard errors; differences\n"
+            "from the ensemble are over the splits that both have, s is seconds of processor time:",
+            _beside(beside),
         ]
     return "\n\n".join(tables)
 
@@ -82,6 +97,40 @@ def _ensembles(lines: Sequence[Line]) -> str:
         ]
         rows.append([*row, f"{100 * line['one_coverage']:.0f} %", *inside])
     return results.markdown([*header, "one, 90 %", "50 %", "90 %", "95 %"], rows)
+
+
+def _beside(sets: dict[str, dict[str, Line]]) -> str:
+    """Return a row for each model of each set."""
+    header = ["data", "model", "splits", "RMSE", "log-density", "CRPS", "CRPS less ours"]
+    rows = []
+    for found in sets.values():
+        for setting in (name for name in BESIDE if name in found):
+            line, ours = found[setting], found.get("ensemble")
+            row = [line["data"], BESIDE[setting], str(line["splits"])]
+            for name in ENSEMBLE_SCORES:
+                row.append(_with_error(line[name], line[f"{name}_error"]) if name in line else "")
+            row.append(_difference(line, ours) if ours is not None and ours is not line else "")
+            for name in ("coverage_50", "coverage", "coverage_95"):
+                row.append(f"{100 * line[name]:.0f} %")
+            rows.append([*row, f"{line['seconds']:.1f}"])
+    return results.markdown([*header, "50 %", "90 %", "95 %", "s a split"], rows)
+
+
+def _difference(line: Line, ours: Line) -> str:
+    """Return by how much the CRPS of a model is above ours, in the splits that both have."""
+    name = "crps_by_split"
+    if name not in line or name not in ours:
+        return ""
+    pairs = zip(line[name], ours[name], strict=False)  # both from the first split on
+    apart = np.array([own - other for own, other in pairs])
+    error = float(apart.std(ddof=1)) / np.sqrt(apart.size) if apart.size > 1 else 0.0
+    return _with_error(float(apart.mean()), error)
+
+
+def _with_error(value: float, error: float) -> str:
+    """Return a figure and its standard error, to two digits of the latter."""
+    digits = _digits(float(error))
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 def draw(session: Session) -> Path:

@@ -140,7 +140,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
         Group("start", {"": LinearStart}, START),
     ),
     train_tggm: (
-        Group("objective", {"ml": MeanField, "moments": None, "bp": None}),
+        Group("objective", {"ml": MeanField, "moments": None, "bp": None, "probit": None}),
         Group(
             "noise",
             {"shared": Noise, "separate": Noise, "by_input": Noise},

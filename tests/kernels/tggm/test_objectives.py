@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import trug_fast as tf
 from tests.support.regressions import (
@@ -15,6 +16,7 @@ from tests.support.regressions import (
 from trug_fast.kernels.tggm import epoch as steps
 from trug_fast.kernels.tggm import objectives as kernels
 from trug_fast.kernels.tggm.mean_field import Cycles
+from trug_fast.training.tggm.scaling import Examples
 
 
 @pytest.mark.parametrize("case", TGGM_CASES, ids=lambda case: case["name"])
@@ -57,7 +59,10 @@ class TestExactCases:
 )
 @pytest.mark.parametrize(
     ("objective", "kind"),
-    [*((o, k) for o in ("ml", "moments") for k in ("separate", "shared")), ("moments", "by_input")],
+    [
+        *((o, k) for o in ("ml", "moments", "probit") for k in ("separate", "shared")),
+        ("moments", "by_input"),
+    ],
 )
 def test_gradient_is_the_slope_of_the_objective(objective, kind, truncation):
     # In the coordinates that training moves: log noise, lower end, log width.
@@ -65,6 +70,8 @@ def test_gradient_is_the_slope_of_the_objective(objective, kind, truncation):
     run = learner(objective, tf.Noise(kind, variance=0.3, **own_variance), truncation)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
+    if objective == "probit":
+        y = np.sign(y)
     task, trained = run.task, run.trained
     run.parts().noise_weights[:] = rng.normal(size=run.parts().noise_weights.shape)
     gradient(run, X, y)
@@ -97,6 +104,24 @@ def test_gradient_is_the_slope_of_the_objective(objective, kind, truncation):
         share = task.hidden if truncation.learn == "shared" else 1  # common ends take the mean
         np.testing.assert_allclose(ours.low_end * share, slopes.low_end, atol=1e-9)
         np.testing.assert_allclose(ours.log_width * share, slopes.log_width, atol=1e-9)
+
+
+@pytest.mark.parametrize("far", [1.0, 30.0, 1e4])
+def test_probit_is_the_likelihood_of_the_sign(far):
+    X, y = np.random.default_rng(0).normal(size=(2, 40, 3))
+    signs = np.where(y[:, :2] > 0, 1.0, -1.0)
+    run = learner("probit", tf.Noise("separate", learn=False, variance=0.3))
+    run.parts().output_weights[:] *= far
+    model = run.model()
+    mean, std = model.predict(X, return_std=True)
+    value, _ = gradient(run, X, signs)
+    exact = norm.logcdf(signs * mean / std).sum(axis=1)
+    assert value == pytest.approx(exact.mean(), rel=1e-13)
+    rmse, likelihood = run.score(Examples(X, signs, np.ones(40)))
+    assert likelihood == pytest.approx(exact.mean(), rel=1e-13)
+    above = model.probability_above(X)
+    np.testing.assert_allclose(above, norm.cdf(mean / std), rtol=1e-13)
+    assert rmse == pytest.approx(np.sqrt(np.mean((signs - (2 * above - 1)) ** 2)), rel=1e-12)
 
 
 def test_noise_of_squared_errors_follows_the_predictive_likelihood():

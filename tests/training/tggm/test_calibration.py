@@ -7,8 +7,10 @@ from tests.support.regressions import regression, rows
 from trug_fast.training.tggm.calibration import (
     FOLDS,
     CrossedResiduals,
+    LeftOut,
     Residuals,
     calibrated,
+    calibrated_mixture,
     calibrated_together,
 )
 from trug_fast.training.tggm.scaling import Examples
@@ -41,6 +43,46 @@ def test_that_of_several_models_is_of_the_highest_likelihood_of_their_mixture():
 
     for factor in (0.99, 1.01):
         assert likelihood(found) > likelihood(factor * found)
+
+
+def test_rows_are_predicted_by_the_models_that_left_them_out():
+    true = regression("separate", outputs=2)
+    biases = true.output_bias + np.array([[0.0], [0.1], [-0.1]])
+    models = [tf.TruGTGGM(**true.arrays() | {"output_bias": bias}) for bias in biases]
+    X = np.random.default_rng(1).normal(size=(120, true.n_inputs))
+    y = true.sample(X, rng=0)
+    weights = np.linspace(0.5, 1.5, 120)
+    given = Examples(X, y, weights)
+    # Laplace noise of its own, heavier than a normal's, on the second output alone.
+    y[:, 1] += np.random.default_rng(0).laplace(0, 2, 120) * (np.arange(120) % 4 == 0)
+    places = [np.arange(0, 80), np.arange(40, 110), np.arange(90, 110)]
+    left = [
+        LeftOut(own, Residuals.of(model, given.at(own)))
+        for own, model in zip(places, models, strict=True)
+    ]
+    noise = calibrated_mixture(left, given)
+    assert (noise.factors[:, 0] == 1).all() and noise.factors[-1, 1] > 3 * noise.factors[0, 1]
+    np.testing.assert_allclose(noise.factors.mean(axis=0), 1.0, rtol=1e-12)
+
+    def likelihood(log_noise, factors):
+        arrays = {"noise_variance": np.exp(log_noise), "hidden_variance": models[0].hidden_variance}
+        total = 0.0
+        for k in range(110):
+            own = [
+                tf.TruGTGGM(**model.arrays() | arrays)
+                for model, held in zip(models, places, strict=True)
+                if k in held
+            ]
+            mixture = tf.TGGMEnsemble(own, noise_factors=factors).mixture(X[k : k + 1])
+            total += weights[k] * mixture.log_density(y[k : k + 1])[0]
+        return total
+
+    best = likelihood(*noise)
+    for step in (-0.02, 0.02):
+        assert (likelihood(noise.log_noise + step, noise.factors) < best).all()
+        powers = noise.factors ** (1 + 2 * step)
+        assert likelihood(noise.log_noise, powers / powers.mean(axis=0))[1] < best[1]
+    assert best[1] > likelihood(noise.log_noise, None)[1] + 1
 
 
 def test_it_covers_what_it_says():
@@ -86,7 +128,7 @@ def test_parts_hold_each_row_once():
     model = regression("separate")
     given = Examples(*rows(model, 23), np.ones(23))
     crossed = CrossedResiduals(given, seed=3)
-    assert calibrated_together([crossed]) is None
+    assert calibrated_together(crossed) is None
     for fold in range(FOLDS):
         left = crossed.trained(fold)
         assert len(left.inputs) in (18, 19)
@@ -95,7 +137,7 @@ def test_parts_hold_each_row_once():
     once = Residuals.of(model, given)
     for found, expected in zip(crossed.found, once, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
-    np.testing.assert_allclose(calibrated_together([crossed]), calibrated([once], given), rtol=1e-9)
+    np.testing.assert_allclose(calibrated_together(crossed), calibrated([once], given), rtol=1e-9)
     again = CrossedResiduals(given, seed=3)
     again.restore(crossed.state())
     np.testing.assert_array_equal(again.found.error, crossed.found.error)

@@ -46,6 +46,7 @@ def assert_all_same(fit, other):
     assert len(fit.fits) == len(other.fits) and fit.interrupted == other.interrupted
     for one, two in zip(fit.fits, other.fits, strict=True):
         assert_same(one, two)
+    np.testing.assert_array_equal(fit.model.log_density(X, Y), other.model.log_density(X, Y))
 
 
 def test_models_are_those_of_single_trainings():
@@ -106,8 +107,8 @@ def test_a_run_continues_from_every_file_it_writes(workers, tmp_path, monkeypatc
 def test_cross_validated_noise_is_that_of_the_mixture(tmp_path, short):
     more = {"validation": tf.HoldOut(calibrate="cross_validation"), "epochs": 2, "n_models": 2}
     fit = train(**more)
-    noise = {float(own.model.noise_variance[0]) for own in fit.fits}
-    assert len(noise) == 1  # of all alike
+    assert len({float(model.noise_variance[0]) for model in fit.model}) == 1  # of all alike
+    assert len({float(own.model.noise_variance[0]) for own in fit.fits}) == 2
     path = tmp_path / "run.npz"
     assert_all_same(fit, train(**more, checkpoint=tf.Checkpoint(path, every=0)))
     assert_all_same(fit, train(**more, checkpoint=tf.Checkpoint(path, resume=True)))

@@ -7,6 +7,7 @@ import numpy as np
 
 from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.optimizer import Rule, apply_rule
+from trug_fast.kernels.tiles import copy_rows
 from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
 
 from .mean_field import input_net, prior, residual_of
@@ -142,7 +143,10 @@ def train_epoch(task, trained, pace, data, order, batch):
 
 @kernel
 def score(task, trained, data):
-    """Return the weighted sums of squared errors and of moment-matched log-likelihoods of rows."""
+    """Return the weighted sums of squared errors and of moment-matched log-likelihoods of rows.
+
+    Of PROBIT the errors are those of the mean of the sign.
+    """
     inputs, targets = data.inputs, data.targets
     block = 256
     network = network_of(task, trained)
@@ -154,9 +158,10 @@ def score(task, trained, data):
         prior(network, work.z, work.before, work.bound)
         residual_of(network, targets[start : start + rows], work.before.mean, work.residual)
         weights = data.weights[start : start + rows]
+        copy_rows(targets[start : start + rows], work.targets)
+        predictive_rows(task, network, work)
         weigh(work.residual, weights, work.pull)
         for o in range(task.outputs):
             squares += np.dot(work.pull[o], work.residual[o])
-        predictive_rows(task, network, work)
         likelihood += weighted_total(work.bound, weights)
     return squares, likelihood

@@ -1,9 +1,10 @@
 """Objectives of the TruG-TGGM regression and their gradients over a batch.
 
-Three objectives, all ascended (mathematics 5): the evidence lower bound at the mean field's
+Four objectives, all ascended (mathematics 5): the evidence lower bound at the mean field's
 optimum; the likelihood of y with the exact mean and variance of p(y | x), as if it were normal;
-minus half the squared error of the mean.  All parameters of a run lie in one vector, so an
-optimiser, a checkpoint or an average is one vector operation.
+minus half the squared error of the mean; the likelihood of the sign of y, of the same normal.  All
+parameters of a run lie in one vector, so an optimiser, a checkpoint or an average is one vector
+operation.
 """
 
 import math
@@ -34,11 +35,12 @@ from .mean_field import (
     residual_of,
     total_of,
 )
+from .signs import sign_slopes
 from .work import new_work
 
-BOUND, MOMENTS, SQUARES = 0, 1, 2  # objectives
+BOUND, MOMENTS, SQUARES, PROBIT = 0, 1, 2, 3  # objectives
 FIXED, SHARED, PER_UNIT = 0, 1, 2  # truncation points
-PREDICTIVE = "objectives MOMENTS and SQUARES"  # whose gradient is compiled when it is wanted
+PREDICTIVE = "objectives but BOUND"  # whose gradient is compiled when it is wanted
 
 
 class Task(NamedTuple):
@@ -47,7 +49,7 @@ class Task(NamedTuple):
     hidden: int
     inputs: int
     outputs: int
-    objective: int  # BOUND, MOMENTS or SQUARES
+    objective: int  # BOUND, MOMENTS, SQUARES or PROBIT
     cycles: Cycles  # of the mean field
     ends: int  # FIXED, SHARED or PER_UNIT
     learn_lower: bool
@@ -223,7 +225,7 @@ def noise_of_rows(network, work):
 
 @linked
 def predictive_rows(task, network, work):
-    """Write the slopes of log N(y | mean, variance) by mean and variance; return its sum.
+    """Write the slopes of log N(y | mean, variance) by mean and variance, or of a sign's.
 
     work.bound is overwritten with the log-likelihood of each row, its outputs taken as independent.
     """
@@ -237,6 +239,9 @@ def predictive_rows(task, network, work):
             square, variance = network.output_weights[o, j] ** 2, work.before.variance[j]
             for r in range(spread.size):
                 spread[r] += square * variance[r]
+        if task.objective == PROBIT:
+            sign_slopes(work, o)
+            continue
         for r in range(spread.size):
             half, precision = like(spread[r], 0.5), like(spread[r], 1.0) / spread[r]
             gain[r] = rest[r] * precision
@@ -246,7 +251,7 @@ def predictive_rows(task, network, work):
 
 @scalar
 def slopes_of_unit(task, network, work, j):
-    """Write the gradient of MOMENTS or SQUARES by mean and variance of hidden unit j."""
+    """Write the gradient of MOMENTS, SQUARES or PROBIT by mean and variance of hidden unit j."""
     by_mean, by_variance = work.by_mean, work.by_variance
     fill(by_mean, 0.0)
     fill(by_variance, 0.0)
@@ -293,7 +298,7 @@ def noise_gradient(work, own):
 
 @rare(PREDICTIVE)
 def predictive_gradient(task, network, work, own, shared_noise):
-    """Write the gradient of MOMENTS or SQUARES but for the inputs' weights, as weighted sums."""
+    """Write the gradient of these objectives but for the inputs' weights, as weighted sums."""
     predictive_rows(task, network, work)
     for each in (work.residual, work.pull, work.widen):
         weigh(each, work.weights, each)

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 
 FOLDS = 5  # of cross-validation
 LEAST, MOST = -18.0, 5.0  # of log variances
+SCALES, HEAVIEST = 5, 3.0  # of an ensemble's noise: how many, the deviation of their logs at most
 
 
 class Residuals(NamedTuple):
@@ -62,16 +63,85 @@ def calibrated(found: Sequence[Residuals], rows: Examples) -> Floats:
     return result
 
 
-def calibrated_together(crossed: Sequence[CrossedResiduals]) -> Floats | None:
-    """Return the log noise that models share whose residuals are of the same parts of the rows.
+def calibrated_together(crossed: CrossedResiduals) -> Floats | None:
+    """Return the log noise by all rows whose residuals are known; None without any."""
+    left = crossed.left_out()
+    return calibrated([left.found], crossed.rows.at(left.rows)) if left.rows.size else None
 
-    By all rows whose residuals are known; None without any.
+
+class LeftOut(NamedTuple):
+    """Rows that a model was not trained on, by their places, and what it leaves unexplained."""
+
+    rows: NDArray[np.int64]
+    found: Residuals
+
+
+class MixtureNoise(NamedTuple):
+    """The noise that the models of an ensemble share."""
+
+    log_noise: Floats  # (outputs,), as `calibrated` returns it
+    factors: Floats  # (scales, outputs), 1 on average: by what it is multiplied, as likely each
+
+
+class _OutOfBag:
+    """Rows left out, each predicted by the mixture of the models that left it out."""
+
+    def __init__(self, models: Sequence[LeftOut], rows: Examples) -> None:
+        places = np.concatenate([each.rows for each in models])
+        order = np.argsort(places, kind="stable")
+        own, self._starts, self._counts = np.unique(
+            places[order], return_index=True, return_counts=True
+        )
+        self.rows = rows.at(own)
+        parts = zip(*(each.found for each in models), strict=True)
+        self.error, self.variance, self.noise = (np.concatenate(part)[order] for part in parts)
+        self._row = np.repeat(np.arange(own.size), self._counts)
+
+    def cost(self, log_noise: float, tail: float, o: int) -> float:
+        """Return minus twice the mean log-density of an output, less a constant."""
+        scales = np.exp(log_noise) * tailed(tail)
+        spread = self.variance[:, o] + scales[:, None] * self.noise[:, o]
+        logs = -0.5 * (np.log(spread) + self.error[:, o] ** 2 / spread)
+        top = np.maximum.reduceat(logs.max(axis=0), self._starts)
+        total = np.add.reduceat(np.exp(logs - top[self._row]).sum(axis=0), self._starts)
+        return -2 * self.rows.mean(top + np.log(total / (SCALES * self._counts)))
+
+
+def tailed(tail: float) -> Floats:
+    """Return SCALES factors, 1 on average, whose logs have about this deviation: a log-normal's."""
+    from scipy.special import ndtri
+
+    sizes = np.exp(tail * ndtri((np.arange(SCALES) + 0.5) / SCALES))
+    factors: Floats = sizes / sizes.mean()
+    return factors
+
+
+def calibrated_mixture(models: Sequence[LeftOut], rows: Examples) -> MixtureNoise:
+    """Return the noise of the highest likelihood of rows under the models that left them out.
+
+    Heavier tails than a normal's are taken where they raise the log-likelihood of all rows by more
+    than 1 nat, as Akaike's criterion has it of one more parameter (mathematics 5.7).
     """
-    known = np.flatnonzero(np.all([each.known for each in crossed], axis=0))
-    if not known.size:
-        return None
-    own = [Residuals(*(part[known] for part in each.found)) for each in crossed]
-    return calibrated(own, crossed[0].rows.at(known))
+    from scipy.optimize import minimize, minimize_scalar
+
+    bag = _OutOfBag(models, rows)
+    outputs = bag.error.shape[1]
+    log_noise, factors = np.empty(outputs), np.ones((SCALES, outputs))
+    for o in range(outputs):
+        plain = minimize_scalar(
+            lambda c, o=o: bag.cost(c, 0.0, o), bounds=(LEAST, MOST), method="bounded"
+        )
+        log_noise[o] = plain.x
+        heavy = minimize(
+            lambda p, o=o: bag.cost(p[0], p[1], o),
+            (plain.x, 0.5),
+            method="Nelder-Mead",
+            bounds=((LEAST, MOST), (0.0, HEAVIEST)),
+            options={"xatol": 1e-4, "fatol": 1e-8},
+        )
+        if (plain.fun - heavy.fun) * len(bag.rows.inputs) > 2:
+            log_noise[o], factors[:, o] = heavy.x[0], tailed(heavy.x[1])
+    return MixtureNoise(log_noise, factors)
 
 
 class CrossedResiduals:
@@ -107,6 +177,11 @@ class CrossedResiduals:
         """Of which rows residuals are known."""
         known = np.isfinite(self.found.error).all(axis=1)
         return np.asarray(known, bool)
+
+    def left_out(self) -> LeftOut:
+        """Return the rows whose residuals are known, and these."""
+        known = np.flatnonzero(self.known)
+        return LeftOut(known, Residuals(*(part[known] for part in self.found)))
 
     @property
     def complete(self) -> bool:

@@ -23,6 +23,8 @@ class Sets(NamedTuple):
     every: Examples  # that was given to be trained on
     trained: Examples  # those of them that the runs with a rate train on
     held: Examples | None  # what these runs are scored on
+    places: NDArray[np.int64]  # of those that are scored, in `known`
+    known: Examples  # all that may be scored in one seed or another
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,11 @@ class RegressionRows:
         """Return all rows standardised; those held back are drawn at random."""
         every = scales.apply(self.X, self.y, dtype, self.weights)
         if self.own is not None:
-            return Sets(every, every, scales.apply(*self.own, dtype))
+            given = scales.apply(*self.own, dtype)
+            return Sets(every, every, given, np.arange(len(given.inputs)), given)
         if not self.held:
-            return Sets(every, every, None)
+            return Sets(every, every, None, np.arange(0), every)
         generator = np.random.Generator(np.random.Philox(key=[seed, USER]))
         order = generator.permutation(len(self.X))
         held, kept = np.sort(order[: self.held]), np.sort(order[self.held :])
-        return Sets(every, every.at(kept), every.at(held))
+        return Sets(every, every.at(kept), every.at(held), held, every)

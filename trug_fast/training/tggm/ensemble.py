@@ -50,7 +50,7 @@ def train_ensemble(
     n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
-    objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
+    objective: MeanField | Literal["ml", "moments", "bp", "probit"] = "ml",
     noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
@@ -82,10 +82,10 @@ def train_ensemble(
     batch_size, epochs, dtype, sample_weight, monitor
         As there.
     validation : float, HoldOut, pair (X, y) or None
-        As there; each model draws the rows that it holds back.  The noise of each is calibrated by
-        itself, and intervals of the mixture come out on the wide side, unless it is
-        ``HoldOut(calibrate="cross_validation")``: that finds one noise for all, by the mixture's
-        density of rows that were not trained on.
+        As there; each model draws the rows that it holds back.  Calibration finds one noise for
+        all, by the density of each row under the mixture of the models that held it back, or, with
+        ``HoldOut(calibrate="cross_validation")``, were trained without it; and, where these rows
+        ask for it, with tails heavier than a normal's (mathematics 5.7).
     executor : concurrent.futures.Executor, optional
         Who trains: a pool of threads or processes, Dask's ``client.get_executor()``, or any other.
         By default the models are trained one after the other.  The numbers are the same on
@@ -101,8 +101,9 @@ def train_ensemble(
     Returns
     -------
     EnsembleFit
-        ``model``, a :class:`TGGMEnsemble`; ``fits``, the :class:`TGGMFit` of each of its models;
-        ``interrupted``.  After Ctrl-C these are the models that were begun.
+        ``model``, a :class:`TGGMEnsemble`; ``fits``, the :class:`TGGMFit` of each of its models,
+        with the noise that it has alone; ``interrupted``.  After Ctrl-C these are the models that
+        were begun.
 
     Raises
     ------
@@ -161,5 +162,5 @@ def train_ensemble(
     with announced("train_tggm", progress):
         job = EnsembleJob(plan, n_models, begun.seed, executor)
         interrupted = run_training(job, begun.file, progress)
-        fits = job.fits()
-    return EnsembleFit(TGGMEnsemble(fit.model for fit in fits), fits, interrupted)
+        model, fits = job.outcome()
+    return EnsembleFit(model, fits, interrupted)

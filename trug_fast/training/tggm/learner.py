@@ -22,7 +22,11 @@ from .options import MeanField
 from .scaling import Examples, Scales
 from .settings import RegressionPace, RegressionSettings
 
-OBJECTIVES = {"moments": regression.MOMENTS, "bp": regression.SQUARES}  # else BOUND
+OBJECTIVES = {
+    "moments": regression.MOMENTS,
+    "bp": regression.SQUARES,
+    "probit": regression.PROBIT,
+}  # else BOUND
 ENDS = {None: regression.FIXED, "shared": regression.SHARED, "per_unit": regression.PER_UNIT}
 
 

@@ -16,10 +16,11 @@ import numpy as np
 from trug_fast._common.interrupts import Interrupts
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import seed_from
+from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.training.checkpoints import State, TrainingFile
 from trug_fast.training.loop import part
 
-from .calibration import calibrated_together
+from .calibration import calibrated_mixture
 from .plans import RegressionPlan, TGGMFit
 from .stages import RegressionJob
 
@@ -226,12 +227,17 @@ class EnsembleJob:
                     job.restore(place.state)
                 yield job
 
-    def fits(self) -> tuple[TGGMFit, ...]:
-        """Return what the trainings have come to; cross-validated noise is that of the mixture."""
-        noise = None
-        if self.plan.search.crosses and self.finished:
-            noise = calibrated_together([job.crossed for job in self.jobs() if job.crossed])
-        return tuple(self.plan.fit(job, not job.finished, noise) for job in self.jobs())
+    def outcome(self) -> tuple[TGGMEnsemble, tuple[TGGMFit, ...]]:
+        """Return the ensemble, whose models share the mixture's noise, and each as it is alone."""
+        jobs = list(self.jobs())
+        fits = tuple(self.plan.fit(job, not job.finished) for job in jobs)
+        left = [own for job in jobs if (own := job.left_out()) is not None and own.rows.size]
+        if not (left and self.finished):
+            return TGGMEnsemble(fit.model for fit in fits), fits
+        noise = calibrated_mixture(left, jobs[0].sets.known)
+        factors = None if (noise.factors == 1).all() else noise.factors
+        models = [job.model(noise.log_noise) for job in jobs]
+        return TGGMEnsemble(models, noise_factors=factors), fits
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""

@@ -157,12 +157,13 @@ class RateSearch:
             raise ValueError("rates must hold learning rates, got none")
 
 
-Objective = MeanField | Literal["moments", "bp"]
+Objective = MeanField | Literal["moments", "bp", "probit"]
 
 
-def as_objective(value: MeanField | Literal["ml", "moments", "bp"]) -> Objective:
+def as_objective(value: MeanField | Literal["ml", "moments", "bp", "probit"]) -> Objective:
     """Return what is ascended: "ml" stands for MeanField()."""
-    words: dict[str, Objective] = {"ml": MeanField(), "moments": "moments", "bp": "bp"}
+    own: tuple[Objective, ...] = ("moments", "bp", "probit")
+    words: dict[str, Objective] = {"ml": MeanField()} | {str(word): word for word in own}
     return chosen("objective", value, words)
 
 

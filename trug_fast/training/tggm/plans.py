@@ -6,12 +6,11 @@ Tested in tests/training/tggm/test_train.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
@@ -27,13 +26,14 @@ from .calibration import FOLDS
 from .data import RegressionRows
 from .options import (
     HoldOut,
+    Noise,
     RateSearch,
     Validation,
     as_noise,
     as_objective,
     as_validation,
 )
-from .scaling import Scales
+from .scaling import Scale, Scales
 from .settings import RegressionSettings
 from .stages import RegressionJob, Search
 
@@ -83,17 +83,17 @@ class RegressionPlan:
     ) -> RegressionJob:
         """Return the training from a seed at its beginning; ``parts`` is as the job takes it."""
         scales = Scales.of(self.rows.X, self.rows.y, self.rows.weights)
+        if self.settings.objective == "probit":
+            scales = scales._replace(targets=Scale.none(self.rows.y.shape[1]))
         sets = self.rows.sets(scales, self.settings.dtype, seed)
         return RegressionJob(sets, scales, self.settings, self.search, callbacks, seed, parts)
 
-    def fit(
-        self, job: RegressionJob, interrupted: bool, noise: NDArray[np.float64] | None = None
-    ) -> TGGMFit:
-        """Return what one such training has come to, its log noise calibrated or as it is given."""
+    def fit(self, job: RegressionJob, interrupted: bool) -> TGGMFit:
+        """Return what one such training has come to."""
         best = job.best()
         loop = best.loop
         rate = self.rates[best.number]
-        return TGGMFit(job.model(noise), loop.history(), interrupted, rate, loop.best_epoch())
+        return TGGMFit(job.model(), loop.history(), interrupted, rate, loop.best_epoch())
 
 
 def planned(
@@ -126,14 +126,19 @@ def planned(
     split = as_validation(validation)
     how = split if isinstance(split, HoldOut) else None
     data = RegressionRows.of(X, y, sample_weight, split)
+    aim, errors = as_objective(objective), as_noise(noise)
+    if aim == "probit":
+        how = _of_signs(data, errors, how)
+        errors = replace(errors, learn=False)
+        monitor = "log_likelihood" if monitor == "auto" and split is not None else monitor
     rule = as_optimizer(optimizer)
     settings = RegressionSettings(
         n_inputs=data.X.shape[1],
         n_hidden=_units(n_hidden, start),
         n_outputs=data.y.shape[1],
         truncation=checked_truncation(truncation, TruGUnits(), start, BEST_TRUNCATION),
-        objective=as_objective(objective),
-        noise=as_noise(noise),
+        objective=aim,
+        noise=errors,
         optimizer=rule,
         truncation_rate=None
         if truncation_rate is None
@@ -149,13 +154,32 @@ def planned(
         epochs=int(epochs),
         monitor=_monitor(monitor, validated=split is not None, needed=several),
         refit=how is not None and how.refit,
-        calibrate=how.calibrate if how is not None else "held_back" if split else None,
+        calibrate=how.calibrate if how is not None else _own_calibration(split, aim),
     )
     if search.crosses and len(data.X) < 2 * FOLDS:
         raise ValueError(
             f"X has n_samples={len(data.X)} rows, too few to calibrate by cross-validation"
         )
     return RegressionPlan(data, settings, search, tuple(rate for _, rate in rates))
+
+
+def _of_signs(data: RegressionRows, noise: Noise, how: HoldOut | None) -> HoldOut | None:
+    """Refuse what is no data of signs, or would have no effect on them; there is no calibration."""
+    parts = {"y": data.y} | ({} if data.own is None else {"y of validation": data.own[1]})
+    for name, values in parts.items():
+        if not (abs(values) == 1).all():
+            wrong = values[abs(values) != 1].ravel()[0]
+            raise ValueError(f"{name} must be +1 or -1 for objective='probit', got {wrong}")
+    if noise.kind == "by_input":
+        raise ValueError("noise='by_input' has no effect on objective='probit'")
+    if how is not None and how.calibrate == "cross_validation":
+        raise ValueError("calibrate='cross_validation' has no effect on objective='probit'")
+    return None if how is None else replace(how, calibrate=None)
+
+
+def _own_calibration(split: object, objective: object) -> str | None:
+    """Return by which rows the noise is set where none are held back."""
+    return "held_back" if split and objective != "probit" else None
 
 
 def _units(n_hidden: int | None, start: TruGTGGM | None) -> int:

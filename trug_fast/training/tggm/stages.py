@@ -27,6 +27,7 @@ from trug_fast.training.rates import Schedule
 from .calibration import (
     FOLDS,
     CrossedResiduals,
+    LeftOut,
     Residuals,
     calibrated,
     calibrated_together,
@@ -281,10 +282,19 @@ class RegressionJob:
         """
         best, held = self.best(), self.sets.held
         if noise is None and self.crossed is not None and self.finished:
-            noise = calibrated_together([self.crossed])
+            noise = calibrated_together(self.crossed)
         if self.search.calibrate is not None and noise is None and held is not None:
             noise = calibrated([Residuals.of(best.model(self.scales.none()), held)], held)
         return self._final().model(noise=noise)
+
+    def left_out(self) -> LeftOut | None:
+        """Return what is known of rows left out, by which noise is calibrated; None without."""
+        if self.search.calibrate is None or self.sets.held is None:
+            return None
+        if self.crossed is not None:
+            return self.crossed.left_out()
+        found = Residuals.of(self.best().model(self.scales.none()), self.sets.held)
+        return LeftOut(self.sets.places, found)
 
     def _over_all(self) -> Stage | None:
         """Return the run over all rows if it is done."""

@@ -29,7 +29,7 @@ def train_tggm(
     n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
-    objective: MeanField | Literal["ml", "moments", "bp"] = "ml",
+    objective: MeanField | Literal["ml", "moments", "bp", "probit"] = "ml",
     noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
@@ -60,11 +60,14 @@ def train_tggm(
         Number of hidden units; by default 50, or that of ``start``.
     truncation : Truncation, name or pair, optional
         See :class:`Truncation`; by default both ends are learned per unit from [-1, 1].
-    objective : MeanField, "ml", "moments" or "bp"
+    objective : MeanField, "ml", "moments", "bp" or "probit"
         What is ascended (mathematics 5): the evidence lower bound at the mean field, as in the
         paper ("ml" stands for ``MeanField()``); the likelihood of y as a normal of the exact mean
         and variance of p(y | x), each output alone; or minus the squared error of the mean
-        (back-propagation), while the noise follows that likelihood.
+        (back-propagation), while the noise follows that likelihood.  "probit" is for classes: y is
+        +1 or -1, the sign of what the model predicts, whose likelihood is ascended; targets are not
+        standardised, the noise is not learned, and :meth:`TruGTGGM.probability_above` 0 is that of
+        +1.
     noise : Noise, "shared", "separate" or "by_input"
         Whether the hidden units have the noise variance of the (standardised) y, as in the paper,
         or one of their own, with a noise variance for each output; "by_input" lets that depend on

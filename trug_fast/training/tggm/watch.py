@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
@@ -74,10 +75,11 @@ class RegressionWatch:
         if diagnosis.brief(epochs, steps) or not self.learner.scales.targets.varies.any():
             return None
         aims = self.judged.targets.astype(np.float64)
-        forecast = np.asarray(model.predict(self.judged.inputs))
-        error = aims - forecast.reshape(aims.shape)
         weights = self.judged.weights.astype(np.float64)
-        rise = Rise.paired(-(aims**2).sum(axis=1), -(error**2).sum(axis=1), weights)
+        error, apart = aims - self._forecast(model, aims), aims
+        if self._signs:  # they are not standardised
+            apart = aims - np.average(aims, axis=0, weights=weights)
+        rise = Rise.paired(-(apart**2).sum(axis=1), -(error**2).sum(axis=1), weights)
         if rise.clear:
             return None
         worse = rise.after < -aims.shape[1] * self._start().score(self.judged)[0] ** 2
@@ -91,6 +93,16 @@ class RegressionWatch:
             f"standardised targets): {rise.before:.4g} of the mean, {rise.after:.4g} of the model, "
             f"{rise.change}; {self.slower() if worse else advice}"
         )
+
+    @property
+    def _signs(self) -> bool:
+        return self.learner.settings.objective == "probit"
+
+    def _forecast(self, model: TruGTGGM, aims: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean of the targets that are judged, or of their signs."""
+        if self._signs:
+            return 2 * model.probability_above(self.judged.inputs, 0.0).reshape(aims.shape) - 1
+        return np.asarray(model.predict(self.judged.inputs), np.float64).reshape(aims.shape)
 
     def slower(self) -> str:
         """Return what to change after training that went astray."""
