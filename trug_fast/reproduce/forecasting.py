@@ -19,7 +19,7 @@ from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.prediction import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
-from . import results, sequences
+from . import generating, results, sequences
 from .protocol import Cell
 from .results import Line
 from .runner import Session
@@ -70,16 +70,27 @@ def rehearse(cell: Cell, session: Session) -> None:
     seen = 2 + cell.options["train"].get("n_lags", 1)
     short = [x[:seen] for x in whole.train[:2]]
     test = {name: [x[0][:seen]] for name, x in whole.test.items()}
-    options = cell.options["forecast"]
-    if "n_frames" in options:
-        checks.count("forecast.n_frames", options["n_frames"])
-        cell = replace(cell, options=cell.options | {"forecast": options | {"n_frames": 1}})
+    if cell.options.get("generate"):
+        test = {name: x[:2, : max(seen, 4)] for name, x in whole.test.items()}
+    cell = _in_brief(cell)
     few = sequences.ForecastData(short, None if whole.valid is None else short, test, whole.real)
     quiet = replace(session, progress=False)
     brief = replace(cell, options=cell.options | {"train": cell.options["train"] | {"epochs": 1}})
     own = _with_units(brief, few)
     fit = fitted(train_trbm, short, own, quiet, validation=few.valid)
     _figures(fit, few, own, session.seed)
+
+
+def _in_brief(cell: Cell) -> Cell:
+    """Return a cell with least forecasts and videos to generate."""
+    options = dict(cell.options)
+    if "n_frames" in (forecast := options["forecast"]):
+        checks.count("forecast.n_frames", forecast["n_frames"])
+        options["forecast"] = forecast | {"n_frames": 1}
+    if generate := options.get("generate"):
+        generating.checked(generate)
+        options["generate"] = generate | generating.BRIEF
+    return replace(cell, options=options)
 
 
 def load(cell: Cell, session: Session) -> sequences.ForecastData:
@@ -123,7 +134,10 @@ def _figures(fit: TRBMFit, data: sequences.ForecastData, cell: Cell, seed: int) 
         }
         for name, test in data.test.items()
     }
-    return {"errors": errors} | _ahead(fit, data, cell, seed) | upper_points(fit.model)
+    figures: Line = {"errors": errors} | _ahead(fit, data, cell, seed) | upper_points(fit.model)
+    if generate := cell.options.get("generate"):
+        figures |= generating.judge(fit.model, data.test["test"], generate, seed)
+    return figures
 
 
 def _ahead(fit: TRBMFit, data: sequences.ForecastData, cell: Cell, seed: int) -> Line:
