@@ -39,3 +39,5 @@ def test_noise_on_pixels_is_a_share():
     videos = tf.datasets.bouncing_balls(2, 5, size=4, n_balls=1, rng=0)
     with pytest.raises(ValueError, match="past_noise of Bernoulli units is a share"):
         tf.train_trbm(videos, 4, sampler=tf.SequenceCD(past_noise=(0.5, 2.0)))
+    with pytest.raises(ValueError, match=r"own_frames\(0.75\) must be at most 1"):
+        tf.train_trbm(videos, 4, sampler=tf.SequenceCD(own_frames=lambda done: 2 * done))

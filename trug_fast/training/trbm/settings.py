@@ -138,6 +138,11 @@ def rates_of(
         for name in ("own_frames", "past_noise")
         if used(getattr(sampler, name))
     }
+    shares = ("own_frames", "past_noise") if kind == "bernoulli" else ("own_frames",)
+    for name in set(shares) & set(past):
+        if past[name].function is not None:
+            for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+                checks.number(f"{name}({share:g})", past[name].at(share, 1), most=1.0)
     return replace(found, **past)
 
 
