@@ -122,3 +122,15 @@ def test_truncations_are_those_of_the_library(words, expected):
     choices.add_training(parser, tf.train_rbm, {})
     parsed = parser.parse_args(words.replace("n -1", "n=-1").split())
     assert choices.chosen_training(parsed, tf.train_rbm)["truncation"] == expected
+
+
+def test_rates_are_typed_in_every_form():
+    assert choices.course("0.2") == 0.2
+    assert choices.course("0.2:0.01") == (0.2, 0.01)
+    assert choices.course("0.2:0.01:cosine") == (0.2, 0.01, "cosine")
+    assert choices.penalty("weights=0.1:0:linear,past=0.1") == {
+        "weights": (0.1, 0.0, "linear"),
+        "past": 0.1,
+    }
+    with pytest.raises(argparse.ArgumentTypeError, match="expected START:END:linear, got '0.2:lin"):
+        choices.course("0.2:linear")

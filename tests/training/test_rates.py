@@ -24,6 +24,16 @@ def test_schedules_move_geometrically():
     assert schedule_of([0.2, 0.1]).identity() == [0.2, 0.1]
 
 
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [("linear", [0.2, 0.15, 0.1, 0.0]), ("cosine", [0.2, 0.1 + 0.05 * 2**0.5, 0.1, 0.0])],
+)
+def test_other_forms_than_the_geometric_one(form, values):
+    schedule = schedule_of([0.2, 0.0, form])
+    assert [schedule.at(share, 1) for share in (0, 0.25, 0.5, 1)] == pytest.approx(values)
+    assert schedule.identity() == ["function", *(schedule.at(i / 10, 1) for i in range(11))]
+
+
 @pytest.mark.parametrize("value", [np.array([2, 1, 0]), [2.0, 1.0, 0.0], (2, 1, np.float32(0))])
 def test_a_value_for_each_epoch(value):
     schedule = schedule_of(value)
@@ -61,6 +71,8 @@ def test_two_epochs_are_no_pair():
         ((), ValueError, "rate must be a number, a pair .* a function or an array"),
         ((1, np.nan, 1), ValueError, "rate must be finite, got nan"),
         ((0.1, 0), ValueError, "rate decays geometrically"),
+        ((0.1, 0, "cubic"), ValueError, "the form of rate must be one of 'linear', 'cosine'"),
+        ((0.1, -1, "linear"), ValueError, "rate must be at least 0.0, got -1"),
         (lambda share: np.nan, ValueError, r"rate\(0\) must be finite, got nan"),
         (lambda share: 0.55 - share, ValueError, r"rate\(0.6\) must be at least 0"),
         (lambda share: "fast", TypeError, r"rate\(0\) must be a number, got 'fast'"),

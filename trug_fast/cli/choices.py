@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from trug_fast.models.truncation import NAMED, Truncation, as_truncation
 from trug_fast.training.choices import Choice, choices, described, kinds_of, words_of
+from trug_fast.training.rates import FORMS
 
 TRUNCATION = ("learn", "learn_lower", "learn_upper")  # its fields that are options of their own
 NAMES = ("Gibbs", "L2")  # that keep their capitals
@@ -153,11 +154,11 @@ def _reader(hint: Any) -> dict[str, Any]:
     if bool in kinds:
         return {"action": argparse.BooleanOptionalAction}
     if collections.abc.Mapping in origins:  # a rate, or rates by the names of matrices
-        return {"type": penalty, "metavar": "START[:END]|MATRIX=START[:END],..."}
+        return {"type": penalty, "metavar": "START[:END[:FORM]]|MATRIX=START[:END[:FORM]],..."}
     if collections.abc.Sequence in origins:  # of rates
-        return {"type": pair_of(float), "nargs": "+", "metavar": "RATE"}
+        return {"type": course, "nargs": "+", "metavar": "RATE"}
     if collections.abc.Callable in origins and float in kinds:  # a rate
-        return {"type": pair_of(float), "metavar": "START[:END]"}
+        return {"type": course, "metavar": "START[:END[:FORM]]"}
     if tuple in origins:
         return {"type": pair_of(int), "metavar": "START[:END]"}
     if words:
@@ -184,9 +185,20 @@ def pair_of(kind: Callable[[str], Any]) -> Callable[[str], Any]:
     return read
 
 
+def course(text: str) -> Any:
+    """Read START, START:END, which is geometric, or START:END:linear and START:END:cosine."""
+    ends, _, form = text.rpartition(":")
+    if form not in FORMS:
+        return pair_of(float)(text)
+    found = pair_of(float)(ends)
+    if not isinstance(found, tuple):
+        raise argparse.ArgumentTypeError(f"expected START:END:{form}, got {text!r}")
+    return (*found, form)
+
+
 def penalty(text: str) -> Any:
-    """Read START[:END], or several with the names of their matrices."""
-    read = pair_of(float)
+    """Read a rate, or several with the names of their matrices."""
+    read = course
     if "=" not in text:
         return read(text)
     parts = [part.partition("=") for part in text.split(",")]

@@ -1,17 +1,25 @@
-"""Rates over a run: a number, a geometric course, a function of the share done, or one an epoch."""
+"""Rates over a run: a number, a way between two, a function of the share done, or one an epoch."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
 
-Rate = float | tuple[float, float] | Callable[[float], float] | NDArray[Any]
+Form = Literal["linear", "cosine"]
+Rate = (
+    float
+    | tuple[float, float]
+    | tuple[float, float, Form]
+    | Callable[[float], float]
+    | NDArray[Any]
+)
 Check = Callable[[str, object], Any]  # of one value
 
 POINTS = 11  # of a function: these are checked before a run, and stand for it in a checkpoint
@@ -25,6 +33,32 @@ class PerEpoch(tuple[Any, ...]):
     def __repr__(self) -> str:
         """Return the values, apart from what a pair is."""
         return f"PerEpoch{super().__repr__()}"
+
+
+FORMS: dict[Form, Callable[[float], float]] = {  # what is left of the way to the end
+    "linear": lambda share: 1.0 - share,
+    "cosine": lambda share: 0.5 + 0.5 * math.cos(math.pi * share),
+}
+
+
+@dataclass(frozen=True)
+class Decay:
+    """A rate that moves from ``start`` to ``end`` in another form than a pair's.
+
+    Examples
+    --------
+    >>> from trug_fast.training.rates import Decay
+    >>> [round(Decay(0.2, 0.0, "cosine")(share), 3) for share in (0, 0.25, 0.5, 1)]
+    [0.2, 0.171, 0.1, 0.0]
+    """
+
+    start: float
+    end: float
+    form: Form
+
+    def __call__(self, share: float) -> float:
+        """Return the rate when this share of the run is done."""
+        return self.end + (self.start - self.end) * FORMS[self.form](share)
 
 
 @dataclass(frozen=True)
@@ -77,8 +111,9 @@ def as_schedule(
     Raises
     ------
     TypeError, ValueError
-        Naming the argument: if it is no number, pair (start, end), function or array of one value
-        an epoch, if a rate is negative or not finite, or if one end of a pair alone is 0.
+        Naming the argument: if it is no number, pair (start, end), triple with "linear" or
+        "cosine", function or array of one value an epoch, if a rate is negative or not finite, or
+        if one end of a pair alone is 0.
     """
     found = over_epochs(name, checked_rate(name, default if value is None else value), epochs, rate)
     if callable(found):
@@ -95,18 +130,19 @@ def rate(name: str, value: object) -> float:
 
 
 def checked_rate(name: str, value: Any) -> Any:
-    """Return a number, a pair, a PerEpoch or a function, as far as it can be checked by itself."""
+    """Return a number, a pair, a Decay, a PerEpoch or a function, checked as far as can be."""
     found = pair_or_each(name, value, rate)
     if isinstance(found, tuple) and not isinstance(found, PerEpoch):
         if (found[0] == 0.0) != (found[1] == 0.0):
             raise ValueError(
-                f"{name} decays geometrically, so both ends or none are 0, got {value!r}"
+                f"{name} decays geometrically, so both ends or none are 0, got {value!r}; "
+                f'({found[0]:g}, {found[1]:g}, "linear") and "cosine" may end at 0'
             )
     return found
 
 
 def pair_or_each(name: str, value: Any, check: Check) -> Any:
-    """Return a checked number, a pair, or a PerEpoch of an array or longer list; or a function."""
+    """Return a checked number, pair, Decay, or a PerEpoch of an array or list; or a function."""
     if callable(value) or isinstance(value, PerEpoch):
         return value
     if isinstance(value, np.ndarray) and value.ndim == 1 and value.size:
@@ -115,6 +151,9 @@ def pair_or_each(name: str, value: Any, check: Check) -> Any:
         return check(name, value)
     if not value:
         raise ValueError(f"{name} must be a number, a pair (start, end), a function or an array")
+    if len(value) == 3 and isinstance(value[2], str) and check is rate:
+        form = checks.choice(f"the form of {name}", value[2], tuple(FORMS))
+        return Decay(rate(name, value[0]), rate(name, value[1]), form)  # type: ignore[arg-type]
     checked = tuple(check(name, each) for each in value)
     return checked if len(checked) == 2 else PerEpoch(checked)
 

@@ -136,10 +136,12 @@ def train_rbm(
         With momentum, weight decay and the averaging of parameters (over a tenth of the updates so
         far, if not said otherwise).
     learning_rate : float, (start, end), callable or array, optional
-        A pair decays geometrically over the run; a callable gives the rate by the share of the run
-        that is done; an array has one an epoch (a list of two is a pair).  By default chosen by
-        the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD and the default units
-        on data of moderate variance; with :class:`TrajectoryTempering` a quarter of that.
+        A pair decays geometrically over the run; (start, end, "linear") or (start, end, "cosine")
+        do so in that form, which is better in long runs; a callable gives the rate by the share of
+        the run that is done; an array has one an epoch (a list of two is a pair).  By
+        default chosen by the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD
+        and the default units on data of moderate variance; with :class:`TrajectoryTempering` a
+        quarter of that.
     truncation_rate : float, (start, end), callable or array, optional
         The same for truncation points, which move as the log of the interval's width, so
         lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
