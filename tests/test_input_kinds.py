@@ -132,6 +132,12 @@ CALLS = {
         "train",
         FRAMES,
     ),
+    "compare_lagged_moments": (
+        lambda x: [*tf.compare_lagged_moments(x, FRAMES, (1,), rng=0).lagged[1]],
+        "sequences",
+        FRAMES,
+    ),
+    "track_balls": (lambda x: list(tf.track_balls(x, size=5, radius=2.0)), "videos", FRAMES),
     "regression": (lambda X: TGGM.predict(X, return_std=True), "X", BINARY),
     "posterior": (lambda X: TGGM.posterior(X, np.arange(8)), "X", BINARY),
     "elbo": (lambda y: TGGM.elbo(BINARY, y), "y", BINARY[:, :1]),

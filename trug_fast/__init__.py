@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .distributions.multivariate.gibbs import truncmvn_gibbs
     from .distributions.multivariate.hmc import truncmvn_hmc
     from .evaluation import exact
+    from .evaluation.balls import BallMotion, track_balls
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.correlations import (
         CorrelationAgreement,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .evaluation.forecasts import forecast_errors, forecast_horizon_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
     from .evaluation.ladder import Ladder
+    from .evaluation.lagged import LaggedAgreement, compare_lagged_moments
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Adam",
+    "BallMotion",
     "BernoulliRBM",
     "BernoulliTRBM",
     "BernoulliUnits",
@@ -80,6 +83,7 @@ __all__ = [
     "HoldOut",
     "HorizonErrors",
     "Ladder",
+    "LaggedAgreement",
     "LinearStart",
     "LogPartition",
     "LogProbability",
@@ -112,6 +116,7 @@ __all__ = [
     "TruncatedUnits",
     "Truncation",
     "compare_correlations",
+    "compare_lagged_moments",
     "computing",
     "cross_validate",
     "datasets",
@@ -137,6 +142,7 @@ __all__ = [
     "save_rbms",
     "site_frequencies",
     "regression_scores",
+    "track_balls",
     "train_ensemble",
     "train_rbm",
     "train_tggm",
@@ -150,6 +156,7 @@ __all__ = [
 
 _HOMES = {
     "Adam": "training.options",
+    "BallMotion": "evaluation.balls",
     "BernoulliRBM": "models.rbm",
     "BernoulliTRBM": "models.trbm",
     "BernoulliUnits": "training.units",
@@ -168,6 +175,7 @@ _HOMES = {
     "HoldOut": "training.tggm.options",
     "HorizonErrors": "evaluation.horizons",
     "Ladder": "evaluation.ladder",
+    "LaggedAgreement": "evaluation.lagged",
     "LinearStart": "training.trbm.options",
     "LogPartition": "evaluation.partition",
     "LogProbability": "evaluation.conditionals",
@@ -200,6 +208,7 @@ _HOMES = {
     "TruncatedUnits": "training.units",
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
+    "compare_lagged_moments": "evaluation.lagged",
     "computing": "_common.threads",
     "cross_validate": "training.trbm.cross_validation",
     "datasets": "datasets",
@@ -225,6 +234,7 @@ _HOMES = {
     "save_rbms": "models.rbms_files",
     "site_frequencies": "evaluation.correlations",
     "regression_scores": "evaluation.regression",
+    "track_balls": "evaluation.balls",
     "train_ensemble": "training.tggm.ensemble",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",

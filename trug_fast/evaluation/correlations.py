@@ -177,20 +177,20 @@ def compare_correlations(
     for x, y in zip(_pairs(first, n), _pairs(second, n), strict=True):
         for k, (a, b) in enumerate(((x, y[:1]), (x[:1], y))):
             rows = max(len(a), len(b))
-            sums[k, :rows] += _moments(a.reshape(len(a), -1), b.reshape(len(b), -1))
-    of_data, of_samples = (_line(part[: g.n_groups + 1]) for part, g in
+            sums[k, :rows] += moment_sums(a.reshape(len(a), -1), b.reshape(len(b), -1))
+    of_data, of_samples = (line_of(part[: g.n_groups + 1]) for part, g in
                            zip(sums, (first, second), strict=True))  # fmt: skip
     if not np.isfinite(of_data[:, 0]).all() or not np.isfinite(of_samples[:, 0]).all():
         raise ValueError("data and samples must vary together: there are no correlations in one")
     slope, pearson = of_data[:, 0]
-    variance = sum(_jackknife(each[:, 1:]) for each in (of_data, of_samples))
+    variance = sum(jackknife(each[:, 1:]) for each in (of_data, of_samples))
     slope_error, pearson_error = np.sqrt(variance)
     return CorrelationAgreement(*map(float, (slope, pearson, slope_error, pearson_error)))
 
 
 def fitted_line(x: Floats, y: Floats) -> tuple[float, float]:
     """Return the slope of y over x by least squares, and their correlation coefficient."""
-    slope, pearson = _line(_moments(x.reshape(1, -1), y.reshape(1, -1)))[:, 0]
+    slope, pearson = line_of(moment_sums(x.reshape(1, -1), y.reshape(1, -1)))[:, 0]
     return float(slope), float(pearson)
 
 
@@ -252,7 +252,7 @@ def _left(groups: Floats) -> Floats:
     return total if len(groups) == 1 else np.concatenate([total, total - groups])
 
 
-def _moments(x: Floats, y: Floats) -> Floats:
+def moment_sums(x: Floats, y: Floats) -> Floats:
     """Return sums of 1, x, y, x^2, y^2 and x y over the last axis; the first may be one long."""
     sums = (
         np.full(1, float(x.shape[1])),
@@ -265,7 +265,7 @@ def _moments(x: Floats, y: Floats) -> Floats:
     return np.stack(np.broadcast_arrays(*sums), axis=1)
 
 
-def _line(sums: Floats) -> Floats:
+def line_of(sums: Floats) -> Floats:
     """Return slopes and correlation coefficients, (2, ...), from sums; NaN where there are none."""
     count, x, y, xx, yy, xy = sums.T
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -274,6 +274,6 @@ def _line(sums: Floats) -> Floats:
         return np.stack([across / spread, across / np.sqrt(spread * other)])
 
 
-def _jackknife(values: Floats) -> Floats:
+def jackknife(values: Floats) -> Floats:
     """Return the variance of what was computed without each group in turn; (..., groups)."""
     return np.asarray((values.shape[-1] - 1) * values.var(axis=-1))

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast._common.threads import computing, work
-from trug_fast.models.continuations import Origin, continued
-from trug_fast.models.filter import Filtered, TemporalLayers, filtered
-from trug_fast.models.sequences import Batch, SequencesLike, as_sequences
+from trug_fast.models.continuations import Origin, continued, origin_after
+from trug_fast.models.filter import TemporalLayers, filtered
+from trug_fast.models.sequences import SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
 
 Rows = NDArray[np.int64]
@@ -110,19 +109,11 @@ def horizon_errors(
         for first in range(0, len(chosen), size):
             some = chosen[first : first + size]
             key = seed_from(seed, f"forecasts after frame {rows[some[0]]}")
-            start = _origin(own, seen, batch, some)
+            start = origin_after(own, seen, batch, some)
             draws = _draws(own, start, (samples, ahead), sweeps, key)
             _add(total, checked.frames, rows[some], ends[rows[some]], draws)
     scale = total.known * model.n_visible
     return HorizonErrors(*(np.sqrt(np.maximum(sums, 0.0) / scale) for sums in total[:3]))
-
-
-def _origin(own: TemporalLayers, seen: Filtered, batch: Batch, some: Rows) -> Origin:
-    """Return where continuations of some frames of a batch begin."""
-    past = seen.past_after(batch.lagged(own.n_lags)[some])
-    with computing(work(len(some), *own.layers.weights.shape)):  # BLAS on one thread
-        biases = own.next_biases(*past)
-    return Origin(seen.visible[some], biases, past, np.ones(len(some), bool))
 
 
 def _draws(

@@ -15,8 +15,8 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.trbm import continuation
 
-from .filter import Past, TemporalLayers, filtered
-from .sequences import Sequences, SequencesLike, dimensions
+from .filter import Filtered, Past, TemporalLayers, filtered
+from .sequences import Batch, Sequences, SequencesLike, dimensions
 from .visible_units import checked_states
 
 STRETCH = 3e9  # multiply-adds between two looks at Ctrl-C, and at how busy the computer is
@@ -200,6 +200,16 @@ def origin(own: TemporalLayers, prefixes: list[FloatArray | None], n: int, seed:
     visible_bias, hidden_bias, past_visible, past_hidden = both
     begun = np.repeat([prefix is not None for prefix in prefixes], n)
     return Origin(visible, (visible_bias, hidden_bias), Past(past_visible, past_hidden), begun)
+
+
+def origin_after(
+    own: TemporalLayers, seen: Filtered, batch: Batch, rows: NDArray[np.int64]
+) -> Origin:
+    """Return where continuations of some frames of a filtered batch begin, by their rows there."""
+    past = seen.past_after(batch.lagged(own.n_lags)[rows])
+    with computing(work(len(rows), *own.layers.weights.shape)):  # BLAS on one thread
+        biases = own.next_biases(*past)
+    return Origin(seen.visible[rows], biases, past, np.ones(len(rows), bool))
 
 
 def continued(

@@ -16,9 +16,10 @@ from .overview import fit, summary
 from .projections import correlations, projection, unit_inputs
 from .regression import predictions, regression
 from .units import family, nonlinearities, truncation_histogram, unit_mean
-from .video import continuation, dictionaries, save_video, strips
+from .video import ball_motion, continuation, dictionaries, save_video, strips
 
 __all__ = [
+    "ball_motion",
     "continuation",
     "correlations",
     "dependence",

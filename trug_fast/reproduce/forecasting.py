@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.evaluation.forecasts import forecast_errors
+from trug_fast.evaluation.forecasts import forecast_errors, forecast_horizon_errors
+from trug_fast.evaluation.horizons import horizon_errors
 from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.prediction import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
-from . import sequences
+from . import generating, results, sequences
 from .protocol import Cell
 from .results import Line
 from .runner import Session
@@ -21,10 +27,12 @@ from .trainings import fitted, options_of, trained, upper_points
 
 METHODS: tuple[Method, ...] = ("gibbs", "mean_field", "last")
 RULES = ("copy last", "mean frame", *(f"linear, order {order}" for order in range(1, 6)))
+AHEAD = ("n_frames", "n_samples", "n_gibbs")  # of forecasts of several frames
+SHOWN = (1, 2, 3, 5, 10, 20, 30)  # frames ahead, in print
 SECTIONS = {
     "sequences": sequences.OPTIONS,
     "train": options_of(train_trbm),
-    "forecast": ("rule", "ridge", "paper_running"),
+    "forecast": ("rule", "ridge", "paper_running", *AHEAD),
 }
 
 
@@ -38,11 +46,11 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     """
     data = load(cell, session)
     if "rule" in cell.options["forecast"]:
-        return {"errors": _simple(cell, data)}
+        return _simple(cell, data)
     session.say(f"{cell.name}: training on {len(data.train)} sequences")
     own = _with_units(cell, data)
     fit = trained(train_trbm, data.train, own, session, folder, validation=data.valid)
-    figures = _figures(fit, data, session.seed)
+    figures = _figures(fit, data, cell, session.seed)
     seconds = float(fit.history["seconds"][-1])
     frames = len(fit.history["epoch"]) * sum(len(x) for x in data.train)
     return figures | {
@@ -62,11 +70,27 @@ def rehearse(cell: Cell, session: Session) -> None:
     seen = 2 + cell.options["train"].get("n_lags", 1)
     short = [x[:seen] for x in whole.train[:2]]
     test = {name: [x[0][:seen]] for name, x in whole.test.items()}
+    if cell.options.get("generate"):
+        test = {name: x[:2, : max(seen, 4)] for name, x in whole.test.items()}
+    cell = _in_brief(cell)
     few = sequences.ForecastData(short, None if whole.valid is None else short, test, whole.real)
     quiet = replace(session, progress=False)
     brief = replace(cell, options=cell.options | {"train": cell.options["train"] | {"epochs": 1}})
     own = _with_units(brief, few)
-    _figures(fitted(train_trbm, short, own, quiet, validation=few.valid), few, session.seed)
+    fit = fitted(train_trbm, short, own, quiet, validation=few.valid)
+    _figures(fit, few, own, session.seed)
+
+
+def _in_brief(cell: Cell) -> Cell:
+    """Return a cell with least forecasts and videos to generate."""
+    options = dict(cell.options)
+    if "n_frames" in (forecast := options["forecast"]):
+        checks.count("forecast.n_frames", forecast["n_frames"])
+        options["forecast"] = forecast | {"n_frames": 1}
+    if generate := options.get("generate"):
+        generating.checked(generate)
+        options["generate"] = generate | generating.BRIEF
+    return replace(cell, options=options)
 
 
 def load(cell: Cell, session: Session) -> sequences.ForecastData:
@@ -86,18 +110,23 @@ def _with_units(cell: Cell, data: sequences.ForecastData) -> Cell:
     return replace(cell, options=cell.options | {"train": visible | cell.options["train"]})
 
 
-def _simple(cell: Cell, data: sequences.ForecastData) -> dict[str, dict[str, float]]:
+def _simple(cell: Cell, data: sequences.ForecastData) -> Line:
     options = cell.options["forecast"]
     rule, ridge = str(options["rule"]), options.get("ridge", 1.0)
     orders = (int(rule[-1]),) if rule.startswith("linear") else ()
-    result = {}
+    fitting: dict[str, Any] = {"orders": orders, "ridge": ridge}
+    errors, ahead = {}, {}
     for name, test in data.test.items():
-        errors = forecast_errors(data.train, test, orders=orders, ridge=ridge)
-        result[name] = {"rule": float(errors[rule].mean())}
-    return result
+        found = forecast_errors(data.train, test, **fitting)
+        errors[name] = {"rule": float(found[rule].mean())}
+        if "n_frames" in options:
+            n_frames = options["n_frames"]
+            several = forecast_horizon_errors(data.train, test, n_frames, **fitting)
+            ahead[name] = {"rule": _rounded(several[rule])}
+    return {"errors": errors} | ({"ahead": ahead} if ahead else {})
 
 
-def _figures(fit: TRBMFit, data: sequences.ForecastData, seed: int) -> Line:
+def _figures(fit: TRBMFit, data: sequences.ForecastData, cell: Cell, seed: int) -> Line:
     errors = {
         name: {
             method: float(prediction_error(fit.model, test, method=method, rng=seed).mean())
@@ -105,7 +134,51 @@ def _figures(fit: TRBMFit, data: sequences.ForecastData, seed: int) -> Line:
         }
         for name, test in data.test.items()
     }
-    return {"errors": errors} | upper_points(fit.model)
+    figures: Line = {"errors": errors} | _ahead(fit, data, cell, seed) | upper_points(fit.model)
+    if generate := cell.options.get("generate"):
+        figures |= generating.judge(fit.model, data.test["test"], generate, seed)
+    return figures
+
+
+def _ahead(fit: TRBMFit, data: sequences.ForecastData, cell: Cell, seed: int) -> Line:
+    """Return errors of forecasts of several frames ahead, if they are asked for."""
+    options = {name: cell.options["forecast"].get(name) for name in AHEAD}
+    given: Any = {name: value for name, value in options.items() if value is not None}
+    if "n_frames" not in given:
+        return {}
+    n_frames, result = given.pop("n_frames"), {}
+    for name, test in data.test.items():
+        found = horizon_errors(fit.model, test, n_frames, **given, rng=seed)
+        result[name] = {"model": _rounded(found.model), "spread": _rounded(found.spread)}
+    return {"ahead": result}
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float]:
+    return [round(float(value), 5) for value in values]
+
+
+def ahead_views(lines: Sequence[Line]) -> str:
+    """Return errors of forecasts of several frames ahead as tables, means over seeds."""
+    found: dict[str, dict[tuple[str, str], list[Any]]] = {}
+    for line in lines:
+        options = json.dumps(line["options"], sort_keys=True)
+        for name, own in line.get("ahead", {}).items():
+            errors = own.get("model", own.get("rule"))
+            key = line["label"], line["cell"] + options
+            found.setdefault(name, {}).setdefault(key, []).append(errors)
+    parts = []
+    for name, cells in found.items():
+        longest = min(len(each[0]) for each in cells.values())
+        shown = [k for k in SHOWN if k <= longest]
+        rows = []
+        for (label, _), each in cells.items():
+            mean = np.mean(each, axis=0)
+            rows.append([label, *(f"{mean[k - 1]:.3f}" for k in shown), str(len(each))])
+        header = (f"{name}, frames ahead", *map(str, shown), "seeds")
+        parts.append(results.markdown(header, rows))
+    if not parts:
+        return ""
+    return "\n\n".join(["Root mean square errors of a channel so many frames ahead:", *parts])
 
 
 def error(line: Line, name: str, method: str = "gibbs") -> str:

@@ -5,6 +5,7 @@ Tested in tests/reproduce/test_forecasting.py.
 
 from __future__ import annotations
 
+from . import generating
 from .forecasting import NOTE, SECTIONS, compute, effort, error, rehearse
 from .results import Line
 from .runner import Table
@@ -24,10 +25,11 @@ HEADER = ("units", "paper", "error", "mean field", "last", "epochs", "minutes")
 TABLE = Table(
     "table2",
     "errors of one-step forecasts of bouncing balls",
-    SECTIONS,
+    SECTIONS | {"generate": generating.OPTIONS},
     rehearse,
     compute,
     HEADER,
     _row,
     NOTE,
+    generating.views,
 )

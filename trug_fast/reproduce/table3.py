@@ -5,7 +5,7 @@ Tested in tests/reproduce/test_forecasting.py.
 
 from __future__ import annotations
 
-from .forecasting import NOTE, SECTIONS, compute, effort, error, rehearse
+from .forecasting import NOTE, SECTIONS, ahead_views, compute, effort, error, rehearse
 from .results import Line
 from .runner import Table
 
@@ -38,4 +38,5 @@ TABLE = Table(
     HEADER,
     _row,
     NOTE,
+    ahead_views,
 )

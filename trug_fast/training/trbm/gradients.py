@@ -12,7 +12,7 @@ from trug_fast.kernels.random.philox import HIDDEN, ORDER
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.gradients import Centring, weight_gradient
 from trug_fast.kernels.rbm.hidden import TRUG
-from trug_fast.kernels.tiles import STRIPS
+from trug_fast.kernels.tiles import STRIPS, gather
 from trug_fast.kernels.trbm.filter import run_backward
 from trug_fast.kernels.trbm.frames import add_product, slope_sums
 from trug_fast.models.filter import Filtered, TemporalLayers
@@ -52,6 +52,7 @@ def estimate(
     *,
     units: bool = True,
     start: FloatArray | None = None,
+    known: Sequences | None = None,
 ) -> dict[str, Any]:
     """Return the estimated gradient of the log-likelihood per frame, by all parameters.
 
@@ -66,15 +67,20 @@ def estimate(
         The gradients by the units' own parameters too: a seventh of an update.
     start : ndarray, shape (rows, hidden), optional
         Hidden states from which the chains start; by default draws as ``sampler`` says.
+    known : Sequences, optional
+        What each frame's past is, of the same lengths, with the same first frames; by default the
+        sequences themselves.
     """
     layers = own.layers
     full, draw = sampler.gradient == "full", sampler.gradient == "paper-draws"
-    seen = own.filter(sequences, batch, draw=draw, seed=draws.seed, step=FILTERS + draws.update)
-    mean, variance = seen.state, np.empty((0, 0), seen.net.dtype)
-    if full or draw:
-        mean, variance = np.empty_like(seen.net), np.empty_like(seen.net)
-        none = np.empty((0, 0), mean.dtype)
-        gibbs.moments_from_net(layers, gibbs.Moments(seen.net, mean, variance, none, none))
+    past, address = known or sequences, {"seed": draws.seed, "step": FILTERS + draws.update}
+    before = own.filter(past, batch, draw=draw, **address)
+    seen = before if known is None else _present(layers, before, sequences, batch)
+    mean, variance = before.state, np.empty((0, 0), seen.net.dtype)
+    if full or draw or known is not None:
+        mean, variance = _moments(layers, seen.net)
+    if full and known is not None:
+        variance = _moments(layers, before.net)[1]
     hidden = _starts(own, seen, batch.first, sampler, draws) if start is None else start
     units = units and layers.kind == TRUG
     phase = gibbs.Phase.new(np.empty_like(seen.visible), seen.net.shape[1], statistics=units)
@@ -84,24 +90,25 @@ def estimate(
     by_hidden, delta = mean - phase.mean, np.zeros_like(seen.net)
     # Means in place of the last draws: the same on average, with less noise.
     by_visible, weights = seen.visible - chains.visible_mean, _weights_of(sequences, batch)
-    model_mean = phase.mean
+    model_mean, error = phase.mean, np.zeros_like(delta)
     if weights is not None:
         for rows in (by_visible, by_hidden):
             rows *= weights[:, None]
         mean, model_mean = (rows * weights[:, None] for rows in (mean, model_mean))
     if full:
-        error = np.empty_like(delta)
         back = of_lags(own.hidden_to_hidden, own.n_lags).reshape(-1, delta.shape[1])
         run_backward(np.ascontiguousarray(back), batch.starts, by_hidden, variance, delta, error)
         by_hidden += error
-        mean = mean + error
+        mean = mean if known is not None else mean + error
     data = gibbs.Phase(seen.visible, seen.net, mean, phase.sums)
     result = _weights(data, phase._replace(mean=model_mean), weights, offsets)
-    past = seen.past_visible, seen.past_hidden
-    _biases(result, past, by_visible, by_hidden, batch.first, offsets)
+    if full and known is not None:
+        _add_of_filter(result, before.visible, error, offsets)
+    past_rows = seen.past_visible, seen.past_hidden
+    _biases(result, past_rows, by_visible, by_hidden, batch.first, offsets)
     result["hidden_offset"] = mean_of(seen.state, weights)
     if units:
-        result |= _units(layers, seen.net, delta, phase, weights)
+        result |= _units(layers, (seen.net, before.net), delta, phase, weights)
     if layers.visible_kinds.precision.size:
         squares, each = chains.visible_mean**2 - seen.visible**2, 1.0
         if weights is not None:
@@ -109,6 +116,34 @@ def estimate(
         own_noise = each / layers.visible_kinds.precision
         result["visible_precision"] = 0.5 * (squares.mean(axis=0) + own_noise)
     return result
+
+
+def _present(
+    layers: gibbs.Layers, before: Filtered, sequences: Sequences, batch: Batch
+) -> Filtered:
+    """Return the frames of some sequences, given a past of other ones."""
+    visible, net = np.empty_like(before.visible), before.layers.hidden_bias.copy()
+    gather(sequences.frames, batch.rows, visible)
+    add_product(False, visible, layers.weights, 1.0, net)
+    return before._replace(visible=visible, net=net)
+
+
+def _moments(layers: gibbs.Layers, net: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return means and variances of the hidden units given their net inputs."""
+    mean, variance, none = np.empty_like(net), np.empty_like(net), np.empty((0, 0), net.dtype)
+    gibbs.moments_from_net(layers, gibbs.Moments(net, mean, variance, none, none))
+    return mean, variance
+
+
+def _add_of_filter(
+    result: dict[str, Any], visible: FloatArray, error: FloatArray, offsets: Offsets
+) -> None:
+    """Add what W1 does to later frames through the filter, where that saw other frames."""
+    of_filter = np.multiply.outer(-offsets.visible, error.sum(axis=0) / len(error))
+    add_product(True, visible, error, 1.0 / len(error), of_filter)
+    result["weights"] += of_filter
+    result["hidden_shift"] += offsets.visible @ of_filter
+    result["visible_shift"] += of_filter @ offsets.hidden
 
 
 def _weights_of(sequences: Sequences, batch: Batch) -> FloatArray | None:
@@ -201,15 +236,22 @@ def _biases(
 
 def _units(
     layers: gibbs.Layers,
-    net: FloatArray,
+    nets: tuple[FloatArray, FloatArray],
     delta: FloatArray,
     model: gibbs.Phase,
     weights: FloatArray | None,
 ) -> dict[str, Any]:
-    """Return the gradients by the hidden units' own parameters."""
+    """Return the gradients by the hidden units' own parameters.
+
+    nets : net inputs given the frames, and those of the filter
+    """
+    net, of_filter = nets
     slopes = np.zeros((len(model.sums), 6, net.shape[1]))
-    slope_sums(layers, net, delta, slopes)
+    slope_sums(layers, of_filter, delta, slopes)
     ours, theirs = slopes.sum(axis=0) / len(net), model.means()
+    if net is not of_filter:
+        slope_sums(layers, net, delta, slopes)
+        ours[:3] = slopes[:, :3].sum(axis=0) / len(net)
     if weights is not None:
         ours[:3] = _weighted_statistics(layers, net, weights)
         theirs[1:] = _weighted_statistics(layers, model.net, weights)

@@ -18,7 +18,7 @@ from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.lags import LAGGED, of_lags
-from trug_fast.models.sequences import Sequences
+from trug_fast.models.sequences import Batch, Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
@@ -32,11 +32,13 @@ from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 
 from .corruption import corrupt
 from .gradients import Draws, Offsets, estimate
+from .own_frames import with_own_frames
 from .settings import SequenceSettings, TemporalModel
 from .start import initial_parameters, mean_frame
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
+PAST = 1 << 40  # noise on the past has numbers of its own, beside updates
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
@@ -56,7 +58,7 @@ class TRBMLearner:
         self.units = UnitParameters(settings.shape(), self.steps, settings.dtype)
         if settings.corruption:  # what it starts at must bear what it will see
             first = data.take(np.arange(min(data.shape[0], STARTED)))
-            data = self._corrupted(first, -1)
+            data = self._corrupted(first, settings.corruption, -1)
         self.own = initial_parameters(settings, data, self.units, seed)
         self.visible_precision = self.own.pop("visible_precision")
         self.visible_kinds = one_kind(settings.n_visible, self.visible_precision)
@@ -179,12 +181,16 @@ class TRBMLearner:
         draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)
         start = self.units.start
         units = start.learns_ends or start.learn_precision
+        moved = pace.own_frames > 0 or pace.past_noise > 0
+        if self.settings.corruption or moved:
+            data, rows = data.take(rows), np.arange(rows.size)
         if self.settings.corruption:
-            data = self._corrupted(data.take(rows), self.updates)
-            rows = np.arange(rows.size)
-        batch = data.batch(rows)
+            data = self._corrupted(data, self.settings.corruption, self.updates)
+        batch, own = data.batch(rows), self.layers()
+        known = self._known(own, data, batch, pace) if moved else None
+        options: dict[str, Any] = {"units": units, "known": known}
         with computing(work(batch.rows.size, *self.own["weights"].shape)):
-            slope = estimate(self.layers(), data, batch, self.offsets, sampler, draws, units=units)
+            slope = estimate(own, data, batch, self.offsets, sampler, draws, **options)
             fresh = slope.pop("hidden_offset")
             self._clip(slope)
             self._step(slope, pace)
@@ -195,9 +201,29 @@ class TRBMLearner:
         self.updates += 1
         self.averages.follow(self.updates)
 
-    def _corrupted(self, data: Sequences, number: int) -> Sequences:
-        amount, real = self.settings.corruption, self.settings.real
-        return corrupt(data, amount, real=real, seed=self.seed, number=number)
+    def _known(
+        self, own: TemporalLayers, data: Sequences, batch: Batch, pace: Pace
+    ) -> Sequences | None:
+        """Return what later frames know of a batch: the model's own frames, or noise on them."""
+        known = data
+        if pace.own_frames:
+            known = with_own_frames(
+                own,
+                data,
+                batch,
+                share=pace.own_frames,
+                stretch=self.settings.sampler.own_stretch,
+                n_gibbs=pace.n_gibbs,
+                seed=self.seed,
+                number=self.updates,
+            )
+        if pace.past_noise:
+            own_copy = Sequences(known.frames.copy(), known.lengths, known.weights)
+            known = self._corrupted(own_copy, pace.past_noise, PAST + self.updates)
+        return None if known is data else known
+
+    def _corrupted(self, data: Sequences, amount: float, number: int) -> Sequences:
+        return corrupt(data, amount, real=self.settings.real, seed=self.seed, number=number)
 
     def _clip(self, slope: dict[str, Any]) -> None:
         """Scale a gradient down that is far above the usual one.

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from trug_fast._common import checks
 from trug_fast.training.options import settle
+from trug_fast.training.rates import Rate, checked_rate
 from trug_fast.training.samplers import Sweeps, as_sweeps
+
+STRETCH = 1  # own frames in a row
 
 
 @dataclass(frozen=True)
@@ -28,24 +33,61 @@ class SequenceCD:
         (mathematics 4.2), the hidden units of the past being their means or draws.
     centred : bool
         Use the centred gradient (mathematics 2.5), also for connections from the past.
+    own_frames : float, (start, end), callable or array
+        How much of the past is the model's own: the probability that the frames after a given one
+        are replaced, in what later frames know of the past, by a draw of how the model goes on.
+        What is to be learned stays the given frames.  A model trained so has learned to come back
+        from its own errors: it generates longer, and forecasts frames by clean ones less exactly.
+    own_stretch : int, optional
+        Own frames in a row, 1 if not said otherwise; only with ``own_frames``.
+    past_noise : float, (start, end), callable or array
+        Noise on the frames of the past, anew each time: the share of pixels that a coin replaces,
+        or the standard deviation of what is added to Gaussian units.  Here, too, what is to be
+        learned stays the given frames; a ``corruption`` of visible units is on these as well.
 
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.SequenceCD(begin="data")
-    SequenceCD(n_gibbs=(3, 25), begin='data', gradient='full', centred=True)
+    >>> tf.SequenceCD(begin="data").n_gibbs
+    (3, 25)
+    >>> tf.SequenceCD(own_frames=(0.1, 0.9), own_stretch=3).own_frames
+    (0.1, 0.9)
     """
 
     n_gibbs: Sweeps = (3, 25)
     begin: Literal["both", "data", "past"] = "both"
     gradient: Literal["full", "paper", "paper-draws"] = "full"
     centred: bool = True
+    own_frames: Rate = 0.0
+    own_stretch: int | None = None
+    past_noise: Rate = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
         checks.choice("begin", self.begin, ("both", "data", "past"))
         checks.choice("gradient", self.gradient, ("full", "paper", "paper-draws"))
         settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
+        settle(self, own_frames=_shares("own_frames", self.own_frames))
+        settle(self, past_noise=checked_rate("past_noise", self.past_noise))
+        if used(self.own_frames):
+            stretch = STRETCH if self.own_stretch is None else self.own_stretch
+            settle(self, own_stretch=checks.count("own_stretch", stretch))
+        elif self.own_stretch is not None:
+            raise ValueError("own_stretch has no effect without own_frames")
+
+
+def used(value: Rate) -> bool:
+    """Tell whether a rate is ever above 0, as far as it can be told."""
+    return callable(value) or bool(np.any(np.not_equal(value, 0.0)))
+
+
+def _shares(name: str, value: Any) -> Any:
+    """Return a rate whose values are shares, as far as it can be checked by itself."""
+    found = checked_rate(name, value)
+    if not callable(found):
+        for each in found if isinstance(found, tuple) else (found,):
+            checks.number(name, each, least=0.0, most=1.0)
+    return found
 
 
 @dataclass(frozen=True)

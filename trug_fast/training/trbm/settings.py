@@ -8,16 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from trug_fast._common import checks
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
-from trug_fast.training.rates import Rate
+from trug_fast.training.rates import Rate, as_schedule
 from trug_fast.training.settings import Rates, Settings
 from trug_fast.training.units import BernoulliUnits, GaussianUnits
 
-from .options import LinearStart
+from .options import LinearStart, used
 
 TemporalModel = TruGTRBM | BernoulliTRBM
 StartModel = TemporalModel | TruGRBM | BernoulliRBM
@@ -70,6 +72,9 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
     ends = checked_truncation(truncation, hidden, start, BEST_TRUNCATION[visible.kind])
     if isinstance(visible, BernoulliUnits) and visible.soft:
         raise ValueError("visible: soft has no effect in train_trbm, which takes values in [0, 1]")
+    noise = settings.sampler.past_noise
+    if isinstance(visible, BernoulliUnits) and not callable(noise) and np.max(noise) > 1:
+        raise ValueError(f"past_noise of Bernoulli units is a share, at most 1, got {noise!r}")
     if visible.missing is not None:
         raise ValueError("visible: missing has no effect in train_trbm, which takes whole frames")
     if not isinstance(start, LinearStart):
@@ -127,7 +132,18 @@ def rates_of(
     kind, name = settings.visible.kind, settings.optimizer.name
     usual = RATES[kind][name] if learning_rate is None else learning_rate
     own = UNIT_RATES[kind][name]
-    return settings.rates(usual, truncation_rate, own, own, epochs)
+    found, sampler = settings.rates(usual, truncation_rate, own, own, epochs), settings.sampler
+    past: dict[str, Any] = {
+        name: as_schedule(name, getattr(sampler, name), epochs=epochs)
+        for name in ("own_frames", "past_noise")
+        if used(getattr(sampler, name))
+    }
+    shares = ("own_frames", "past_noise") if kind == "bernoulli" else ("own_frames",)
+    for name in set(shares) & set(past):
+        if past[name].function is not None:
+            for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+                checks.number(f"{name}({share:g})", past[name].at(share, 1), most=1.0)
+    return replace(found, **past)
 
 
 def checked_start(start: Any) -> LinearStart | StartModel:
