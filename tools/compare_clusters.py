@@ -80,8 +80,7 @@ def main():
             drawn = {"exact draws": exact_draws(fit.model)}
             drawn["plain chains"] = fit.model.sample(DRAWS, n_gibbs=1000, rng=0)
             if fit.ladder is not None:
-                top = np.concatenate(fit.ladder.towards(fit.model, 40, 0).run(40))
-                drawn["ladder"] = fit.model.visible_units.states(top)
+                drawn["ladder"] = fit.ladder.sample(DRAWS, fit.model, rng=0)
             for name, rows in drawn.items():
                 found = shares(rows, middles)
                 off = (abs(found - data) / error).max()
