@@ -84,6 +84,10 @@ def test_sequences_are_trained_on_and_written_as_letters(tmp_path, capsys):
     assert main(["sample", file, "-n=5", "--n-gibbs=3"]) == 0
     drawn = tf.datasets.load_fasta(folder / "samples.fasta", model.letters)
     assert np.array_equal(drawn.X, model.sample(5, n_gibbs=3, rng=0))
+    picture = str(folder / "logos.png")
+    assert main(["plot", "logos", file, picture, "--n-units=2"]) == 0
+    assert (folder / "logos.png").read_bytes()[:4] == b"\x89PNG"
+    assert main(["plot", "logos", file, picture, "--alphabet=protein"]) != 0
     again = [*train[: -len(SMALL)], *SMALL, f"--start={file}", "--alphabet=ACGU"]
     assert main([word for word in again if not word.startswith("--n-hidden")]) != 0
     assert "--start has the letters -ACGU, the data have ACGU" in capsys.readouterr().err

@@ -66,3 +66,33 @@ def test_what_is_refused():
         plots.weight_logo(np.ones((2, 5)), "rna", first=1.5)
     with pytest.raises(ValueError, match="weights must be finite"):
         plots.weight_logo(np.full((2, 5), np.nan), "rna")
+
+
+def strong_and_weak():
+    weights = RNG.normal(size=(6, 5, 3)) * [0.1, 3.0, 1.0]
+    weights += RNG.normal(size=(6, 1, 3))  # not in the zero-sum gauge
+    return tf.BernoulliRBM(weights, 0.0, 0.0, visible="categorical")
+
+
+def test_logos_of_a_model_are_those_of_its_strongest_units():
+    model = strong_and_weak().with_letters("-ACGU")
+    figure = plots.unit_logos(model, 2)
+    assert [ax.get_title()[:7] for ax in figure.axes] == ["unit 2,", "unit 3,"]
+    gauged = model.zero_sum().weights
+    alone = plots.weight_logo(gauged[:, :, 1], "rna")
+    np.testing.assert_array_equal(letters_of(figure.axes[0]), letters_of(alone))
+    assert len(plots.unit_logos(strong_and_weak(), 9, "rna", first=4).axes) == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: plots.unit_logos(strong_and_weak()), "alphabet is needed"),
+        (lambda: plots.unit_logos(strong_and_weak(), 0, "rna"), "n_units must be at least 1"),
+        (lambda: plots.unit_logos(strong_and_weak(), 2, "protein"), "21"),
+        (lambda: plots.unit_logos(tf.BernoulliRBM(np.eye(3), 0.0, 0.0)), "'bernoulli'"),
+    ],
+)
+def test_models_without_letters_have_no_logos(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -6,8 +6,10 @@ import pytest
 import trug_fast as tf
 from tests.support.sequences import FAMILY, folder_of, reproduce_proteins
 from tests.support.tables import figures_of, interrupt, refuse
-from trug_fast.reproduce import families, proteins, results, trainings
+from trug_fast.reproduce import families, lattice, proteins, results, trainings
 from trug_fast.training.choices import arguments_of
+
+WALK = "xxyXXyxxzXXYxxYXXzxxyXXyxx"  # to and fro
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,25 @@ def test_numbers_are_those_of_the_stored_model(done):
     assert first["agreement"] != second["agreement"]
 
 
+def test_folding_is_that_of_held_out_sequences_and_of_samples(tmp_path):
+    rng = np.random.default_rng(0)
+    made = rng.integers(1, 21, (60, 27))
+    tf.datasets.save_fasta(tmp_path / "made_up.fasta", made, "protein")
+    protocol = FAMILY.replace('"-ACDE"', '"protein"').replace(
+        "n = 50", f'native = "{WALK}", n = 50'
+    )
+    (tmp_path / "family.toml").write_text(protocol)
+    assert reproduce_proteins(tmp_path, tmp_path / "out", "--only=made-up/rbm") == 0
+    (line,) = results.read(tmp_path / "out" / "results.jsonl")
+    data = families.load(str(tmp_path), **line["options"]["family"])
+    log_p = lattice.log_folding(data.test.X, lattice.structure_of(WALK))
+    found = line["folding"]
+    assert found["test_p"] == pytest.approx(np.exp(log_p).mean())
+    assert found["test_log_p"] == pytest.approx(log_p.mean())
+    assert found["test_log_p_error"] == pytest.approx(log_p.std() / np.sqrt(log_p.size))
+    assert all(found[f"{part}_log_p"] < -5 for part in ("samples", "sites_alone"))  # of no lattice
+
+
 def test_sites_alone_is_what_a_model_without_weights_says(done):
     line = results.read(done / "out" / "results.jsonl")[0]
     data = families.load(str(done), **line["options"]["family"])
@@ -113,6 +134,8 @@ def test_interrupted_and_continued_is_the_same(done, tmp_path, monkeypatch):
         ('start = "data"', 'start = "anywhere"', "sampling.start"),
         ("n = 50", "n = 1", "sampling.n "),
         ("n_hidden = 4, ", "", "train.n_hidden"),
+        ("n = 50", 'n = 50, native = "xx"', "sampling.native must be 26"),
+        ("n = 50", f'n = 50, native = "{WALK}"', "sampling.native is for proteins of 27"),
         ('family.file = "made_up.fasta"', "train.epochs = 2", "family.file"),
         ('score = "none"', 'visible = "spin"', "train.visible"),
         ('score = "none"', "epochs_ = 2", "epochs_"),

@@ -76,6 +76,22 @@ def test_zero_penalties_change_nothing_and_others_what_they_say():
     assert not same(plain, steady)
 
 
+def test_a_run_of_few_updates_has_its_penalties_too():
+    options = {"n_hidden": 6, "epochs": 1, "learning_rate": 0.1, "monitor": None, "rng": 0}
+    options |= {"hidden": "bernoulli", "batch_size": 100}
+    plain = tf.train_rbm(PIXELS[:100], optimizer=tf.SGD(average=0), **options).model.weights
+    found = tf.train_rbm(PIXELS[:100], optimizer=tf.SGD(average=0, l1=0.1), **options).model.weights
+    expected = np.sign(plain) * np.maximum(abs(plain) - 0.1 * 0.1, 0)  # one update
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert 0.02 < (found == 0).mean() < 1
+    whole = tf.train_rbm(PIXELS[:300], optimizer=tf.SGD(l1=3.0), **options).model  # three
+    assert (whole.weights == 0).all()
+    videos = tf.datasets.bouncing_balls(2, 12, size=8, rng=0)
+    few = {"optimizer": tf.SGD(l1={"weights": 5.0}), "epochs": 2, "monitor": None, "rng": 0}
+    model = tf.train_trbm(videos, 4, **few).model
+    assert (model.weights == 0).all() and model.visible_to_visible.any()
+
+
 def test_penalties_of_named_matrices():
     videos = tf.datasets.bouncing_balls(6, 12, size=8, rng=0)
     options = {"n_hidden": 8, "epochs": 30, "monitor": None, "rng": 0}

@@ -10,7 +10,7 @@ from .curves import scores, training, truncation_points
 from .dependence import dependence
 from .forecasts import fan, forecast
 from .image_grid import images
-from .logos import information_logo, weight_logo
+from .logos import information_logo, unit_logos, weight_logo
 from .motion import save_motion, side_view, stick_figures
 from .overview import fit, summary
 from .projections import correlations, projection, unit_inputs
@@ -46,6 +46,7 @@ __all__ = [
     "truncation_histogram",
     "truncation_points",
     "unit_inputs",
+    "unit_logos",
     "unit_mean",
     "weight_logo",
 ]

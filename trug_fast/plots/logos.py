@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast.datasets.letters import GAP, as_alphabet
+from trug_fast.models.rbm import BernoulliRBM, TruGRBM, require_rbm
 
-from .canvas import BLUE, GREEN, GREY, ORANGE, new_figure, tidy
+from .canvas import BLUE, GREEN, GREY, ORANGE, new_figure, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.path import Path
 
 BLACK, YELLOW, SKY, PURPLE = "#222222", "#C79A00", "#56B4E9", "#AA4499"
@@ -66,6 +68,54 @@ def weight_logo(
     """
     heights, letters = _heights("weights", weights, alphabet)
     return _logo(heights, letters, alphabet, ax, first, "weight")
+
+
+def unit_logos(
+    model: TruGRBM | BernoulliRBM,
+    n_units: int = 8,
+    alphabet: str | None = None,
+    *,
+    first: int = 1,
+) -> Figure:
+    """Draw the weights of the strongest hidden units as logos, one below the other.
+
+    Parameters
+    ----------
+    model : TruGRBM or BernoulliRBM
+        Whose visible units are all categorical.  Logos show it in the zero-sum gauge.
+    n_units : int
+        How many, those with the largest norm of their weights first; all if there are fewer.
+    alphabet : "protein", "rna", "dna" or str, optional
+        The letters of the states; by default those that the model remembers.
+    first : int
+        The number of the first site.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the model has other units, or no letters are known, or not as many as states.
+    """
+    require_rbm("model", model)
+    if model.visible != "categorical":
+        raise ValueError(
+            f"model must have categorical visible units alone for logos, got {model.visible!r}"
+        )
+    letters = model.letters if alphabet is None else as_alphabet(alphabet).letters
+    if letters is None:
+        raise ValueError("alphabet is needed: the model does not know the letters of its states")
+    weights = np.asarray(model.zero_sum().weights, np.float64)
+    norms = np.sqrt((weights**2).sum(axis=(0, 1)))
+    units = np.argsort(-norms, kind="stable")[: checks.count("n_units", n_units)]
+    figure = new_figure(max(4.0, 0.2 * len(weights) + 0.8), 1.6 * len(units) + 0.3)
+    for ax, unit in zip(figure.subplots(len(units), squeeze=False)[:, 0], units, strict=True):
+        weight_logo(weights[:, :, unit], letters, ax, first=first)
+        set_title(ax, f"unit {unit + 1}, norm {norms[unit]:.2g}")
+        ax.set_xlabel("site" if unit == units[-1] else "")
+    return figure
 
 
 def information_logo(

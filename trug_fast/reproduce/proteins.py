@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
+from trug_fast.datasets.letters import as_alphabet
 from trug_fast.evaluation.correlations import compare_correlations, site_frequencies
 from trug_fast.evaluation.distances import nearest_distances
 from trug_fast.evaluation.likelihood import log_likelihood
@@ -24,7 +25,7 @@ from trug_fast.training.choices import GROUPS
 from trug_fast.training.rbm.train import train_rbm
 from trug_fast.training.weighing import mean_of, variance_of_mean
 
-from . import families, table1
+from . import families, lattice, table1
 from .families import SplitFamily, WeighedRows
 from .protocol import Cell, Options
 from .results import Line
@@ -39,7 +40,7 @@ SECTIONS = {
         name for name in options_of(train_rbm) if name not in (VISIBLE.argument, *VISIBLE.flat())
     ),
     "annealing": table1.SECTIONS["annealing"],
-    "sampling": ("n", "n_gibbs", "start"),
+    "sampling": ("n", "n_gibbs", "start", "native"),
 }
 
 
@@ -82,6 +83,7 @@ def rehearse(cell: Cell, session: Session) -> None:
     _sampling(cell)
     whole = load(cell, session)
     few = whole._replace(train=_some(whole.train), test=_some(whole.test))
+    _native(cell, whole)
     # So few need no annealing to be scored.
     short = {"epochs": 1} | ({"score": "pseudo"} if train.get("score") == "ais" else {})
     brief = {"n_chains": 2, "n_temperatures": 2}
@@ -91,7 +93,7 @@ def rehearse(cell: Cell, session: Session) -> None:
         options=cell.options
         | {
             "train": train | short,
-            "sampling": cell.options["sampling"] | {"n": 20, "n_gibbs": 1},
+            "sampling": {"n": 20, "n_gibbs": 1, "start": _sampling(cell)[2]},
         },
     )
     fit = fitted(train_rbm, few.train.X, tiny, quiet, **_more(few))
@@ -170,7 +172,7 @@ def _figures(
         ),
         "sequences": [len(data.train.X), len(data.test.X)],
         "effective": [float(part.weights.sum()) for part in (data.train, data.test)],
-    } | upper_points(model)
+    } | (upper_points(model) | _folding(cell, data, samples, session.seed))
 
 
 def _drawn(part: WeighedRows, count: int, seed: int) -> NDArray[np.uint8]:
@@ -187,19 +189,55 @@ def _agreement(data: SplitFamily, samples: NDArray[Any], seed: int) -> dict[str,
     return {name: float(value) for name, value in found._asdict().items()}
 
 
-def _sites_alone(data: SplitFamily) -> float:
-    """Return the held-out log-probability a site by the training's frequencies at each site."""
+def _frequencies(data: SplitFamily) -> NDArray[np.float64]:
+    """Return how often training sequences have each letter at each site."""
     total = data.train.weights.sum()
-    frequencies = site_frequencies(
+    return site_frequencies(
         data.train.X, data.n_states, sample_weight=data.train.weights, pseudocount=1 / (1 + total)
     )
+
+
+def _sites_alone(data: SplitFamily) -> float:
+    """Return the held-out log-probability a site by the training's frequencies at each site."""
     X = data.test.X
-    scores = np.log(frequencies[np.arange(X.shape[1]), X]).mean(axis=1)
+    scores = np.log(_frequencies(data)[np.arange(X.shape[1]), X]).mean(axis=1)
     return float(mean_of(scores, data.test.weights))
 
 
+def _native(cell: Cell, data: SplitFamily) -> NDArray[np.bool_] | None:
+    """Return the structure that sequences of a cell should fold into, if it names one."""
+    walk = cell.options["sampling"].get("native")
+    if walk is None:
+        return None
+    native = lattice.structure_of(walk)
+    letters = as_alphabet(cell.options["family"].get("letters", "protein")).name
+    if letters != "protein" or data.train.X.shape[1] != lattice.LENGTH:
+        raise ValueError(
+            f"sampling.native is for proteins of {lattice.LENGTH} sites, got {letters!r} of "
+            f"{data.train.X.shape[1]} sites"
+        )
+    return native
+
+
+def _folding(cell: Cell, data: SplitFamily, samples: NDArray[Any], seed: int) -> Line:
+    """Return how probably samples, held-out sequences and sites alone fold as they should."""
+    native = _native(cell, data)
+    if native is None:
+        return {}
+    ends = _frequencies(data).cumsum(axis=1)[:, :-1]
+    alone = (np.random.default_rng([seed, 2]).random((len(samples), len(ends), 1)) > ends).sum(-1)
+    parts = {"samples": (samples, None), "test": data.test, "sites_alone": (alone, None)}
+    found: Line = {}
+    for name, (X, weights) in parts.items():
+        log_p = lattice.log_folding(X, native)
+        for what, values in (("p", np.exp(log_p)), ("log_p", log_p)):
+            found[f"{name}_{what}"] = float(mean_of(values, weights))
+            found[f"{name}_{what}_error"] = variance_of_mean(values, weights) ** 0.5
+    return {"folding": found}
+
+
 def _row(line: Line) -> list[str]:
-    own, best = line["agreement"], line["best_agreement"]
+    own, best, folding = line["agreement"], line["best_agreement"], line.get("folding")
     return [
         str(line["data"]),
         str(line["label"]) + (" (!)" if line.get("warnings") else ""),
@@ -213,6 +251,7 @@ def _row(line: Line) -> list[str]:
         f"{best['pearson']:.3f}",
         f"{line['nearest']:.1f}",
         f"{line['nearest_test']:.1f}",
+        *(f"{folding[part]:.3f}" if folding else "" for part in ("samples_p", "test_p")),
         str(line["epochs"]),
         f"{line['training_seconds'] / 60:.1f}",
     ]
@@ -231,6 +270,8 @@ HEADER = (
     "at best",
     "nearest",
     "of test",
+    "folding",
+    "of test",
     "epochs",
     "minutes",
 )
@@ -240,7 +281,9 @@ standard error of log Z a site; sites alone: as test, by the frequencies at each
 Pearson: of the connected correlations of samples over those of held-out sequences; at best: of as
 many draws of training sequences in place of samples, which is what the noise of so few sequences
 leaves to a perfect model. nearest: mean number of sites in which samples differ from the nearest
-training sequence; of test: held-out sequences do. (!): the chains speak against the estimate."""
+training sequence; of test: held-out sequences do. folding: mean probability with which samples of
+lattice proteins fold into the native structure; of test: held-out sequences do. (!): the
+chains speak against the estimate."""
 
 TABLE = Table(
     "proteins",

@@ -108,8 +108,8 @@ class SGD:
         keeps all weights at zero.  It, and those that follow, are no part of the gradient that
         the optimizer remembers: every tenth update weights are taken towards zero by as much as
         ten steps along the penalty's gradient would take them, to zero at most
-        (mathematics 2.14); so a run of fewer than ten updates has none.  All mean the same of each
-        optimizer.  Not in the regression.
+        (mathematics 2.14); in a run of fewer than ten updates, after its last one, by as much as
+        all of them would.  All mean the same of each optimizer.  Not in the regression.
     l1_squared : as weight_decay
         Factor of the penalty on the squared L1 norm of the weights of each hidden unit, over twice
         the number of visible columns; of other matrices, of each unit that they act on.  It makes

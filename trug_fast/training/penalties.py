@@ -88,6 +88,8 @@ def as_penalties(optimizer: Optimizer, matrices: tuple[str, ...], epochs: int) -
 class Shrinking:
     """Takes weights to zero after every tenth step, and knows which are zero since the last time.
 
+    A run of fewer does so after its last one.
+
     Ten steps at once, since the noise of one moves weights further than a penalty takes them: after
     single ones few would be found at zero (mathematics 2.14).
 
@@ -110,13 +112,18 @@ class Shrinking:
         shrunk = {name: matrices[name] for name in names}
         self.kept = {name: np.ones_like(one) for name, one in shrunk.items()}
         each = {name: np.arange(len(one) + 1) for name, one in shrunk.items()}
+        self.every = STRIDE
         self.sites = each | {k: v for k, v in (sites or {}).items() if k in each}
         if self.kept:
             want(kernels.PENALTIES)
 
+    def expect(self, updates: int) -> None:
+        """Take it that the whole run has so many updates."""
+        self.every = max(1, min(STRIDE, updates))
+
     def steps(self, name: str, updates: int) -> int:
         """Return how many steps are made good for after so many updates, 0 out of turn."""
-        return STRIDE if name in self.kept and updates % STRIDE == 0 else 0
+        return self.every if name in self.kept and updates % self.every == 0 else 0
 
     def shrink(
         self,

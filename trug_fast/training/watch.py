@@ -148,5 +148,9 @@ class ContrastiveWatch(ABC):
             words += ", or a lower truncation_rate"
         if start.learn_precision:
             words += ", or a lower precision_rate"
-        advice = f"use a lower learning_rate (it began at {self.rate.start:g}){words}"
+        sweeps = self.learner.settings.sampler.n_gibbs
+        advice = (
+            f"use a lower learning_rate (it began at {self.rate.start:g}){words}, or more Gibbs "
+            f"sweeps in each update (n_gibbs={sweeps} of the sampler)"
+        )
         return self._standardise() or advice

@@ -1,5 +1,7 @@
 """Log Z along a ladder of models: within its error of the exact one, and kept in files."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def model_of(kind, seed, scale=1.0):
 
 def without_weights(model):
     names = {"weights": 0.0 * model.weights, "hidden_bias": 0.0}
-    return type(model)(**(model.arrays() | names))
+    return type(model)(**(model.arrays() | names), visible=model.visible)
 
 
 def ladder_to(model, seed=0, chains=60, draws=20):
@@ -110,3 +112,60 @@ def test_errors_count_columns():
     assert often.log_ratio == pytest.approx(once.log_ratio)
     assert standard_error(often.shares) == pytest.approx(standard_error(once.shares))
     assert standard_error(once.shares) == pytest.approx(gain.std() / np.sqrt(50), rel=0.1)
+
+
+SITES = 4
+VISIBLE = {
+    "bernoulli": np.array(list(product([0, 1], repeat=8))),
+    "trug": np.array(list(product([0, 1], repeat=8))),
+    "categorical": np.array(list(product(range(3), repeat=SITES))),
+}
+
+
+def peaked(kind):
+    """Return a model of two modes or more, which plain chains hardly leave."""
+    if kind != "categorical":
+        return model_of(kind, 5, 2.0 if kind == "bernoulli" else 1.0)
+    weights = np.zeros((SITES, 3, 2))
+    weights[:, 0, 0], weights[:, 1, 1] = 4.0, 3.5
+    return tf.BernoulliRBM(weights, 0.0, [-5.0, -4.0], visible="categorical")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", list(VISIBLE))
+def test_samples_have_the_exact_shares_of_all_states(kind):
+    # One row of each column, so rows are independent; the statistic goes with chi-squared of as
+    # many degrees, and exceeds its mean by five deviations once in 100,000 times.
+    model, rows = peaked(kind), 500
+    ladder = ladder_to(model, chains=rows, draws=2)
+    drawn = ladder.sample(rows, n_exchanges=20, rng=1)
+    states = VISIBLE[kind]
+    share = np.exp(tf.exact.log_likelihood(model, states))
+    code = np.array([tuple(row) for row in drawn]) @ (states.max() + 1) ** np.arange(
+        states.shape[1]
+    )[::-1].astype(int)
+    seen = np.bincount(code.astype(int), minlength=len(states))
+    likely = rows * share > 5
+    seen = np.append(seen[likely], seen[~likely].sum())
+    expected = rows * np.append(share[likely], share[~likely].sum())
+    degrees = len(seen) - 1
+    statistic = ((seen - expected) ** 2 / expected).sum()
+    assert degrees >= 5 and statistic < degrees + 5 * np.sqrt(2 * degrees)
+
+
+def test_samples_of_other_models_and_of_few_chains():
+    model = model_of("trug", 2)
+    ladder = ladder_to(model, chains=10, draws=2)
+    before = ladder.arrays()
+    drawn = ladder.sample(25, n_exchanges=2, rng=0)
+    assert drawn.shape == (25, 8) and np.isin(drawn, [0, 1]).all() and drawn.dtype == model.dtype
+    np.testing.assert_array_equal(drawn[:13], ladder.sample(13, n_exchanges=2, rng=0))
+    assert (drawn != ladder.sample(25, n_exchanges=2, rng=1)).any()
+    near = tf.TruGRBM(**(model.arrays() | {"visible_bias": model.visible_bias + 3.0}))
+    assert ladder.sample(40, near, rng=0).mean() > drawn.mean() + 0.1
+    assert all(np.array_equal(ladder.arrays()[name], before[name]) for name in before)
+    for n, more in ((0, {}), (5, {"n_exchanges": 0})):
+        with pytest.raises(ValueError, match="must be at least 1"):
+            ladder.sample(n, **more)
+    with pytest.raises(ValueError, match=r"model must be a TruGRBM as the ladder's"):
+        ladder.sample(5, model_of("bernoulli", 2))

@@ -13,13 +13,13 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.evaluation.partition.fingerprint import fingerprint
-from trug_fast.models.hidden_units import log_norms
-from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM, require_rbm
+from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import IN_FILES, from_file, to_file
 
 from .bennett import Step, between, standard_error
 from .climbing import Climber, Gains, acceptance, along, log_density, stream
-from .result import as_partition
+from .result import as_partition, tell_broken
+from .rungs import as_rung, exact_log_z, independent
 
 Floats = NDArray[np.float64]
 
@@ -68,10 +68,10 @@ class Ladder:
     def __init__(self, base: RBM, n_chains: int, seed: int) -> None:
         self._rungs, self._seed, self._sweeps = [base], seed, 0
         self._gains: list[Gains] = []
-        self._start = _exact(base)
+        self._start = exact_log_z(base)
         bias = np.float64(1) * base.column_bias
         self._visible = np.empty((1, n_chains, base.n_columns), base.dtype)
-        self._visible[0] = _independent(base, bias, n_chains, stream(seed, "first rung", 0))
+        self._visible[0] = independent(base, bias, n_chains, stream(seed, "first rung", 0))
         self._steps: list[Step] | None = None
 
     @property
@@ -166,9 +166,53 @@ class Ladder:
         PartitionWarning
             If two rungs hardly overlap, or the estimate is below a bound that is certain.
         """
-        target = self._rungs[-1] if model is None else self._checked(model)
+        target = self._rungs[-1] if model is None else self._checked("Ladder.log_partition", model)
         draws = checks.count("n_draws", n_draws)
         return as_partition(self.towards(target, draws, rng), target)
+
+    def sample(
+        self, n: int, model: RBM | None = None, *, n_exchanges: int = 40, rng: RngLike = None
+    ) -> NDArray[Any]:
+        """Draw rows from a model near the last rung, such as the one that training returned.
+
+        Chains come to the model from everywhere, by way of the first rung, whose draws are
+        independent: modes that lie apart have the shares that the model gives them, where plain
+        chains (:meth:`TruGRBM.sample`) stay in the mode that they fall into.  The ladder itself
+        stays as it is.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.  Each column of chains gives one, then each another, and so on: rows of
+            one column are ``n_exchanges`` apart, and not independent.
+        model : TruGRBM or BernoulliRBM, optional
+            With as many units as the rungs, of the same kinds; by default the last rung.
+        n_exchanges : int
+            Exchanges on all rungs, each after two Gibbs sweeps, before each row of a column.
+        rng : None, int or numpy.random.Generator
+
+        Returns
+        -------
+        ndarray, shape (n, n_visible)
+            States of the visible units, as of :meth:`TruGRBM.sample`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the model is of another kind or size, naming the difference, or a number is not at
+            least 1.
+
+        Warns
+        -----
+        PartitionWarning
+            If two rungs hardly overlap: shares of modes are then those of lower rungs.
+        """
+        count, exchanges = checks.count("n", n), checks.count("n_exchanges", n_exchanges)
+        target = self._rungs[-1] if model is None else self._checked("Ladder.sample", model)
+        own = self.towards(target, exchanges, seed_from(rng, "Ladder.sample"))
+        draws = [own.run(exchanges)[-1] for _ in range(-(-count // self.n_chains))]
+        tell_broken(own)
+        return target.visible_units.states(np.concatenate(draws)[:count])
 
     def towards(self, model: RBM, draws: int, rng: RngLike) -> Ladder:
         """Return another ladder, whose last rung is this model, after so many further draws."""
@@ -256,24 +300,9 @@ class Ladder:
         other._rungs, other._gains = list(self._rungs), list(self._gains)
         return other
 
-    def _checked(self, model: RBM) -> RBM:
+    def _checked(self, caller: str, model: RBM) -> RBM:
         """Refuse a model that no rung can stand for."""
-        require_rbm("Ladder.log_partition(model)", model)
-        first = self._rungs[0]
-        for what in ("visible", "n_visible", "n_states", "n_hidden", "runs"):
-            wanted, found = getattr(first, what), getattr(model, what)
-            if wanted != found:
-                raise ValueError(f"model must have {what}={wanted!r} as the ladder, got {found!r}")
-        if type(model) is not type(first):
-            raise ValueError(
-                f"model must be a {type(first).__name__} as the ladder's, got a "
-                f"{type(model).__name__}"
-            )
-        if model.visible_precision is not None and not np.array_equal(
-            model.visible_precision, np.asarray(first.visible_precision)
-        ):
-            raise ValueError("model must have the visible_precision of the ladder's models")
-        return model if model.dtype == first.dtype else _cast(model, first.dtype)
+        return as_rung(caller, model, self._rungs[0])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays by their names."""
@@ -327,13 +356,13 @@ class Ladder:
         ladder._rungs, ladder._visible = rungs, chains.copy()
         ladder._gains = [Gains(*pair) for pair in zip(*parts, strict=True)]
         ladder._seed, ladder._sweeps = (int(number) for number in place)
-        ladder._start, ladder._steps = _exact(rungs[0]), None
+        ladder._start, ladder._steps = exact_log_z(rungs[0]), None
         return ladder
 
     def require_like(self, other: Ladder) -> None:
         """Refuse to stand for a ladder of other models, columns or random numbers."""
         for rung in (self._rungs[0], self._rungs[-1]):
-            other._checked(rung)
+            other._checked("Ladder", rung)
         mine = self.n_chains, self._seed, self._rungs[0].dtype
         if mine != (other.n_chains, other._seed, other._rungs[0].dtype):
             raise ValueError("its ladder is that of another run")
@@ -356,24 +385,3 @@ class Ladder:
         found = files.read(path, "Ladder")
         with files.building_from(path):
             return cls.of_arrays(found)
-
-
-def _exact(base: RBM) -> float:
-    """Return log Z of a model without weights."""
-    if base.weights.any():
-        raise ValueError("the first rung of a ladder must have no weights")
-    layers = base.layers(np.float64)
-    with computing(0.0):
-        hidden = float(log_norms(layers, np.zeros((1, base.n_columns)))[0])
-    return float(base.visible_units.log_norm(layers.visible_bias[0])) + hidden
-
-
-def _independent(
-    base: RBM, bias: Floats, rows: int, generator: np.random.Generator
-) -> NDArray[Any]:
-    """Return draws of the visible units of a model without weights."""
-    return base.visible_units.independent(generator, rows, bias).astype(base.dtype)
-
-
-def _cast(model: RBM, dtype: Any) -> RBM:
-    return model.remade({k: np.asarray(v, dtype) for k, v in model.column_arrays().items()})

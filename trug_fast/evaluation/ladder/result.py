@@ -34,11 +34,22 @@ def as_partition(ladder: Any, model: RBM) -> LogPartition:
         temperatures=np.empty(0),
         fingerprint=fingerprint(model),
     )
-    reasons = impossible(estimate)
-    if ladder.overlap < FEW:
-        reasons.append(
-            f"rungs hardly overlap: {ladder.overlap:.2g} of their draws; the ladder is broken there"
-        )
+    reasons = impossible(estimate) + broken(ladder)
     for reason in reasons:
         warnings.warn(reason, PartitionWarning, stacklevel=3)
     return LogPartition(**(vars(estimate) | {"warnings": tuple(reasons)}))
+
+
+def broken(ladder: Any) -> list[str]:
+    """Say where chains cannot climb, if they cannot."""
+    if ladder.overlap >= FEW:
+        return []
+    return [
+        f"rungs hardly overlap: {ladder.overlap:.2g} of their draws; the ladder is broken there"
+    ]
+
+
+def tell_broken(ladder: Any) -> None:
+    """Warn, for a method of a ladder, where chains cannot climb."""
+    for reason in broken(ladder):
+        warnings.warn(reason, PartitionWarning, stacklevel=3)

@@ -269,6 +269,7 @@ def train_rbm(
             weights=None if weights is None else diagnosis.spread(weights),
         )
         loop = Loop(source, learner, watch, plan, functions, weights=weights)
+        learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
     climbed = learner.trajectory
     ladder = None if climbed is None else climbed.ladder

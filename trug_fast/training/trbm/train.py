@@ -208,6 +208,7 @@ def train_trbm(
             weights=some.frame_weights(1),
         )
         loop = Loop(data, learner, watch, plan, functions)
+        learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
     return TRBMFit(loop.model(), loop.history(), interrupted)
 
