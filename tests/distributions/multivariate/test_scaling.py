@@ -47,6 +47,13 @@ def test_units_change_no_constraints():
     assert other.logprob(rng=1) == plain.logprob(rng=1)
 
 
+@pytest.mark.filterwarnings("error")
+def test_density_under_constraints_of_large_numbers():
+    slab = truncmvn(None, 1e300 * COV, 0.0, A=[[1e308, -1e308, 0.0]])
+    log = slab.logpdf(1e150 * np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 1.0]]))
+    assert np.isfinite(log[0]) and log[1] == -INF
+
+
 def test_units_change_no_chains():
     rows, begin = np.array([[1.0, -1.0, 0.0]]), np.array([3.0, 1.0, 1.0])
     given = {"n_samples": 20, "rng": 1}

@@ -129,17 +129,17 @@ class FrozenVector:
         cut = self._cut
         points = self._points(x)
         log = self.logprob(n_points=n_points, rng=rng).log
-        root, d = np.linalg.cholesky(self._own.cov), cut.dimension
-        finite = np.where(np.isfinite(points), points, 0.0)
-        away = np.ldexp(finite, -self._exponents) - self._own.mean
+        own, d = self._own, cut.dimension
+        root = np.linalg.cholesky(own.cov)
+        known = np.isfinite(points).all(-1)
+        place = np.ldexp(np.where(known[..., None], points, 0.0), -self._exponents)
         with np.errstate(over="ignore"):
-            white = np.linalg.solve(root, away.reshape(-1, d).T)
+            white = np.linalg.solve(root, (place - own.mean).reshape(-1, d).T)
             square = (white**2).sum(0).reshape(points.shape[:-1])
         scales = np.ldexp(np.diagonal(root), self._exponents)
         constant = np.log(scales).sum() + 0.5 * d * LOG_TWO_PI + log
-        held = finite if cut.A is None else finite @ cut.A.T
-        inside = ((held >= cut.lower) & (held <= cut.upper)).all(-1)
-        inside &= np.isfinite(points).all(-1)
+        held, ends = (points, cut) if own.A is None else (place @ own.A.T, own)
+        inside = known & ((held >= ends.lower) & (held <= ends.upper)).all(-1)
         value = np.where(inside, -0.5 * square - constant, -np.inf)
         return np.where(np.isnan(points).any(-1), np.nan, value).astype(cut.dtype)[()]
 
