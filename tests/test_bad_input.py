@@ -113,7 +113,7 @@ MODEL = [
     ({"weights": np.zeros(3)}, ValueError, r"weights must be a matrix"),
     ({"weights": [[NAN]]}, ValueError, r"weights must be finite"),
     ({"visible_bias": [0, 1]}, ValueError, r"visible_bias must be a number or have shape \(3,\)"),
-    ({"hidden_bias": [0, NAN]}, ValueError, r"hidden_bias must not be NaN, got it at unit 1"),
+    ({"hidden_bias": [0, NAN]}, ValueError, r"hidden_bias must not be NaN, got nan at index 1"),
     ({"lower": [0, 1]}, ValueError, r"got lower=1.0, upper=1.0 at unit 1"),
     ({"lower": [0, 2]}, ValueError, r"got lower=2.0, upper=1.0 at unit 1"),
     ({"upper": NAN}, ValueError, r"upper must not be NaN"),

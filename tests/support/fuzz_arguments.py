@@ -19,6 +19,13 @@ class Arg(NamedTuple):
     optional: bool = True
 
 
+class Call(NamedTuple):
+    """A function, or the name of a method of the objects in its argument ``model``."""
+
+    function: Any
+    arguments: dict[str, Arg]
+
+
 def data(*arrays, optional=False):
     return Arg("array", arrays, optional)
 

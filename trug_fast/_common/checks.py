@@ -95,7 +95,15 @@ def _finite(name: str, array: NDArray[Any], missing: bool | None = None) -> None
             index = tuple(int(i) for i in np.argwhere(wrong)[0])
             place = (index[0] + start, *index[1:]) if index else index
             hint = HINT if missing is False and np.isnan(part[index]) else ""
-            raise ValueError(f"{name} must be finite, got {part[index]} at index {place}{hint}")
+            found = f"{part[index]}{_at(place)}{hint}"
+            raise ValueError(f"{name} must be finite, got {found}")
+
+
+def _at(place: tuple[int, ...]) -> str:
+    """Return in words where in an array; a number has no index."""
+    if not place:
+        return ""
+    return f" at index {place[0] if len(place) == 1 else place}"
 
 
 def matrix(
@@ -169,9 +177,8 @@ def vector(name: str, value: ArrayLike, length: int, dtype: Any, *, infinite: bo
     if array.ndim not in (0, 1) or (array.ndim == 1 and array.shape[0] != length):
         raise ValueError(f"{name} must be a number or have shape ({length},), got {array.shape}")
     if np.isnan(array).any():
-        raise ValueError(
-            f"{name} must not be NaN, got it at unit {int(np.argmax(np.isnan(array)))}"
-        )
+        place = tuple(int(i) for i in np.argwhere(np.isnan(array))[0])
+        raise ValueError(f"{name} must not be NaN, got nan{_at(place)}")
     if not infinite:
         _finite(name, array)
     array = cast(name, array, dtype)

@@ -28,6 +28,26 @@ def test_one_coordinate_and_few_draws():
     assert np.isnan(one.rhat).all() and np.isnan(one.ess).all() and np.isnan(one.std_error).all()
 
 
+@pytest.mark.parametrize(
+    "samples, error, words",
+    [
+        (SAMPLES[0], ValueError, r"samples must have shape \(n_chains, n_samples, d\)"),
+        (SAMPLES[:, :0], ValueError, "samples must have shape"),
+        ("draws", TypeError, "samples must hold real numbers"),
+        (None, TypeError, "samples must hold real numbers"),
+    ],
+)
+def test_what_are_no_chains(samples, error, words):
+    with pytest.raises(error, match=words):
+        tf.TruncMVNChains(samples)
+
+
+def test_lists_and_integers_are_chains_and_chains_compare():
+    chains = tf.TruncMVNChains(np.arange(24).reshape(2, 4, 3).tolist())
+    assert chains.samples.dtype == np.float64 and chains.mean.tolist() == [10.5, 11.5, 12.5]
+    assert chains == chains and chains != tf.TruncMVNChains(SAMPLES) and {chains}
+
+
 def test_arviz_is_given_the_draws(monkeypatch):
     calls = []
     new = types.ModuleType("arviz")

@@ -83,3 +83,34 @@ def test_arguments_are_checked_before_anything_is_drawn():
         truncmvn.rvs(cov=np.eye(2), rng="yes")
     with pytest.raises(ValueError, match="lower must be below upper"):
         truncmvn(None, equicorrelated(2), 1.0, 0.0)
+
+
+def test_size_and_what_is_missing():
+    with pytest.raises(TypeError, match="cov must hold real numbers, got None"):
+        truncmvn(None, None, 0)
+    with pytest.raises(ValueError, match="with A lower or upper must be given"):
+        truncmvn(None, 1, A=np.eye(2))
+    with pytest.raises(ValueError, match="size must be of at most"):
+        truncmvn.rvs(size=(2**40, 2**40))
+    with pytest.raises(ValueError, match="mean must not be NaN, got nan at index 1"):
+        truncmvn([0.0, np.nan])
+    with pytest.raises(ValueError, match="mean must be finite, got inf$"):
+        truncmvn(INF)
+
+
+@pytest.mark.filterwarnings("error")
+def test_densities_at_infinity():
+    frozen = truncmvn(None, equicorrelated(2), 0.0)
+    x = [[1.0, INF], [INF, INF], [1.0, np.nan], [INF, np.nan], [1e300, 1.0]]
+    np.testing.assert_array_equal(frozen.logpdf(x), [-INF, -INF, np.nan, np.nan, -INF])
+    slab = truncmvn(None, equicorrelated(2), 0.0, A=[[1.0, -1.0]])
+    np.testing.assert_array_equal(slab.logpdf([[INF, INF], [INF, 1.0]]), -INF)
+    for each in (frozen, slab):
+        marginal = each.marginal_logpdf(0, [INF, -INF, 1e300])
+        np.testing.assert_array_equal(marginal, [[-INF] * 3, [0.0] * 3])
+
+
+def test_an_estimate_reads_with_its_error():
+    words = repr(truncmvn.logprob(cov=equicorrelated(10), lower=0, rng=1))
+    assert words.startswith("BoxProbability(log=-2.39") and len(words) < 100
+    assert repr(truncmvn.logprob(lower=0)).startswith("BoxProbability(log=-0.693147180559945,")

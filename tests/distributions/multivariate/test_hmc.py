@@ -152,7 +152,7 @@ def test_threads_and_stretches_leave_the_bits(monkeypatch):
         ({"A": [[1, 1], [0, 0]], "upper": 0}, "A must have no row of zeros"),
         ({"A": np.ones((2, 3)), "upper": 0}, "A must have a column"),
         ({"A": [[1, 1]], "upper": [0, 1]}, "upper must be a number or have shape"),
-        ({"A": [[1, 1]], "upper": 0, "start": [1, 1]}, "start must lie between lower and upper"),
+        ({"A": [[1, 1]], "upper": 0, "start": [1, 1]}, "outside .* for row 0 of A"),
         ({"A": [[1, 1]], "upper": 0, "start": [INF, 1]}, "start must be finite"),
     ],
 )

@@ -1,6 +1,7 @@
 """Means and covariances against closed forms, draws, and their own errors."""
 
 import numpy as np
+import pytest
 
 from tests.support.vectors import INF, equicorrelated, toeplitz
 from trug_fast import truncmvn, truncnorm
@@ -65,3 +66,16 @@ def test_without_ends_it_is_the_normal():
     np.testing.assert_array_equal(frozen.mean(rng=1).value, [1, 2])
     np.testing.assert_array_equal(frozen.cov(rng=1).value, equicorrelated(2))
     assert (frozen.cov(rng=1).error == 0).all()
+
+
+@pytest.mark.parametrize(
+    "d, lower, width, deviation",
+    [
+        (4, 0.5, 2.0**-26, 2.0**-26 / np.sqrt(12)),  # nearly uniform
+        (2, 1e6, INF, 1.5e-6),  # nearly exponential, of rate lower / (1 + 1/2)
+    ],
+)
+def test_thin_and_far_boxes_keep_the_digits_of_their_covariance(d, lower, width, deviation):
+    cov = truncmvn.cov(cov=equicorrelated(d), lower=lower, upper=lower + width, rng=1)
+    value, error = cov.value / deviation**2, cov.error / deviation**2
+    assert (np.abs(value - np.eye(d)) <= 3 * error + 1e-7).all() and error.max() < 1e-2

@@ -146,3 +146,14 @@ def test_n_points_is_what_is_used_at_most():
         assert replicates * each <= n < (replicates + 1) * each
     with pytest.raises(ValueError, match="n_points must be at least 9, got 8"):
         truncmvn.logprob(cov=np.eye(3), lower=0, n_points=8)
+
+
+@pytest.mark.parametrize("n_points", [20, 1000, 5000])
+def test_points_weighed_in_pieces_are_the_same(monkeypatch, n_points):
+    frozen = truncmvn(None, toeplitz(5, 0.5), -1.0, 2.0)
+    all_at_once = frozen.logprob(n_points=n_points, rng=1), frozen.cov(n_points=n_points, rng=1)
+    for numbers in (1, 1000):
+        monkeypatch.setattr(subject, "NUMBERS", numbers)
+        pieces = frozen.logprob(n_points=n_points, rng=1), frozen.cov(n_points=n_points, rng=1)
+        assert pieces[0] == all_at_once[0]
+        np.testing.assert_array_equal(pieces[1], all_at_once[1])

@@ -27,7 +27,9 @@ RAISES = """TypeError
         If an argument does not hold real numbers.
     ValueError
         If shapes do not fit, an interval is empty, a number is NaN, cov is not symmetric and
-        positive definite, or rows of A with an end depend on each other."""
+        positive definite, variances are not between 1e-305 and 1e305, mean, lower or upper lie more
+        than 1e150 deviations out, A has neither lower nor upper, or rows of A with an end depend on
+        each other."""
 
 
 def worded(function: F) -> F:

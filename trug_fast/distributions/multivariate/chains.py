@@ -25,7 +25,7 @@ STRETCH = 1e9  # multiply-adds of a call, between which Ctrl-C is heard
 BUFFER = 2**23  # numbers that one stretch may write, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TruncMVNChains:
     """Draws of a truncated normal vector from several chains.
 
@@ -38,6 +38,13 @@ class TruncMVNChains:
     samples : ndarray, shape (n_chains, n_samples, d)
         The draws; float32 where all that was given is, else float64.
 
+    Raises
+    ------
+    TypeError
+        If ``samples`` does not hold real numbers.
+    ValueError
+        If it is of another shape, or empty.
+
     Examples
     --------
     >>> import trug_fast as tf
@@ -49,6 +56,16 @@ class TruncMVNChains:
     """
 
     samples: NDArray[np.floating[Any]]
+
+    def __post_init__(self) -> None:
+        samples = checks.numbers("samples", self.samples)
+        if samples.ndim != 3 or samples.size == 0:
+            raise ValueError(
+                f"samples must have shape (n_chains, n_samples, d), got {samples.shape}"
+            )
+        if samples.dtype.kind != "f":
+            samples = samples.astype(np.float64)
+        object.__setattr__(self, "samples", samples)
 
     @property
     def mean(self) -> Vector:
@@ -141,7 +158,9 @@ def checked_start(
     states = np.array(np.broadcast_to(array, (n_chains, d)), np.float64, order="C")
     if not np.isfinite(states).all():
         chain, j = np.argwhere(~np.isfinite(states))[0]
-        raise ValueError(f"start must be finite, got {states[chain, j]} at index {j}")
+        raise ValueError(
+            f"start must be finite, got {states[chain, j]} at index {j} of chain {chain}"
+        )
     outside = ~((lower <= states) & (states <= upper))
     if outside.any():
         chain, j = (int(k) for k in np.argwhere(outside)[0])

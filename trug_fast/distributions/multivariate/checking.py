@@ -16,6 +16,7 @@ from ..broadcasting import is_python_number
 
 SYMMETRIC_64, SYMMETRIC_32 = 1e-9, 1e-4  # difference of two halves, over the deviations
 SINGULAR = 1e-13  # least variance of a coordinate given others, over its own
+TINY, HUGE = 1e-305, 1e305  # variances: all digits of their products and of sums are kept
 
 
 class CutNormal(NamedTuple):
@@ -60,6 +61,8 @@ def cut_normal(
         If shapes do not fit, d is 0, a number is NaN, mean, cov or A are not finite, cov is not
         symmetric and positive definite, or an interval is empty.
     """
+    if cov is None:
+        raise TypeError("cov must hold real numbers, got None")
     given = {"mean": mean, "cov": cov, "lower": lower, "upper": upper, "A": A}
     arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
     dtype = float_type({name: given[name] for name in arrays}, arrays)
@@ -109,11 +112,11 @@ def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> 
         )
     told = [("cov", arrays["cov"]), ("mean", arrays.get("mean"))]
     told += [] if matrix is not None else [(n, arrays.get(n)) for n in ("lower", "upper")]
-    lengths = [a.shape[0] for _, a in told if a is not None and a.ndim > 0]
-    lengths += [] if matrix is None else [matrix.shape[1]]
-    d = lengths[0] if lengths else 1
+    lengths = [(name, a.shape[0]) for name, a in told if a is not None and a.ndim > 0]
+    lengths += [] if matrix is None else [("A", matrix.shape[1])]
+    name, d = lengths[0] if lengths else ("cov", 1)
     if d == 0:
-        raise ValueError("a normal vector must have at least one dimension, got 0")
+        raise ValueError(f"{name} must be of at least one dimension, got 0")
     if matrix is not None and matrix.shape[1] != d:
         raise ValueError(f"A must have a column for each of {d} dimensions, got {matrix.shape[1]}")
     return int(d)
@@ -124,31 +127,46 @@ def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
     checks._finite(name, array)
     if array.ndim < 2:
         variances = checks.vector(name, array, d, np.float64, infinite=False)
-        checks.positive(name, variances)
+        require_variances(name, variances)
         return np.diag(variances)
     if array.shape != (d, d):
         raise ValueError(f"{name} must have shape ({d}, {d}), got {array.shape}")
     cov = np.array(array, np.float64, order="C")
     variances = np.diagonal(cov)
-    checks.positive(f"the diagonal of {name}", variances)
+    require_variances(f"the diagonal of {name}", variances)
     scale = np.sqrt(variances)
     tolerance = SYMMETRIC_32 if array.dtype == np.float32 else SYMMETRIC_64
-    apart = np.abs(cov - cov.T) / np.outer(scale, scale)
+    with np.errstate(over="ignore"):
+        apart = np.abs(cov - cov.T) / np.outer(scale, scale)
     if apart.max() > tolerance:
         i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
         raise ValueError(
             f"{name} must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} at ({j}, {i})"
         )
-    cov = 0.5 * (cov + cov.T)
-    correlation = cov / np.outer(scale, scale)
+    cov = 0.5 * cov + 0.5 * cov.T
+    with np.errstate(over="ignore"):
+        correlation = cov / np.outer(scale, scale)
     try:
         pivots = np.diagonal(np.linalg.cholesky(correlation)) ** 2
     except np.linalg.LinAlgError:
         pivots = np.zeros(1)
     if not pivots.min() > SINGULAR:
-        least = float(np.linalg.eigvalsh(correlation)[0])
+        finite = bool(np.isfinite(correlation).all())
+        least = float(np.linalg.eigvalsh(correlation)[0]) if finite else -np.inf
         raise ValueError(
             f"{name} must be positive definite, and not to rounding singular: the least eigenvalue "
             f"of its correlations is {least:.3g}"
         )
     return cov
+
+
+def require_variances(name: str, values: NDArray[Any]) -> None:
+    """Check that variances, or precisions, are positive, and within what is computed with."""
+    checks.positive(name, values)
+    good = (values >= TINY) & (values <= HUGE)
+    if not good.all():
+        j = int(np.argmin(good))
+        raise ValueError(
+            f"{name} must lie between {TINY:g} and {HUGE:g}, got {values[j]} at index {j}: take "
+            "other units"
+        )

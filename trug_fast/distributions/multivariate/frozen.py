@@ -6,6 +6,7 @@ Tested in tests/distributions/multivariate/test_family.py.
 from __future__ import annotations
 
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from .marginals import marginal_log_density
 from .moments import Estimate, mean_and_covariance
 from .probability import LEAST_REPLICATES, BoxProbability, log_probability
 from .reduction import BoxForm, box_form
+from .scaling import in_units
 from .tilting import Tilting, tilting
 
 N_POINTS = 10_000
+MOST = 2**48  # draws of a call
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -59,7 +62,10 @@ class FrozenVector:
         upper: ArrayLike | None = None,
         A: ArrayLike | None = None,
     ) -> None:
+        if A is not None and lower is None and upper is None:
+            raise ValueError("with A lower or upper must be given, got neither")
         self._cut = cut_normal(mean, cov, lower, upper, A)
+        self._own, self._exponents = in_units(self._cut)
 
     def __repr__(self) -> str:
         rows = int((np.isfinite(self._cut.lower) | np.isfinite(self._cut.upper)).sum())
@@ -67,7 +73,7 @@ class FrozenVector:
 
     @cached_property
     def _form(self) -> BoxForm:
-        return box_form(self._cut)
+        return box_form(self._own)
 
     @cached_property
     def _tilted(self) -> Tilting:
@@ -75,7 +81,7 @@ class FrozenVector:
         return tilting(form.mean, form.cov, form.lower, form.upper)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_cut": self._cut}
+        return {name: vars(self)[name] for name in ("_cut", "_own", "_exponents")}
 
     def rvs(
         self,
@@ -89,12 +95,15 @@ class FrozenVector:
         sizes = () if size is None else np.atleast_1d(size).tolist()
         shape = tuple(checks.count("size", n, 0) for n in sizes)
         key = seed_from(rng, "truncmvn.rvs")
-        count = int(np.prod(shape, dtype=np.int64))
+        count = prod(shape)
+        if count > MOST:
+            raise ValueError(f"size must be of at most {MOST} vectors, got {size}")
         draws, info = accepted(self._tilted, count, key)
         form = self._form
         if form.back is not None:
             draws = draws @ form.back.T + form.offset
-        draws = self._narrowed(draws).reshape(*shape, self._cut.dimension)
+        draws = self._narrowed(np.ldexp(draws, self._exponents))
+        draws = draws.reshape(*shape, self._cut.dimension)
         return (draws, info) if return_info else draws
 
     def _narrowed(self, draws: NDArray[Any]) -> NDArray[Any]:
@@ -120,12 +129,17 @@ class FrozenVector:
         cut = self._cut
         points = self._points(x)
         log = self.logprob(n_points=n_points, rng=rng).log
-        root = np.linalg.cholesky(cut.cov)
-        white = np.linalg.solve(root, (points - cut.mean).reshape(-1, cut.dimension).T)
-        square = (white**2).sum(0).reshape(points.shape[:-1])
-        constant = np.log(np.diagonal(root)).sum() + 0.5 * cut.dimension * LOG_TWO_PI + log
-        held = points if cut.A is None else points @ cut.A.T
-        inside = ((held >= cut.lower) & (held <= cut.upper)).all(-1)
+        own, d = self._own, cut.dimension
+        root = np.linalg.cholesky(own.cov)
+        known = np.isfinite(points).all(-1)
+        place = np.ldexp(np.where(known[..., None], points, 0.0), -self._exponents)
+        with np.errstate(over="ignore"):
+            white = np.linalg.solve(root, (place - own.mean).reshape(-1, d).T)
+            square = (white**2).sum(0).reshape(points.shape[:-1])
+        scales = np.ldexp(np.diagonal(root), self._exponents)
+        constant = np.log(scales).sum() + 0.5 * d * LOG_TWO_PI + log
+        held, ends = (points, cut) if own.A is None else (place @ own.A.T, own)
+        inside = known & ((held >= ends.lower) & (held <= ends.upper)).all(-1)
         value = np.where(inside, -0.5 * square - constant, -np.inf)
         return np.where(np.isnan(points).any(-1), np.nan, value).astype(cut.dtype)[()]
 
@@ -146,8 +160,13 @@ class FrozenVector:
 
     def _moments(self, n_points: int, rng: RngLike) -> tuple[Estimate, Estimate]:
         _check_points(n_points)
-        key, cut = seed_from(rng, "truncmvn.moments"), self._cut
-        return mean_and_covariance(self._form, self._tilted, cut.mean, cut.cov, n_points, key)
+        key, own = seed_from(rng, "truncmvn.moments"), self._own
+        mean, cov = mean_and_covariance(self._form, self._tilted, own.mean, own.cov, n_points, key)
+        powers = self._exponents
+        return (
+            Estimate(*(np.ldexp(part, powers) for part in mean)),
+            Estimate(*(np.ldexp(part, powers[:, None] + powers) for part in cov)),
+        )
 
     def marginal_logpdf(
         self, index: int, x: ArrayLike, *, n_points: int = N_POINTS, rng: RngLike = None
@@ -160,7 +179,9 @@ class FrozenVector:
             raise ValueError(f"index must be below the dimension {d}, got {i}")
         points = checks.numbers("x", x).astype(np.float64)
         whole = self.logprob(n_points=n_points, rng=(key := seed_from(rng, "truncmvn.marginal")))
-        return marginal_log_density(self._cut, i, points, whole, n_points, key)
+        points = np.where(np.isnan(points), points, np.ldexp(points, -self._exponents[i]))
+        found = marginal_log_density(self._own, i, points, whole, n_points, key)
+        return Estimate(found.value - self._exponents[i] * np.log(2.0), found.error)
 
 
 def _check_points(n_points: int) -> None:

@@ -18,6 +18,7 @@ from trug_fast.kernels.multivariate import bounces as kernels
 from .chains import TruncMVNChains, checked_sizes, checked_start, run_stretches
 from .checking import CutNormal, cut_normal
 from .precision import inverted, precision_matrix
+from .scaling import in_units
 
 PRODUCTS = 4096  # walls up to which their products with each other are kept
 OUTSIDE = 1e-8  # deviations that rounding may take a draw past a wall
@@ -37,6 +38,7 @@ class _Region(NamedTuple):
     lower: NDArray[Any]  # (walls,), of rows x
     upper: NDArray[Any]
     inside: NDArray[Any]  # (d,), a point x away from all walls
+    near: NDArray[Any]  # (d,), the same as z
 
 
 def truncmvn_hmc(
@@ -130,7 +132,10 @@ def truncmvn_hmc(
     chains = checks.count("n_chains", n_chains)
     sizes = checked_sizes(n_samples, n_burn, thin)
     require_progress(progress)
-    region, states = _region(cut, start, chains)
+    begin = _checked_start(cut, start, chains)
+    own, exponents = in_units(cut)
+    region = _region(own)
+    states = _states(region, None if begin is None else np.ldexp(begin, -exponents), chains)
     seed = seed_from(rng, "truncmvn_hmc")
     met = np.zeros(chains, np.int64)
 
@@ -142,7 +147,7 @@ def truncmvn_hmc(
                 f"a path of chain {int(np.argmax(met))} bounced more than {BOUNCES} times: "
                 "the region is too far from the mean, or too narrow; truncmvn_gibbs takes any box"
             )
-        rows[...] = _kept_inside(region, region.mean + rows @ region.factor.T)
+        rows[...] = np.ldexp(_kept_inside(region, region.mean + rows @ region.factor.T), exponents)
 
     work = (len(region.rows) + 1.0) * (cut.dimension + WORK * cut.dimension) * chains
     return run_stretches(run, states, sizes, work, cut.dtype, progress)
@@ -164,12 +169,7 @@ def _cut(
     return stand_in._replace(cov=inverted(dense))
 
 
-def _region(
-    cut: CutNormal, start: ArrayLike | None, chains: int
-) -> tuple[_Region, NDArray[np.float64]]:
-    """Return the region, and where chains begin, as z (chains, d)."""
-    from scipy.linalg import solve_triangular
-
+def _region(cut: CutNormal) -> _Region:
     d = cut.dimension
     used = np.isfinite(cut.lower) | np.isfinite(cut.upper)
     rows = (np.eye(d) if cut.A is None else cut.A)[used]
@@ -188,25 +188,37 @@ def _region(
     )
     near = np.zeros(d) if cut.A is not None else _point_of_box(cut, factor)
     z = point_inside(walls, near)
-    region = _Region(cut.mean, factor, walls, rows, lower, upper, cut.mean + factor @ z)
-    if start is None:
-        return region, np.tile(z, (chains, 1))
-    far = np.full(d, np.inf)
+    return _Region(cut.mean, factor, walls, rows, lower, upper, cut.mean + factor @ z, z)
+
+
+def _states(region: _Region, begin: NDArray[np.float64] | None, chains: int) -> NDArray[np.float64]:
+    """Return where chains begin, as z (chains, d); ``begin`` tells it as x."""
+    from scipy.linalg import solve_triangular
+
+    if begin is None:
+        return np.tile(region.near, (chains, 1))
+    found = solve_triangular(region.factor, (begin - region.mean).T, lower=True)
+    return np.array(found.T, order="C")
+
+
+def _checked_start(
+    cut: CutNormal, start: ArrayLike | None, chains: int
+) -> NDArray[np.float64] | None:
+    """Return where chains begin, (chains, d), if A x lies between the ends; None stays None."""
+    if cut.A is None or start is None:
+        return checked_start(start, chains, cut.lower, cut.upper)
+    far = np.full(cut.dimension, np.inf)
     states = checked_start(start, chains, -far, far)
     assert states is not None
-    _require_inside(states @ rows.T, lower, upper)
-    return region, solve_triangular(factor, (states - cut.mean).T, lower=True).T.copy()
-
-
-def _require_inside(values: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> None:
-    """Refuse starts whose A x (chains, walls) lies outside."""
-    outside = ~((lower <= values) & (values <= upper))
+    values = states @ cut.A.T
+    outside = ~((cut.lower <= values) & (values <= cut.upper))
     if outside.any():
         chain, k = (int(i) for i in np.argwhere(outside)[0])
         raise ValueError(
-            f"start must lie between lower and upper, got {values[chain, k]} outside "
-            f"[{lower[k]}, {upper[k]}] in constraint {k} of those with a finite end, chain {chain}"
+            f"start must keep A x between lower and upper, got {values[chain, k]} outside "
+            f"[{cut.lower[k]}, {cut.upper[k]}] for row {k} of A, chain {chain}"
         )
+    return states
 
 
 def _point_of_box(cut: CutNormal, factor: NDArray[Any]) -> NDArray[np.float64]:
@@ -249,7 +261,8 @@ def point_inside(walls: kernels.Walls, near: NDArray[np.float64]) -> NDArray[np.
     if ((walls.lower < place) & (place < walls.upper)).all():
         return z
     raise ValueError(
-        "lower <= A x <= upper must leave room, got a region that is empty or has no inside"
+        "lower <= A x <= upper must leave room, got a region that is empty, has no inside, or lies "
+        "too far from the mean to be found; truncmvn_gibbs takes any box"
     )
 
 

@@ -35,6 +35,11 @@ def marginal_log_density(
         if np.isnan(x[place]):
             value[place] = error[place] = np.nan
             continue
+        away = float(x[place]) - cut.mean[index]
+        with np.errstate(over="ignore"):
+            square = away * away / variance
+        if np.isinf(square):
+            continue
         rest = _given(cut, index, float(x[place]))
         if rest is None:
             continue
@@ -43,8 +48,7 @@ def marginal_log_density(
             form = box_form(rest)
             tilted = tilting(form.mean, form.cov, form.lower, form.upper)
             log, doubt, _, _ = log_probability(tilted, form.bounded.size, n_points, seed)
-        away = x[place] - cut.mean[index]
-        log -= 0.5 * (away * away / variance + np.log(2 * np.pi * variance))
+        log -= 0.5 * (square + np.log(2 * np.pi * variance))
         value[place] = log - whole.log
         error[place] = np.hypot(doubt, whole.relative_error)
     return Estimate(value, error)

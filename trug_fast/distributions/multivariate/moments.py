@@ -50,9 +50,10 @@ def mean_and_covariance(
     second = (away * share[:, :, None]).transpose(0, 2, 1) @ away
     second = 0.5 * (second + second.transpose(0, 2, 1))
     inner = second - first[:, :, None] * first[:, None, :]
-    before = form.mean[form.bounded], form.cov[np.ix_(form.bounded, form.bounded)]
-    means = mean + (centre - before[0] + first) @ form.gain.T
-    covs = cov + form.gain @ (inner - before[1]) @ form.gain.T
+    # x of which y = E[x | y] nothing is left: its moments are those of y, to the last digit.
+    rest = mean - form.gain @ form.mean[form.bounded]
+    means = rest + (centre + first) @ form.gain.T
+    covs = form.rest + form.gain @ inner @ form.gain.T
     total = weights.sum(1) / weights.sum()
     return _combined(means, total), _combined(covs, total)
 

@@ -20,6 +20,7 @@ from .checking import (
     cut_normal,
     float_type,
     mean_and_ends,
+    require_variances,
 )
 
 LARGEST = 1e90  # sums of numbers up to it, times weights, are within what kernels take
@@ -113,7 +114,7 @@ def precision_matrix(precision: Any) -> tuple[Any, Any]:
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise ValueError(f"precision must have shape (d, d), got {given.shape}")
     if given.shape[0] == 0:
-        raise ValueError("a normal vector must have at least one dimension, got 0")
+        raise ValueError("precision must be of at least one dimension, got 0")
     dtype = given.dtype if given.dtype == np.float32 else np.dtype(np.float64)
     return _definite(given) if sparse else covariance(given, given.shape[0], "precision"), dtype
 
@@ -150,7 +151,7 @@ def _definite(matrix: Any) -> Any:
     tolerance = SYMMETRIC_32 if matrix.dtype == np.float32 else SYMMETRIC_64
     matrix = matrix.astype(np.float64)
     diagonal = matrix.diagonal()
-    checks.positive("the diagonal of precision", diagonal)
+    require_variances("the diagonal of precision", diagonal)
     scale = 1.0 / np.sqrt(diagonal)
     scaled = matrix.multiply(scale[:, None]).multiply(scale).tocsr()
     apart = abs(scaled - scaled.T)

@@ -5,6 +5,8 @@ Tested in tests/distributions/multivariate/test_probability.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ EPSILON = 2.3e-16
 WEIGHING = 3e-12  # of a coordinate's mass in psi, see sequential.py
 DROP = 60.0  # of the log of an integrand, beyond which it is left out
 NODES = 20  # of a panel
+NUMBERS = 4_000_000  # of points that are weighed at once
 
 
 class BoxProbability(NamedTuple):
@@ -45,6 +48,17 @@ class BoxProbability(NamedTuple):
     relative_error: float
     log_bound: float
     n_points: int
+
+    def __repr__(self) -> str:
+        """Return the numbers with the digits that are known."""
+        log = f"{self.log:.15g}"
+        if 0.0 < self.relative_error < np.inf:  # to the second digit of the error
+            digits = 1 - int(np.floor(np.log10(self.relative_error)))
+            log = f"{self.log:.{digits}f}" if 0 <= digits < 12 else log
+        return (
+            f"BoxProbability(log={log}, relative_error={self.relative_error:.2g}, "
+            f"log_bound={self.log_bound:.6g}, n_points={self.n_points})"
+        )
 
 
 class WeighedPoints(NamedTuple):
@@ -107,32 +121,50 @@ def replicates_of(n_points: int) -> tuple[int, int]:
 def weighed_points(
     proposal: Proposal, n_points: int, seed: int, *, with_points: bool
 ) -> WeighedPoints:
-    """Return tilted points of the box and psi there, from scrambled Sobol' points."""
+    """Return tilted points of the box and psi there, from scrambled Sobol' points.
+
+    They are taken in pieces, between which Ctrl-C is heard.
+    """
     m = proposal.tilt.size
     replicates, each = replicates_of(n_points)
     used = m if with_points else m - 1  # what weighs the last coordinate needs no draw of it
     n = replicates * each
-    uniform = np.full((m, -(-n // ROW) * ROW), 0.5)
-    for r, source in enumerate(np.random.SeedSequence(seed).spawn(replicates)):
-        uniform[:used, r * each : (r + 1) * each] = _scrambled(used, each, source).T
-    log_weights = np.empty(uniform.shape[1])
-    points = np.empty((uniform.shape[1] if with_points else 0, m))
-    with computing(uniform.size * (0.5 * m + 2 * UNIT)):
-        sequential.weigh(proposal, uniform, log_weights, points)
-    shaped = points[:n].reshape(replicates, each, m) if with_points else points[None]
-    return WeighedPoints(log_weights[:n].reshape(replicates, each), shaped)
+    log_weights, points = np.empty(n), np.empty((n if with_points else 0, m))
+    width = min(each, 1 << max(NUMBERS // m, ROW).bit_length() - 1)  # points of a piece
+    sources = np.random.SeedSequence(seed).spawn(replicates)
+    pieces = (piece for source in sources for piece in _scrambled(used, each, width, source))
+    done, together = 0, max(1, NUMBERS // (m * width))
+    while batch := list(islice(pieces, together)):
+        count = width * len(batch)
+        uniform = np.full((m, -(-count // ROW) * ROW), 0.5)
+        uniform[:used, :count] = np.concatenate(batch).T
+        found = np.empty(uniform.shape[1])
+        places = np.empty((found.size if with_points else 0, m))
+        with computing(uniform.size * (0.5 * m + 2 * UNIT)):
+            sequential.weigh(proposal, uniform, found, places)
+        log_weights[done : done + count] = found[:count]
+        points[done : done + count] = places[:count]
+        done += count
+    shaped = points.reshape(replicates, each, m) if with_points else points[None]
+    return WeighedPoints(log_weights.reshape(replicates, each), shaped)
 
 
-def _scrambled(dimensions: int, n: int, source: np.random.SeedSequence) -> NDArray[Any]:
+def _scrambled(
+    dimensions: int, n: int, width: int, source: np.random.SeedSequence
+) -> Iterator[NDArray[Any]]:
+    """Yield the n points of a scrambling, so many at a time."""
     from scipy.stats import qmc  # 0.3 s to import
 
     generator = np.random.default_rng(source)
     if dimensions > qmc.Sobol.MAXDIM:
-        return generator.random((n, dimensions)) * (1 - 2.0**-52) + 2.0**-53
+        for _ in range(0, n, width):
+            yield generator.random((width, dimensions)) * (1 - 2.0**-52) + 2.0**-53
+        return
     bits = 30
     sobol = qmc.Sobol(dimensions, scramble=True, bits=bits, seed=generator)
-    points: NDArray[Any] = sobol.random(n) + 0.5 ** (bits + 1)
-    return points  # in the middle of cells: never 0
+    for _ in range(0, n, width):
+        points: NDArray[Any] = sobol.random(width) + 0.5 ** (bits + 1)
+        yield points  # in the middle of cells: never 0
 
 
 def _of_two(proposal: Proposal) -> tuple[float, float]:

@@ -18,7 +18,8 @@ class BoxForm(NamedTuple):
 
     The vector w of ``mean`` and ``cov`` between ``lower`` and ``upper`` gives
     x = offset + back @ w; without constraints it is x.  ``gain`` gives
-    E[x | y] = E[x] + gain @ (y - E[y]) for the coordinates y of w that have an end.
+    E[x | y] = E[x] + gain @ (y - E[y]) for the coordinates y of w that have an end, and ``rest`` is
+    what then is left of the covariance.
     """
 
     mean: NDArray[Any]  # (k,)
@@ -29,6 +30,7 @@ class BoxForm(NamedTuple):
     back: NDArray[Any] | None  # (d, k)
     bounded: NDArray[Any]  # (m,) indices of y in w
     gain: NDArray[Any]  # (d, m)
+    rest: NDArray[Any]  # (d, d), covariance of x given y
 
 
 def box_form(cut: CutNormal) -> BoxForm:
@@ -42,7 +44,9 @@ def box_form(cut: CutNormal) -> BoxForm:
     held = np.flatnonzero(np.isfinite(cut.lower) | np.isfinite(cut.upper))
     if cut.A is None:
         gain = np.linalg.solve(cut.cov[np.ix_(held, held)], cut.cov[held]).T
-        return BoxForm(cut.mean, cut.cov, cut.lower, cut.upper, None, None, held, gain)
+        rest = cut.cov - gain @ cut.cov[held]
+        gain[held], rest[held], rest[:, held] = np.eye(held.size), 0.0, 0.0
+        return BoxForm(cut.mean, cut.cov, cut.lower, cut.upper, None, None, held, gain, rest)
     A, lower, upper = cut.A[held], cut.lower[held], cut.upper[held]
     (m, d), root = A.shape, np.linalg.cholesky(cut.cov)
     if m > d:
@@ -59,7 +63,8 @@ def box_form(cut: CutNormal) -> BoxForm:
     ends = np.full((2, d), [[-np.inf], [np.inf]])
     ends[:, :m] = lower, upper
     offset = cut.mean - back[:, :m] @ centre[:m]
-    return BoxForm(centre, cov, ends[0], ends[1], offset, back, np.arange(m), back[:, :m])
+    gain, rest = back[:, :m], back[:, m:] @ back[:, m:].T
+    return BoxForm(centre, cov, ends[0], ends[1], offset, back, np.arange(m), gain, rest)
 
 
 def _refusal(got: str) -> str:
