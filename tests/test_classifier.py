@@ -118,3 +118,8 @@ def test_a_training_of_signs_continues_to_the_same_bits(tmp_path):
     assert part.interrupted
     again = tf.train_tggm(X, signs, checkpoint=tf.Checkpoint(path, resume=True), **options)
     np.testing.assert_array_equal(again.model.output_weights, whole.model.output_weights)
+
+
+def test_one_class_is_named():
+    with pytest.raises(ValueError, match="two classes or more, got only in$"):
+        TGGMClassifier(3, epochs=1).fit(X, np.full(len(X), "in"))

@@ -63,7 +63,7 @@ def test_penalties_are_typed_for_all_matrices_or_some():
     assert choices.penalty("0.1") == 0.1 and choices.penalty("0.001:0.1") == (0.001, 0.1)
     named = choices.penalty("hidden-to-hidden=0.001:0.1,weights=0.2")
     assert named == {"hidden_to_hidden": (0.001, 0.1), "weights": 0.2}
-    with pytest.raises(ValueError):
+    with pytest.raises(argparse.ArgumentTypeError, match="expected MATRIX=RATE,"):
         choices.penalty("weights=0.1,0.2")
 
 
@@ -132,5 +132,11 @@ def test_rates_are_typed_in_every_form():
         "weights": (0.1, 0.0, "linear"),
         "past": 0.1,
     }
-    with pytest.raises(argparse.ArgumentTypeError, match="expected START:END:linear, got '0.2:lin"):
-        choices.course("0.2:linear")
+    for wrong in ("0.2:linear", "0.2:0.1:Cosine", "0.2:0.1:", "0.2:0.1:0.05:cosine", "cosine", ""):
+        words = f"expected START, START:END, .*:cosine, got '{wrong}'$"
+        with pytest.raises(argparse.ArgumentTypeError, match=words):
+            choices.course(wrong)
+    with pytest.raises(argparse.ArgumentTypeError, match="expected START, .* got '0.1:0:cos'"):
+        choices.penalty("weights=0.1:0:cos")
+    with pytest.raises(argparse.ArgumentTypeError, match="expected whole numbers, START or"):
+        choices.pair_of(int)("1:5:linear")

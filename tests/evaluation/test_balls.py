@@ -56,3 +56,13 @@ def test_balls_that_vanish_or_come():
 def test_bad_videos(videos, options, words):
     with pytest.raises(ValueError, match=words):
         tf.track_balls(videos, **options)
+
+
+def test_bad_questions_of_what_was_found():
+    found = tf.track_balls(np.zeros((2, 2, 25)))
+    with pytest.raises(ValueError, match="n_balls must be at least 0, got -1"):
+        found.frames_with(-1)
+    with pytest.raises(TypeError, match="n_balls must be an int, got 2.5"):
+        found.videos_with(2.5)
+    with pytest.raises(ValueError, match="share must be at most 1.0, got 95.0"):
+        found.videos_with(0, 95)

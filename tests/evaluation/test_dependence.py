@@ -48,6 +48,7 @@ def test_values_are_those_of_the_data():
         ({"column": "a"}, "column must be a number of a model without names"),
         ({"column": 0, "values": 1}, "values must be at least 2"),
         ({"column": 0, "values": [[1.0]]}, "values must be a number or a vector"),
+        ({"column": 0, "values": [1.0, np.nan]}, "values must be finite, got nan"),
         ({"column": 0, "X": [[1.0, np.nan, 2.0]]}, "X must be finite, got nan"),
     ],
 )

@@ -59,3 +59,9 @@ def test_errors_are_those_of_repetitions():
 def test_bad_arguments(made, lags, words):
     with pytest.raises((TypeError, ValueError), match=words):
         tf.compare_lagged_moments(series(3, RNG), made, lags)
+
+
+def test_one_unit_has_no_line():
+    one = RNG.normal(size=(3, 5, 1))
+    with pytest.raises(ValueError, match="sequences must have two visible units or more"):
+        tf.compare_lagged_moments(one, one, (0,))

@@ -89,7 +89,10 @@ def test_logos_of_a_model_are_those_of_its_strongest_units():
     [
         (lambda: plots.unit_logos(strong_and_weak()), "alphabet is needed"),
         (lambda: plots.unit_logos(strong_and_weak(), 0, "rna"), "n_units must be at least 1"),
-        (lambda: plots.unit_logos(strong_and_weak(), 2, "protein"), "21"),
+        (
+            lambda: plots.unit_logos(strong_and_weak(), 2, "protein"),
+            "alphabet must have a letter for each of the 5 states, got '-ACDEFGHIKLMNPQRSTVWY'",
+        ),
         (lambda: plots.unit_logos(tf.BernoulliRBM(np.eye(3), 0.0, 0.0)), "'bernoulli'"),
     ],
 )

@@ -53,6 +53,13 @@ def test_flat_choices_become_values():
     }
 
 
+def test_a_word_for_an_interval_takes_the_other_choices_of_its_units():
+    flat = {"visible": "relu", "learn_visible_precision": True, "visible_precision": 2.0}
+    units = tf.TruncatedUnits("relu", precision=2.0, learn_precision=True)
+    assert arguments_of(tf.train_rbm, flat) == {"visible": units}
+    assert arguments_of(tf.train_rbm, {"visible": "relu"}) == {"visible": "relu"}
+
+
 def test_nothing_is_chosen_where_nothing_is_said():
     for train in (tf.train_rbm, tf.train_trbm, tf.train_tggm):
         assert arguments_of(train, {}) == {}
@@ -75,6 +82,10 @@ def test_defaults_are_the_librarys():
         ({"sampler": "gibbs"}, "sampler must be one of 'pcd', 'cd', 'pt', 'ptt', got 'gibbs'"),
         ({"score": "none", "patience": 3}, "patience has no effect without scores"),
         ({"n_gibbs": 0}, "n_gibbs must be at least 1, got 0"),
+        (
+            {"visible": "relu", "visible_truncation": (0, 1)},
+            "visible_truncation is for visible 'truncated', not 'relu'",
+        ),
     ],
 )
 def test_choices_without_effect_are_errors(flat, message):

@@ -94,6 +94,7 @@ def test_sweeps():
         (lambda share: 2.5, r"n_gibbs\(0\) must be an int"),
         (lambda share: round(1 - share), r"n_gibbs\(0.666667\) must be at least 1"),
         (np.array([1, 2]), "n_gibbs must have a value for each of the 3 epochs, got 2"),
+        ((1, 5, "linear"), "n_gibbs must be a number, .*: forms are for rates, got"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
             for_epochs(tf.CD(n_gibbs=bad), 3)

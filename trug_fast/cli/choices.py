@@ -184,9 +184,14 @@ def pair_of(kind: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return what reads START or START:END."""
 
     def read(text: str) -> Any:
-        parts = tuple(kind(part) for part in text.split(":"))
-        if len(parts) > 2:
-            raise argparse.ArgumentTypeError(f"expected START or START:END, got {text!r}")
+        words = text.split(":")
+        try:
+            parts = tuple(kind(word) for word in words)
+        except ValueError:
+            parts = ()
+        if not 1 <= len(parts) <= 2:
+            what = "whole numbers" if kind is int else "numbers"
+            raise argparse.ArgumentTypeError(f"expected {what}, START or START:END, got {text!r}")
         return parts[0] if len(parts) == 1 else parts
 
     return read
@@ -195,12 +200,14 @@ def pair_of(kind: Callable[[str], Any]) -> Callable[[str], Any]:
 def course(text: str) -> Any:
     """Read START, START:END, which is geometric, or START:END:linear and START:END:cosine."""
     ends, _, form = text.rpartition(":")
-    if form not in FORMS:
-        return pair_of(float)(text)
-    found = pair_of(float)(ends)
-    if not isinstance(found, tuple):
-        raise argparse.ArgumentTypeError(f"expected START:END:{form}, got {text!r}")
-    return (*found, form)
+    try:
+        found = pair_of(float)(ends if form in FORMS else text)
+    except argparse.ArgumentTypeError:
+        found = None
+    if found is None or (form in FORMS and not isinstance(found, tuple)):
+        forms = ", ".join(f"START:END:{form}" for form in FORMS)
+        raise argparse.ArgumentTypeError(f"expected START, START:END, {forms}, got {text!r}")
+    return (*found, form) if form in FORMS else found
 
 
 def penalty(text: str) -> Any:
@@ -209,6 +216,8 @@ def penalty(text: str) -> Any:
     if "=" not in text:
         return read(text)
     parts = [part.partition("=") for part in text.split(",")]
+    if not all(middle for _, middle, _ in parts):
+        raise argparse.ArgumentTypeError(f"expected MATRIX=RATE,MATRIX=RATE,..., got {text!r}")
     return {name.strip().replace("-", "_"): read(rate) for name, _, rate in parts}
 
 

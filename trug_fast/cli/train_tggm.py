@@ -80,6 +80,11 @@ class TrainTGGM(TrainCommand):
 
     def _runs(self, arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
         """Return the choices of the training."""
+        if arguments.objective == "probit":
+            raise ValueError(
+                "--objective probit is for classes, and this command's scores are of numbers: "
+                "take train_tggm or estimators.TGGMClassifier in Python"
+            )
         runs = super()._runs(arguments)
         given = arguments.n_models
         n_models = 1 if given is None else checks.count("--n-models", given)

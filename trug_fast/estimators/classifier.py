@@ -121,7 +121,7 @@ class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if self.classes_.size < 2:
-            raise ValueError(f"y must have two classes or more, got the class {self.classes_[0]!r}")
+            raise ValueError(f"y must have two classes or more, got only {self.classes_[0]}")
         signs = np.where(codes[:, None] == np.arange(self.classes_.size), 1.0, -1.0)
         if self.classes_.size == 2:
             signs = signs[:, 1:]

@@ -25,10 +25,12 @@ class BallMotion(NamedTuple):
 
     def frames_with(self, n_balls: int) -> Floats:
         """Return the share of each video's frames that show so many balls."""
+        n_balls = checks.count("n_balls", n_balls, least=0)
         return np.asarray((self.counts == n_balls).mean(axis=1))
 
     def videos_with(self, n_balls: int, share: float = 0.95) -> float:
         """Return the share of videos that show so many balls in such a share of their frames."""
+        share = checks.number("share", share, least=0.0, most=1.0)
         return float((self.frames_with(n_balls) >= share).mean())
 
 

@@ -75,6 +75,8 @@ def partial_dependence(
         given = checks.numbers("values", values)
         if given.ndim != 1 or not given.size:
             raise ValueError(f"values must be a number or a vector, got shape {given.shape}")
+        if not np.isfinite(given).all():
+            raise ValueError(f"values must be finite, got {given[~np.isfinite(given)][0]}")
         grid = given.astype(np.float64)
     rows = data[np.unique(np.linspace(0, len(data) - 1, MOST).round().astype(int))]
     models = tuple(model) if isinstance(model, TGGMEnsemble) else (model,)

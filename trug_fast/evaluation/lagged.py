@@ -100,6 +100,8 @@ def compare_lagged_moments(
     for name, own in (("sequences", ours), ("generated", theirs)):
         if own.shape[0] < 2:
             raise ValueError(f"{name} must be two or more, got {own.shape[0]}")
+    if ours.shape[1] < 2:
+        raise ValueError("sequences must have two visible units or more to compare, got 1")
     generator = np.random.default_rng(seed_from(rng, "compare_lagged_moments"))
     groups = [generator.permutation(each.shape[0]) % GROUPS for each in (ours, theirs)]
     sums = [_grouped(each, own, 0) for each, own in zip((ours, theirs), groups, strict=True)]

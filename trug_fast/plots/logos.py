@@ -107,6 +107,10 @@ def unit_logos(
     letters = model.letters if alphabet is None else as_alphabet(alphabet).letters
     if letters is None:
         raise ValueError("alphabet is needed: the model does not know the letters of its states")
+    if len(letters) != model.n_states:
+        raise ValueError(
+            f"alphabet must have a letter for each of the {model.n_states} states, got {letters!r}"
+        )
     weights = np.asarray(model.zero_sum().weights, np.float64)
     norms = np.sqrt((weights**2).sum(axis=(0, 1)))
     units = np.argsort(-norms, kind="stable")[: checks.count("n_units", n_units)]

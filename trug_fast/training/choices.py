@@ -54,6 +54,8 @@ class Group:
         The field that takes the word, if one does.
     without : sequence of str
         Fields that this training refuses.
+    fixed : mapping
+        Fields of a word's kind that the word decides.
     itself : bool
         The argument is a choice, too, and stands for itself where no field is given.
     """
@@ -63,6 +65,7 @@ class Group:
     names: Mapping[str, str] = field(default_factory=dict)
     word: str = ""
     without: tuple[str, ...] = ()
+    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     itself: bool = False
 
     def flat(self) -> dict[str, list[str]]:
@@ -77,7 +80,7 @@ class Group:
         """Return the fields of a kind by their flat names."""
         kind = self.kinds[word]
         names = [each.name for each in fields(kind)] if is_dataclass(kind) else []
-        apart = (self.word, *self.without)
+        apart = (self.word, *self.without, *self.fixed.get(word, ()))
         return {self.names.get(name, name): name for name in names if name not in apart}
 
     def value(self, train: Train, word: str | None, given: Mapping[str, Any]) -> Any:
@@ -100,7 +103,7 @@ class Group:
         kind = self.kinds[chosen]
         if kind is None or not given:
             return chosen
-        own = {self.word: chosen} if self.word else {}
+        own = dict(self.fixed.get(chosen, {})) | ({self.word: chosen} if self.word else {})
         return kind(**own, **{known_fields[name]: value for name, value in given.items()})
 
 
@@ -127,7 +130,8 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
             VISIBLE,
             kinds=dict(VISIBLE.kinds)
             | {"spin": SpinUnits, "categorical": CategoricalUnits}
-            | {"truncated": TruncatedUnits, "relu": None},
+            | {"truncated": TruncatedUnits, "relu": TruncatedUnits},
+            fixed={"relu": {"truncation": "relu"}},
             names=dict(VISIBLE.names) | {"truncation": "visible_truncation"},
             without=("corruption",),
         ),

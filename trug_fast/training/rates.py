@@ -151,7 +151,12 @@ def pair_or_each(name: str, value: Any, check: Check) -> Any:
         return check(name, value)
     if not value:
         raise ValueError(f"{name} must be a number, a pair (start, end), a function or an array")
-    if len(value) == 3 and isinstance(value[2], str) and check is rate:
+    if len(value) == 3 and isinstance(value[2], str):
+        if check is not rate:
+            raise ValueError(
+                f"{name} must be a number, a pair (start, end), a function or an array: forms are "
+                f"for rates, got {value!r}"
+            )
         form = checks.choice(f"the form of {name}", value[2], tuple(FORMS))
         return Decay(rate(name, value[0]), rate(name, value[1]), form)  # type: ignore[arg-type]
     checked = tuple(check(name, each) for each in value)

@@ -15,6 +15,11 @@ import trug_fast as tf
         (lambda: tf.SequenceCD(centred=2), "centred must be"),
         (lambda: tf.SequenceCD(own_frames=1.5), "own_frames must be at most 1"),
         (lambda: tf.SequenceCD(own_frames=(0.0, 0.5)), "both ends or none are 0"),
+        (lambda: tf.SequenceCD(own_frames=(0.1, 1.5, "linear")), "own_frames must be at most 1"),
+        (
+            lambda: tf.SequenceCD(own_frames=(0, 0, "linear"), own_stretch=2),
+            "own_stretch has no effect without own_frames",
+        ),
         (lambda: tf.SequenceCD(past_noise=-0.1), "past_noise must be at least 0"),
         (lambda: tf.SequenceCD(own_stretch=2), "own_stretch has no effect without own_frames"),
         (lambda: tf.SequenceCD(own_frames=0.5, own_stretch=0), "own_stretch must be at least 1"),

@@ -87,10 +87,11 @@ class RegressionWatch:
             f"take more epochs or smaller batches ({steps} updates were made), or a "
             "higher learning_rate; if nothing helps, the inputs may say nothing about the targets"
         )
+        what = "twice the probability of +1, less 1" if self._signs else "standardised targets"
         return (
             "training has come to a model that forecasts the training data no better than the mean "
             "of the targets, by more than the noise of the score (minus the squared error, of "
-            f"standardised targets): {rise.before:.4g} of the mean, {rise.after:.4g} of the model, "
+            f"{what}): {rise.before:.4g} of the mean, {rise.after:.4g} of the model, "
             f"{rise.change}; {self.slower() if worse else advice}"
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from trug_fast._common import checks
 from trug_fast.training.options import settle
-from trug_fast.training.rates import Rate, checked_rate
+from trug_fast.training.rates import Decay, Rate, checked_rate
 from trug_fast.training.samplers import Sweeps, as_sweeps
 
 STRETCH = 1  # own frames in a row
@@ -78,14 +78,17 @@ class SequenceCD:
 
 def used(value: Rate) -> bool:
     """Tell whether a rate is ever above 0, as far as it can be told."""
+    if isinstance(value, Decay):
+        return max(value.start, value.end) > 0
     return callable(value) or bool(np.any(np.not_equal(value, 0.0)))
 
 
 def _shares(name: str, value: Any) -> Any:
     """Return a rate whose values are shares, as far as it can be checked by itself."""
     found = checked_rate(name, value)
-    if not callable(found):
-        for each in found if isinstance(found, tuple) else (found,):
+    ends = (found.start, found.end) if isinstance(found, Decay) else found
+    if not callable(ends):
+        for each in ends if isinstance(ends, tuple) else (ends,):
             checks.number(name, each, least=0.0, most=1.0)
     return found
 
