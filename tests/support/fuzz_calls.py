@@ -189,6 +189,7 @@ CALLS = {
             "n_gibbs": SWEEPS,
             "n_chains": Arg("count", (10, 20), True),
             "reservoir": N,
+            "renew": N,
             "freeze": Arg("number", (0.3, 0.5), False),
             "centred": FLAG,
         },
