@@ -95,7 +95,8 @@ def main():
     parser.add_argument("--n-chains", type=int, default=500)
     parser.add_argument("--last-rate", type=float, default=0.002)
     parser.add_argument("--average", type=float, default=0.2)
-    parser.add_argument("--renew", type=int, default=80)
+    parser.add_argument("--renew", type=int, default=20)
+    parser.add_argument("--freeze", type=float, default=0.5)
     arguments = parser.parse_args()
     print(describe())
     print("| seed | trained by | shares | off: data's errors | both errors | held out | s |")
@@ -106,7 +107,9 @@ def main():
         error = np.sqrt(data * (1 - data) / ROWS)
         print(f"| {seed} | the data | {data.round(3)} | | | | |")
         chains = arguments.n_chains
-        climbing = tf.TrajectoryTempering(n_chains=chains, renew=arguments.renew)
+        climbing = tf.TrajectoryTempering(
+            n_chains=chains, freeze=arguments.freeze, renew=arguments.renew
+        )
         for sampler in (climbing, tf.PCD(n_chains=chains)):
             fit, seconds = trained(X, sampler, seed, arguments.last_rate, arguments.average)
             held = tf.exact.log_likelihood(
