@@ -24,7 +24,9 @@ OPTIONS = {
     "adam": {"optimizer": "adam", "sampler": tf.PCD(centred=False)},
     "cd": {"sampler": tf.CD(n_gibbs=(1, 4))},
     "tempering": {"sampler": tf.ParallelTempering(5, n_gibbs=(1, 2), n_chains=8)},
-    "trajectory": {"sampler": tf.TrajectoryTempering(n_chains=11, reservoir=2, freeze=0.97)},
+    "trajectory": {
+        "sampler": tf.TrajectoryTempering(n_chains=11, reservoir=2, freeze=0.97, renew=1)
+    },
     "rising": {"optimizer": tf.SGD(average=0.5), "sampler": tf.PCD(n_gibbs=(1, 3))},
     "no average": {"optimizer": tf.SGD(average=0)},
     "precision": {"truncation": "sigmoid", "hidden": BENDING},

@@ -155,20 +155,24 @@ class TrajectoryTempering:
         Draws of the last rung for each chain to exchange with.
     freeze : float
         The acceptance of exchanges below which the model becomes a rung, above 0 and below 1.
+    renew : int
+        Updates for each rung, after which the last rung's draws are made anew: in fewer, shares of
+        modes become more exact, and the run takes longer.
     centred : bool
         Use the centred gradient (mathematics 2.5).
 
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.TrajectoryTempering(n_chains=200)
-    TrajectoryTempering(n_gibbs=1, n_chains=200, reservoir=10, freeze=0.3, centred=True)
+    >>> tf.TrajectoryTempering(n_chains=200, renew=40).renew
+    40
     """
 
     n_gibbs: Sweeps = 1
     n_chains: int | None = None
     reservoir: int = 10
     freeze: float = 0.3
+    renew: int = 80
     centred: bool = True
 
     def __post_init__(self) -> None:
@@ -177,6 +181,7 @@ class TrajectoryTempering:
         if self.n_chains is not None:
             settle(self, n_chains=checks.count("n_chains", self.n_chains, least=10))
         settle(self, reservoir=checks.count("reservoir", self.reservoir))
+        settle(self, renew=checks.count("renew", self.renew))
         settle(self, freeze=checks.number("freeze", self.freeze, least=0.0, below=1.0))
         if self.freeze == 0.0:
             raise ValueError("freeze must be above 0, got 0")

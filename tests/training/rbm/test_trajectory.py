@@ -54,12 +54,12 @@ def test_thirty_curves_lie_within_their_errors():
     assert (off**2).sum() < 67 and (abs(off) > 2).sum() < 7
 
 
-def trajectory_of(model, chains=400, seed=3):
+def trajectory_of(model, chains=400, seed=3, **options):
     """Return chains whose last rung is a weaker model."""
     parts = model.arrays()
     base = type(model)(**(parts | {"weights": 0 * model.weights, "hidden_bias": 0.0}))
     near = type(model)(**(parts | {"weights": 0.8 * model.weights}))
-    found = Trajectory(tf.TrajectoryTempering(reservoir=10), base, chains, seed)
+    found = Trajectory(tf.TrajectoryTempering(reservoir=10, **options), base, chains, seed)
     found.freeze(near)
     return found
 
@@ -78,6 +78,23 @@ def test_chains_reach_the_models_own_distribution():
     # Five standard errors of as many independent draws as the reservoir has: 4,000.
     assert (abs(total - mean) < 5 * np.sqrt(mean * (1 - mean) / 4000)).all()
     assert 0.3 < chains.acceptance < 1.0
+
+
+def test_draws_are_made_anew_in_time():
+    found = trajectory_of(strong_model(), chains=20, renew=3)
+    due, first = 3 * len(found.ladder), found.arrays()["ladder.reservoir"]
+    for update in (0, 1, due - 1, due + 1):
+        found.renew(update)
+        np.testing.assert_array_equal(found.arrays()["ladder.reservoir"], first)
+    found.renew(due)
+    second = found.arrays()["ladder.reservoir"]
+    assert second.shape == first.shape and (second != first).any()
+    again = trajectory_of(strong_model(), chains=20, renew=3)
+    again.restore(found.arrays())
+    for each in (found, again):
+        each.renew(2 * due)
+    np.testing.assert_array_equal(again.arrays()["ladder.reservoir"], found._all)
+    assert (found._all != second).any()
 
 
 def test_the_phase_is_that_of_the_states():
@@ -142,6 +159,7 @@ def test_a_certified_score_needs_its_ladder(options, message):
         ({"freeze": 1.0}, "freeze must be"),
         ({"n_chains": 5}, "n_chains must be at least 10"),
         ({"reservoir": 0}, "reservoir must be at least 1"),
+        ({"renew": 0}, "renew must be at least 1"),
     ],
 )
 def test_bad_samplers(options, message):

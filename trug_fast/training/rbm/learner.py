@@ -277,8 +277,10 @@ class RBMLearner:
         self, data: Weighted, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
     ) -> int:
         """Do so with batches of one size, and maybe only with the first; return with how many."""
-        if self.trajectory is not None and self.trajectory.due:
-            self.trajectory.freeze(self.model(self._current()))
+        if self.trajectory is not None:
+            if self.trajectory.due:
+                self.trajectory.freeze(self.model(self._current()))
+            self.trajectory.renew(self.updates)
         order, rows = np.concatenate(batches), batches[0].size
         if order.size > len(self._rows):
             self._rows = np.empty((order.size, data.rows.shape[1]), self.weights.dtype)

@@ -116,6 +116,15 @@ class Trajectory:
         self._look(self.ladder.run(self._draws))
         self.recent[:] = 1.0
 
+    def renew(self, update: int) -> None:
+        """Draw from the last rung anew if it is time, so that their error is not learned for good.
+
+        Draws of one column are not independent: shares of modes among them are off by as much as
+        those of one or two draws a column.
+        """
+        if update and update % (self._sampler.renew * len(self.ladder)) == 0:
+            self._look(self.ladder.run(self._draws))
+
     def log_partition(self, model: RBM) -> LogZ:
         """Return log Z of a model near the last rung, by draws that training has not seen."""
         with computing(self._work):
