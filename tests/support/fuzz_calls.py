@@ -190,6 +190,7 @@ CALLS = (
                 "n_gibbs": SWEEPS,
                 "n_chains": Arg("count", (10, 20), True),
                 "reservoir": N,
+                "renew": N,
                 "freeze": Arg("number", (0.3, 0.5), False),
                 "centred": FLAG,
             },
@@ -441,7 +442,6 @@ CALLS = (
                 tf.datasets.load_cmu_skeleton,
             )
         },
-<<<<<<< HEAD
         "load_uci": Call(
             tf.datasets.load_uci,
             {"name": needed("word", "boston", "year"), "directory": needed("path", "FOLDER/none")},
@@ -461,24 +461,6 @@ CALLS = (
                 ({}, "mean var std entropy median"),
             )
             for name in names.split()
-=======
-    ),
-    "CD": Call(tf.CD, {"n_gibbs": SWEEPS, "centred": FLAG}),
-    "PCD": Call(tf.PCD, {"n_gibbs": SWEEPS, "n_chains": N}),
-    "ParallelTempering": Call(
-        tf.ParallelTempering,
-        {"betas": Arg("array", (3, [0, 0.5, 1], np.array([0.2, 1.0]))), "n_chains": N},
-    ),
-    "TrajectoryTempering": Call(
-        tf.TrajectoryTempering,
-        {
-            "n_gibbs": SWEEPS,
-            "n_chains": Arg("count", (10, 20), True),
-            "reservoir": N,
-            "renew": N,
-            "freeze": Arg("number", (0.3, 0.5), False),
-            "centred": FLAG,
->>>>>>> s_clu
         },
         **{
             f"kernels.{name}": Call(
