@@ -72,7 +72,7 @@ def test_three_classes_have_an_output_each():
     assert found.model_.n_outputs == 3 and list(found.classes_) == [5, 6, 7]
     assert found.score(rows, y + 5) > 0.87
     one = TGGMClassifier(3, epochs=1)
-    with pytest.raises(ValueError, match="y must have two classes or more, got the class"):
+    with pytest.raises(ValueError, match="y must have two classes or more, got only 1.0"):
         one.fit(rows, np.ones(300))
     with pytest.raises(ValueError, match="n_jobs=2 has no effect on one model"):
         TGGMClassifier(n_jobs=2).fit(rows, y)

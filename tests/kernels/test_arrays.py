@@ -27,19 +27,25 @@ def arguments(name, n, dtype):
     return [v.astype(dtype) for v in values]
 
 
+def compiled_anew(kernel):
+    """Return a kernel whose assembly can be seen; code from the cache shows none."""
+    return njit(**compiling._OPTIONS | {"cache": False})(kernel.py_func)
+
+
 def machine_code(name, dtype):
-    """Return the assembly of a kernel; compiled anew, since code from the cache shows none."""
-    own = {"ppf": arrays._quantiles, "isf": arrays._quantiles, "rvs": quantile_rows.go_on}
-    kernel = njit(**compiling._OPTIONS | {"cache": False})(
-        own.get(name, getattr(arrays, name)).py_func  # its loop
-    )
+    """Return the assembly of a kernel, or of what has its loops."""
     values = [*((1, 0) if name == "rvs_of_one" else ()), *arguments(name, 3, dtype)]
+    if name == "rvs":  # its steps lie in two functions
+        first, last = map(compiled_anew, (quantile_rows.weigh_ends, quantile_rows.go_on))
+        space = np.empty(quantile_rows.SPACE, dtype)
+        first(3, space)
+        last(values[0], 3, space)
+        return "".join(code for each in (first, last) for code in each.inspect_asm().values())
+    own = {"ppf": arrays._quantiles, "isf": arrays._quantiles}
+    kernel = compiled_anew(own.get(name, getattr(arrays, name)))
     if name in ("ppf", "isf"):
         values.insert(1, name == "isf")
-    if name == "rvs":
-        kernel(values[0], 3, np.empty(quantile_rows.SPACE, dtype))
-    else:
-        kernel(*values, np.empty(3, dtype))
+    kernel(*values, np.empty(3, dtype))
     return next(iter(kernel.inspect_asm().values()))
 
 
