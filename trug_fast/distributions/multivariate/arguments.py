@@ -36,6 +36,7 @@ def worded(function: F) -> F:
     """Put the words in a docstring where their names stand."""
     text = function.__doc__ or ""
     for name, words in (("{MODEL}", MODEL), ("{POINTS}", POINTS), ("{RAISES}", RAISES)):
-        text = text.replace(name, words)
+        margin = text.partition(name)[0].rpartition("\n")[2]  # Python 3.13 leaves none
+        text = text.replace(name, words.replace("\n    ", "\n" + margin))
     function.__doc__ = text
     return function
