@@ -106,8 +106,8 @@ def truncmvn_gibbs(
 
     >>> import numpy as np, scipy.sparse, trug_fast as tf
     >>> one = np.ones(99)
-    >>> steps = scipy.sparse.diags_array([one, -one], offsets=[1, 0], shape=(99, 100))
-    >>> ends = scipy.sparse.diags_array(np.isin(np.arange(100), [0, 99]) * 10.0)
+    >>> steps = scipy.sparse.diags([one, -one], offsets=[1, 0], shape=(99, 100))
+    >>> ends = scipy.sparse.diags(np.isin(np.arange(100), [0, 99]) * 10.0)
     >>> chains = tf.truncmvn_gibbs(precision=steps.T @ steps + ends, lower=0, n_samples=50, rng=1)
     >>> chains.samples.shape, bool((chains.samples >= 0).all())
     ((4, 50, 100), True)
