@@ -139,7 +139,7 @@ def train_rbm(
         far, if not said otherwise).
     learning_rate : float, (start, end), callable or array, optional
         A pair decays geometrically over the run; (start, end, "linear") or (start, end, "cosine")
-        do so in that form, which is better in long runs; a callable gives the rate by the share of
+        do so in that form, and stay high for longer; a callable gives the rate by the share of
         the run that is done; an array has one an epoch (a list of two is a pair).  By
         default chosen by the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD
         and the default units on data of moderate variance; with :class:`TrajectoryTempering` a

@@ -77,7 +77,7 @@ def train_tggm(
         With momentum and weight decay; parameters are not averaged.
     learning_rate : float, (start, end), callable, array or RateSearch, optional
         A pair decays geometrically over the run; (start, end, "linear") or (start, end, "cosine")
-        do so in that form, which is better in long runs; a callable gives the rate by the share of
+        do so in that form, and stay high for longer; a callable gives the rate by the share of
         the run that is done; an array has one an epoch.  Default
         (0.01, 0.0002); of SGD (0.1, 0.002).  :class:`RateSearch` has several to try; the best on
         the held out rows is taken.
