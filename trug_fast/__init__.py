@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
+    from .evaluation.regimes import UnitRegimes, unit_regimes
     from .evaluation.regression import RegressionScores, regression_scores
     from .evaluation.reverse import log_likelihood_bound
     from .models.continuations import Forecast, ForecastWarning
@@ -114,6 +115,7 @@ __all__ = [
     "TruGUnits",
     "TruncMVNChains",
     "TruncatedUnits",
+    "UnitRegimes",
     "Truncation",
     "compare_correlations",
     "compare_lagged_moments",
@@ -151,6 +153,7 @@ __all__ = [
     "truncmvn_gibbs",
     "truncmvn_hmc",
     "truncnorm",
+    "unit_regimes",
     "warm",
 ]
 
@@ -206,6 +209,7 @@ _HOMES = {
     "TruGUnits": "training.units",
     "TruncMVNChains": "distributions.multivariate.chains",
     "TruncatedUnits": "training.units",
+    "UnitRegimes": "evaluation.regimes",
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
     "compare_lagged_moments": "evaluation.lagged",
@@ -243,6 +247,7 @@ _HOMES = {
     "truncmvn_gibbs": "distributions.multivariate.gibbs",
     "truncmvn_hmc": "distributions.multivariate.hmc",
     "truncnorm": "distributions",
+    "unit_regimes": "evaluation.regimes",
     "warm": "warming",
 }
 

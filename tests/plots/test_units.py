@@ -32,3 +32,15 @@ def test_truncation_histogram_wants_a_trug_rbm():
     assert plots.truncation_histogram(model_of("mixed")).patches
     with pytest.raises(TypeError, match="model must be a TruGRBM, got BernoulliRBM"):
         plots.truncation_histogram(model_of("bernoulli"))
+
+
+def test_regimes_draw_a_point_a_unit_and_count_them():
+    model = tf.TruGRBM(np.full((1, 3), 2.0), 0.0, -1.0, [1, 1, -8], [-9, 0, 0], [9, np.inf, 1])
+    found = tf.unit_regimes(model, [[0], [1]])
+    ax = plots.regimes(model, found)
+    assert sum(len(line.get_xdata()) for line in ax.lines) == 3
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["gaussian (1)", "rectifying (1)", "binary (1)"]
+    assert "1 infinite" in ax.get_xlabel()
+    with pytest.raises(ValueError, match="found is of 3 units, the model has 4"):
+        plots.regimes(model_of("mixed"), found)

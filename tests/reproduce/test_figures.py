@@ -20,6 +20,7 @@ def test_figures_of_a_finished_table(done, tmp_path, monkeypatch, capsys):
     cells = ["digits-per-unit", "digits-shared", "digits-relu", "digits-rbm"]
     assert drawn.keys() == {
         *(f"{what}-{cell}.png" for what in ("samples", "dictionary") for cell in cells),
+        "units-digits-per-unit.png",
         "nonlinearities.png",
         "truncation-points.png",
         "convergence.png",
@@ -30,7 +31,7 @@ def test_figures_of_a_finished_table(done, tmp_path, monkeypatch, capsys):
     assert [line["n_temperatures"] for line in found] == [10, 20]
     monkeypatch.setattr(table1, "log_partition", refuse)  # estimates are kept
     assert main([*words, "--only=digits/per-unit", "--quiet"]) == 0
-    assert capsys.readouterr().out.count("written to") == 5
+    assert capsys.readouterr().out.count("written to") == 6
     assert main([*words, "--only=digits/rbm", "--quiet"]) == 0
     assert capsys.readouterr().out.count("written to") == 2
 
@@ -51,6 +52,15 @@ def test_curves_hold_what_they_should(done):
         # As many temperatures as in the table give its number.
         wanted = table1.test_score(cells[0].line, direction)
         assert curve[0].get_ydata() == pytest.approx([wanted], rel=1e-12)
+
+
+def test_one_of_several_seeds_is_found_in_its_folder(done, tmp_path):
+    for name in ("digits", "results.jsonl"):
+        place = tmp_path / ("seed-0" if name == "digits" else "") / name
+        place.parent.mkdir(exist_ok=True)
+        place.symlink_to(done / name)
+    (cell,) = figures.finished(figures.Session(tmp_path), ["digits/per-unit"])
+    assert cell.folder == tmp_path / "seed-0" / "digits" / "per-unit"
 
 
 def test_figures_need_a_finished_cell(tmp_path, capsys):

@@ -15,7 +15,7 @@ from .motion import save_motion, side_view, stick_figures
 from .overview import fit, summary
 from .projections import correlations, projection, unit_inputs
 from .regression import predictions, regression
-from .units import family, nonlinearities, truncation_histogram, unit_mean
+from .units import family, nonlinearities, regimes, truncation_histogram, unit_mean
 from .video import ball_motion, continuation, dictionaries, save_video, strips
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "nonlinearities",
     "predictions",
     "projection",
+    "regimes",
     "regression",
     "save",
     "save_motion",

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
+from trug_fast.evaluation.regimes import UnitRegimes
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TRBM, TruGTRBM
 
-from .canvas import BLUE, GREY, ORANGE, interval_name, new_figure, set_title, tidy
+from .canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, interval_name, new_figure, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,6 +130,52 @@ def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
     ax.yaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
     if both:
         ax.legend(frameon=False, fontsize="small")
+    tidy(ax)
+    return ax
+
+
+def regimes(model: TruGRBM, found: UnitRegimes, ax: Axes | None = None) -> Axes:
+    """Draw widths and precisions of units, coloured by what they have become.
+
+    Parameters
+    ----------
+    model : TruGRBM
+    found : UnitRegimes
+        What :func:`trug_fast.unit_regimes` says of the model's units.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+        A point a unit; those with an infinite end at the right edge.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is no TruGRBM, or `found` is of another number of units.
+    """
+    checks.kind("model", model, TruGRBM)
+    checks.kind("found", found, UnitRegimes)
+    if len(found.regime) != model.n_hidden:
+        raise ValueError(f"found is of {len(found.regime)} units, the model has {model.n_hidden}")
+    ax = ax if ax is not None else new_figure(4.6, 3.4).subplots()
+    width = np.asarray(model.upper, np.float64) - model.lower
+    finite = np.isfinite(width)
+    edge = 1.5 * float(width[finite].max()) if finite.any() else 1.0
+    place = np.where(finite, width, edge)
+    precision = np.broadcast_to(model.precision, width.shape)
+    colours = (BLUE, ORANGE, GREEN, PURPLE, GREY)
+    for (name, count), colour in zip(found.counts.items(), colours, strict=True):
+        if count:
+            at = found.regime == name
+            label = f"{name} ({count})"
+            ax.plot(
+                place[at], precision[at], "o", ms=3.5, alpha=0.6, mew=0, color=colour, label=label
+            )
+    what = "width" + ("" if finite.all() else f"; {int((~finite).sum())} infinite ones at the edge")
+    ax.set(xlabel=what, ylabel="precision")
+    ax.legend(frameon=False, fontsize="small")
+    set_title(ax, "what the units have become")
     tidy(ax)
     return ax
 

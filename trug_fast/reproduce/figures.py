@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast import plots
+from trug_fast import plots, unit_regimes
 from trug_fast._common import checks, files
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
@@ -18,6 +18,7 @@ from trug_fast.plots.canvas import BLUE, GREEN, GREY, ORANGE, new_figure, set_ti
 from trug_fast.plots.image_grid import strongest
 
 from . import results, table1, trainings
+from .images import Images
 from .protocol import Cell, Options, read_sections, select
 from .results import Line
 from .runner import RESULTS, Session
@@ -35,6 +36,7 @@ SECTIONS = {
 }
 COLOURS = (BLUE, ORANGE, GREEN, GREY)
 SIZE = 3.4  # inches, of a panel
+ROWS = 5000  # training images on which units are judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class FinishedCell:
     line: Line
     model: TruGRBM | BernoulliRBM
     history: Mapping[str, NDArray[Any]]
+    folder: Path
 
     @property
     def learns(self) -> str | None:
@@ -91,9 +94,11 @@ def draw(session: Session, settings: Mapping[str, Options], only: Sequence[str])
     for done in cells:
         name = done.cell.name.replace("/", "-")
         session.say(f"{done.cell.name}: samples and dictionary")
-        samples, dictionary = _images(done, session, settings)
+        data = table1.load(done.cell, session)
+        samples, dictionary = _images(done, data, session, settings)
         save(f"samples-{name}", samples)
         save(f"dictionary-{name}", dictionary)
+        save(f"units-{name}", units(done, data, session))
     save("convergence", convergence(cells, session, settings["convergence"]))
     return written
 
@@ -105,18 +110,26 @@ def finished(session: Session, only: Sequence[str]) -> list[FinishedCell]:
         for line in results.read(session.out / RESULTS)
         if line.get("table") == table1.TABLE.name and line.get("seed") == session.seed
     }
+    # Of several seeds each has a folder of its own.
+    places = [replace(session, several=several) for several in (False, True)]
     cells = {
         name: Cell(name, line["data"], line["label"], line["paper"], line["options"])
         for name, line in lines.items()
-        if (session.out / name / trainings.MODEL).exists()
     }
-    if not cells:
+    folders = {
+        name: place.folder(cell)
+        for name, cell in cells.items()
+        for place in places
+        if (place.folder(cell) / trainings.MODEL).exists()
+    }
+    if not folders:
         raise FileNotFoundError(
             f"no finished cells with seed {session.seed} in {session.out}; "
             f"trug-fast reproduce {table1.TABLE.name} makes them"
         )
     return [
-        _finished_cell(session, cell, lines[cell.name]) for cell in select([*cells.values()], only)
+        _finished_cell(cell, lines[cell.name], folders[cell.name])
+        for cell in select([cells[name] for name in folders], only)
     ]
 
 
@@ -177,21 +190,35 @@ def convergence(cells: Sequence[FinishedCell], session: Session, options: Option
     return figure
 
 
-def _finished_cell(session: Session, cell: Cell, line: Line) -> FinishedCell:
-    folder = session.folder(cell)
+def units(done: FinishedCell, data: Images, session: Session) -> Figure | None:
+    """Draw what units with points or precisions of their own have become, and say how many."""
+    model = done.model
+    if not isinstance(model, TruGRBM) or not (done.learns == "per_unit" or np.ptp(model.precision)):
+        return None
+    found = unit_regimes(model, _some(data.fixed, ROWS))
+    counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
+    session.say(f"{done.cell.name}: units: {counts}")
+    return _figure(plots.regimes(model, found))
+
+
+def _finished_cell(cell: Cell, line: Line, folder: Path) -> FinishedCell:
     history = files.read(folder / trainings.HISTORY, "history")
-    return FinishedCell(
-        cell, line, load_model(folder / trainings.MODEL, TruGRBM, BernoulliRBM), history
-    )
+    model = load_model(folder / trainings.MODEL, TruGRBM, BernoulliRBM)
+    return FinishedCell(cell, line, model, history, folder)
+
+
+def _some(rows: NDArray[Any], count: int) -> NDArray[Any]:
+    """Return so many rows, evenly spread."""
+    chosen: NDArray[Any] = rows[np.linspace(0, len(rows) - 1, min(count, len(rows))).astype(int)]
+    return chosen
 
 
 def _images(
-    done: FinishedCell, session: Session, settings: Mapping[str, Options]
+    done: FinishedCell, data: Images, session: Session, settings: Mapping[str, Options]
 ) -> tuple[Figure, Figure]:
     """Draw samples and the weights of the strongest units."""
-    data, model = table1.load(done.cell, session), done.model
-    count = settings["samples"]["n"]
-    rows = data.fixed[np.linspace(0, len(data.fixed) - 1, count).astype(int)]
+    model = done.model
+    rows = _some(data.fixed, settings["samples"]["n"])
     samples = model.sample(
         start=rows, n_gibbs=settings["samples"]["n_gibbs"], rng=session.seed, return_mean=True
     )
@@ -201,7 +228,7 @@ def _images(
 
 def _estimate(done: FinishedCell, temperatures: int, session: Session, options: Options) -> Line:
     """Return an estimate of log Z, from the file of those that were made before if it is there."""
-    path = session.folder(done.cell) / CONVERGENCE
+    path = done.folder / CONVERGENCE
     own = options | {"n_temperatures": temperatures}
     known_by = ("seed", "options", "source")  # the model
     key = results.plain({name: done.line[name] for name in known_by} | {"own": own})
