@@ -113,3 +113,45 @@ def test_epoch_must_be_a_count(index):
 def test_examples_run():
     failed, tried = doctest.testmod(binary)
     assert tried and not failed
+
+
+def _marked(share, epochs, count=2000):
+    """Return a resampler of dark images with two bright versions, of two pixels."""
+    versions = np.zeros((2, count, 2))
+    versions[0, :, 0] = versions[1, :, 1] = 255
+    variants = datasets.Variants(versions, share, epochs, max_value=255)
+    return datasets.resampler(np.zeros((count, 2)), 5, variants=variants)
+
+
+def test_variants_stand_in_for_a_share_of_images():
+    images = _marked(0.3, epochs=3)
+    shares = np.mean([images.epoch(i) for i in range(3)], axis=(0, 1))
+    # 6000 draws at 0.15: five standard errors
+    np.testing.assert_allclose(shares, 0.15, atol=5 * (0.15 * 0.85 / 6000) ** 0.5)
+    assert not images.epoch(3).any() and not images.epoch(100).any()
+    assert (images.epoch(1) == _marked(0.3, epochs=3).epoch(1)).all()
+
+
+def test_rows_of_a_resampler_keep_their_own_variants():
+    images = _marked(1.0, epochs=1, count=4)
+    images.variants.images[:, 2] = 0
+    kept = np.array([False, True, True, False])
+    assert images.rows(kept).epoch(0).sum(axis=1).tolist() == [1, 0]
+    plain = datasets.resampler(np.eye(3), 1)
+    assert plain.rows(np.array([2])).epoch(0).tolist() == [[0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("images", "given", "message"),
+    [
+        (np.zeros((1, 3, 2)), {}, r"variants.images must have shape \(versions, 2, 2\)"),
+        (np.full((1, 2, 2), 2.0), {}, r"variants.images must lie in \[0, 1.0\]"),
+        (np.full((1, 2, 2), np.nan), {}, r"variants.images must lie in"),
+        (np.zeros((1, 2, 2)), {"share": 1.5}, "variants.share must be"),
+        (np.zeros((1, 2, 2)), {"epochs": 0}, "variants.epochs must be"),
+    ],
+)
+def test_variants_that_are_wrong_are_refused(images, given, message):
+    variants = datasets.Variants(images, **{"share": 0.5, "epochs": 1} | given)
+    with pytest.raises(ValueError, match=message):
+        datasets.resampler(np.zeros((2, 2)), variants=variants)

@@ -47,6 +47,26 @@ def test_mirrored_and_shifted_images_are_trained_on_alone():
         images.load("digits", mirror=1, directory=None, seed=0)
 
 
+def test_warped_copies_stand_in_for_grey_images():
+    warps = {"warp_copies": 2, "warp_share": 0.5, "warp_epochs": 3}
+    plain = images.load("digits", "epoch", directory=None, seed=3)
+    data = images.load("digits", "epoch", **warps, directory=None, seed=3)
+    np.testing.assert_array_equal(data.fixed, plain.fixed)
+    assert data.train.variants.images.shape == (2, 1437, 64)
+    assert not np.array_equal(data.train.epoch(2), plain.train.epoch(2))
+    ink = [each.train.epoch(2).mean() for each in (plain, data)]
+    assert abs(ink[1] / ink[0] - 1) < 0.1
+    for given, words in (
+        ({"warp_copies": 2}, "warp_copies needs warp_share and warp_epochs"),
+        ({"warp_share": 0.5}, "no effect without warp_copies"),
+        ({"warp_copies": 2, "warp_share": 2.0, "warp_epochs": 3}, "variants.share must be"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            images.load("digits", "epoch", **given, directory=None, seed=3)
+    with pytest.raises(ValueError, match="need binarize = 'epoch'"):
+        images.load("digits", **warps, directory=None, seed=3)
+
+
 @pytest.mark.skipif(not REAL.is_dir(), reason="the large data sets are not here")
 @pytest.mark.parametrize(
     ("kind", "binarize", "hold_out", "rows", "held", "tests"),

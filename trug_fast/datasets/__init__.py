@@ -6,7 +6,7 @@ gets them from a server.  Data of your own are read by `read`, aligned sequences
 `load_fasta`.
 """
 
-from .binary import Resampler, binarize, resampler
+from .binary import Resampler, Variants, binarize, resampler
 from .downloads import fetch
 from .fasta import Alignment, load_fasta, save_fasta
 from .files import FileData, read
@@ -24,6 +24,7 @@ from .regression import RegressionData, RegressionSplit, load_uci, load_yacht
 from .similarity import similarity_weights
 from .skeleton import Bone, Skeleton, euler, read_asf
 from .videos import bouncing_balls
+from .warping import warp
 
 __all__ = [
     "Alignment",
@@ -35,6 +36,7 @@ __all__ = [
     "RegressionSplit",
     "Resampler",
     "Skeleton",
+    "Variants",
     "binarize",
     "bouncing_balls",
     "decode_sequences",
@@ -56,4 +58,5 @@ __all__ = [
     "resampler",
     "save_fasta",
     "similarity_weights",
+    "warp",
 ]

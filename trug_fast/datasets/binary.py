@@ -1,6 +1,8 @@
 """Grey images to binary ones: once, or anew for each epoch."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
 
@@ -66,6 +68,52 @@ def binarize(
 
 
 @dataclass(frozen=True, eq=False)
+class Variants:
+    """Other versions of grey images, such as :func:`warp` makes, that stand in for them.
+
+    Attributes
+    ----------
+    images : array, shape (versions, *shape of the images)
+        Intensities from 0 to `max_value`.
+    share : float
+        The probability, from 0 to 1, that an image of an epoch is one of its other versions.
+    epochs : int
+        For so many epochs; later ones are of the images alone.
+    max_value : float
+        The intensity of a full pixel of these versions, e.g. 255 for bytes.
+    """
+
+    images: npt.NDArray[Any]
+    share: float
+    epochs: int
+    max_value: float = 1.0
+
+    def stand_in(self, intensities: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[Any]:
+        """Return the intensities, of some images those of another version."""
+        count = len(intensities)
+        version = rng.integers(len(self.images), size=count)
+        rows = np.flatnonzero(rng.random(count) < self.share)
+        result = intensities.copy()
+        result[rows] = self.images[version[rows], rows] / intensities.dtype.type(self.max_value)
+        return result
+
+    def checked(self, images: npt.NDArray[Any]) -> Variants:
+        """Return these, if they can be versions of these images."""
+        versions = checks.numbers("variants.images", self.images)
+        if versions.shape[1:] != images.shape or len(versions) == 0:
+            raise ValueError(
+                f"variants.images must have shape (versions, {', '.join(map(str, images.shape))}), "
+                f"got {versions.shape}"
+            )
+        full = checks.number("variants.max_value", self.max_value)
+        if not (versions.min() >= 0 and versions.max() <= full):  # so written, NaN fails too
+            raise ValueError(f"variants.images must lie in [0, {full}] (variants.max_value)")
+        share = checks.number("variants.share", self.share, least=0.0, most=1.0)
+        epochs = checks.count("variants.epochs", self.epochs)
+        return Variants(versions, share, epochs, full)
+
+
+@dataclass(frozen=True, eq=False)
 class Resampler:
     """Grey images that are drawn as binary ones anew for each epoch; made by `resampler`.
 
@@ -75,10 +123,13 @@ class Resampler:
         The probability that a pixel is 1.
     seed : int
         With the number of the epoch, all that the draws depend on.
+    variants : Variants or None
+        Other versions of the images, which stand in for them.
     """
 
     intensities: npt.NDArray[Any]
     seed: int
+    variants: Variants | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -106,10 +157,27 @@ class Resampler:
         if not isinstance(index, Integral) or index < 0:
             raise ValueError(f"index must be a whole number from 0, got {index!r}")
         sequence = np.random.SeedSequence(self.seed, spawn_key=(int(index),))
-        return _sample(self.intensities, np.random.default_rng(sequence))
+        rng = np.random.default_rng(sequence)
+        chosen = self.intensities
+        if self.variants is not None and index < self.variants.epochs:
+            chosen = self.variants.stand_in(chosen, rng)
+        return _sample(chosen, rng)
+
+    def rows(self, kept: npt.NDArray[Any]) -> Resampler:
+        """Return the same of some images: a mask, or their numbers."""
+        variants = self.variants
+        if variants is not None:
+            variants = replace(variants, images=variants.images[:, kept])
+        return replace(self, intensities=self.intensities[kept], variants=variants)
 
 
-def resampler(images: npt.ArrayLike, rng: RngLike = None, *, max_value: float = 1.0) -> Resampler:
+def resampler(
+    images: npt.ArrayLike,
+    rng: RngLike = None,
+    *,
+    max_value: float = 1.0,
+    variants: Variants | None = None,
+) -> Resampler:
     """Prepare grey images to be binarized by a new draw in each epoch.
 
     Parameters
@@ -120,6 +188,8 @@ def resampler(images: npt.ArrayLike, rng: RngLike = None, *, max_value: float = 
         An int is the seed itself; a Generator is asked for one; None takes one from the system.
     max_value : float
         The intensity of a full pixel, e.g. 255 for bytes.
+    variants : Variants, optional
+        Other versions of the images, which some epochs show in their place.
 
     Returns
     -------
@@ -129,7 +199,7 @@ def resampler(images: npt.ArrayLike, rng: RngLike = None, *, max_value: float = 
     Raises
     ------
     TypeError, ValueError
-        As `binarize`.
+        As `binarize`; or if `variants` are not of these images.
 
     Examples
     --------
@@ -144,7 +214,10 @@ def resampler(images: npt.ArrayLike, rng: RngLike = None, *, max_value: float = 
     if rng is None:
         rng = np.random.default_rng()
     seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else rng
-    return Resampler(intensities, seed)
+    if variants is not None:
+        checks.kind("variants", variants, Variants)
+        variants = variants.checked(intensities)
+    return Resampler(intensities, seed, variants)
 
 
 def checked_intensities(images: npt.ArrayLike, max_value: float) -> npt.NDArray[Any]:

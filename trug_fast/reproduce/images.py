@@ -12,8 +12,12 @@ from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast.datasets import Resampler
 
+# Warped copies of each grey image, which stand in for it with some probability, for some epochs.
+WARPS = ("warp_copies", "warp_share", "warp_epochs")
 SETS = ("digits", "mnist", "caltech")
-OPTIONS = ("set", "binarize", "hold_out", "mirror", "shift")
+OPTIONS = ("set", "binarize", "hold_out", "mirror", "shift", *WARPS)
+BYTE = 255
+NO_WARPS = (0, None, None)
 HELD_OUT = {"digits": 287, "mnist": 10_000}  # latest training images, kept for validation
 FIXED = 0  # seed of the digits' fixed binarization
 
@@ -48,6 +52,9 @@ def load(
     hold_out: bool = False,
     mirror: bool = False,
     shift: bool = False,
+    warp_copies: int = 0,
+    warp_share: float | None = None,
+    warp_epochs: int | None = None,
     *,
     directory: str | None,
     seed: int,
@@ -66,10 +73,16 @@ def load(
         Train on each image and on its mirror image.
     shift : bool
         Train on each image and on those by one pixel to each side; border pixels are repeated.
+    warp_copies : int
+        How many warped copies of each grey image to make.
+    warp_share : float, optional
+        With which probability an image of an epoch is one of its copies.
+    warp_epochs : int, optional
+        For how many epochs; then images are shown as they are.
     directory : str or None
         Where the files lie.
     seed : int
-        Of the draws of each epoch.
+        Of the draws of each epoch, and of the warps.
     """
     checks.choice("images.set", set, SETS)
     checks.choice("images.binarize", binarize, ("fixed", "epoch"))
@@ -80,6 +93,9 @@ def load(
     for name, wanted in more.items():
         if wanted and binarize == "epoch":
             raise ValueError(f"images.{name} has no effect beside binarize = 'epoch'")
+    warps = (warp_copies, warp_share, warp_epochs)
+    if binarize == "fixed" and warps != NO_WARPS:
+        raise ValueError("images.warp_copies, _share and _epochs need binarize = 'epoch'")
     if set == "caltech" and binarize == "epoch":
         raise ValueError("images.binarize = 'epoch' needs grey images; the silhouettes are binary")
     if set == "digits":
@@ -91,9 +107,11 @@ def load(
     if binarize == "epoch":
         grey = _grey(set, directory)
         kept = len(grey.train) - (HELD_OUT[set] if hold_out else 0)
-        train = datasets.resampler(grey.train[:kept], seed)
+        alone = datasets.resampler(grey.train[:kept], seed)
+        variants = _warped(alone.intensities, grey.image_shape, *warps, seed=seed)
+        train = datasets.resampler(alone.intensities, seed, variants=variants)
         valid = datasets.binarize(grey.train[kept:], "sample", rng=FIXED) if hold_out else None
-        return Images(train, train.epoch(0), data.test, valid, data.image_shape)
+        return Images(train, alone.epoch(0), data.test, valid, data.image_shape)
     if not hold_out:
         data = data.merge_valid()
     rows, valid = data.train, data.valid
@@ -102,6 +120,27 @@ def load(
     return Images(
         _more_of(rows, data.image_shape, **more), rows, data.test, valid, data.image_shape
     )
+
+
+def _warped(
+    images: NDArray[Any],
+    shape: tuple[int, int],
+    copies: int,
+    share: float | None,
+    epochs: int | None,
+    *,
+    seed: int,
+) -> datasets.Variants | None:
+    """Return the images' warped copies and when they stand in for them, if that is wanted."""
+    if checks.count("images.warp_copies", copies, least=0) == 0:
+        if share is not None or epochs is not None:
+            raise ValueError("images.warp_share and warp_epochs have no effect without warp_copies")
+        return None
+    if share is None or epochs is None:
+        raise ValueError("images.warp_copies needs warp_share and warp_epochs")
+    whole = np.rint(images * BYTE).astype(np.uint8)  # a quarter of the memory
+    made = datasets.warp(whole.reshape(-1, *shape), copies, rng=seed)
+    return datasets.Variants(made.reshape(copies, *images.shape), share, epochs, BYTE)
 
 
 def _more_of(

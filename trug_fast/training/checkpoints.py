@@ -42,7 +42,12 @@ def data_identity(data: NDArray[Any] | Resampler | RowSource | None) -> str | No
     if data is None:
         return None
     if isinstance(data, Resampler):
-        return f"{array_identity(data.intensities)}, resampled with seed {data.seed}"
+        words = f"{array_identity(data.intensities)}, resampled with seed {data.seed}"
+        more = data.variants
+        if more is None:
+            return words
+        others = array_identity(more.images)
+        return f"{words}; a share of {more.share} for {more.epochs} epochs from {others}"
     if isinstance(data, RowSource):
         return data.identity()
     return array_identity(data)

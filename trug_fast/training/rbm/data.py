@@ -162,7 +162,7 @@ def _without_zeros(
     elif not kept.all() and isinstance(data, np.ndarray) and mapped(data) is None:
         data, weights = data[kept], weights[kept]
         if isinstance(X, Resampler):
-            X = Resampler(X.intensities[kept], X.seed)
+            X = X.rows(kept)
             data = X.epoch(0)
     if (weights == weights[0]).all():
         return X, None, data
