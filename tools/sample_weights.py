@@ -62,9 +62,7 @@ class Potential:
         """Draw the precision of each group given its weights, exactly."""
         for group in self.groups:
             square = float((self._theta[group] ** 2).sum())
-            self.precision[group] = rng.gamma(
-                SHAPE + 0.5 * group.size, 1 / (RATE + 0.5 * square)
-            )
+            self.precision[group] = rng.gamma(SHAPE + 0.5 * group.size, 1 / (RATE + 0.5 * square))
 
     def __call__(self, values: Floats) -> tuple[float, Floats]:
         """Return it and its gradient at values of the free parameters."""
