@@ -277,6 +277,16 @@ def test_what_chose_the_options_used_no_split_of_the_table():
             assert cell.options["train"][name] == own["train"][name]
 
 
+def test_what_chose_the_options_of_ensembles_has_what_was_chosen():
+    path = resources.files("trug_fast.reproduce").joinpath("table4_ensembles.toml")
+    table = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
+    tried = {cell.name: cell for cell in table4.TABLE.cells(str(path), (), quick=False)}
+    held = {"validation": 0.3, "refit": False}
+    for name, chosen in (("wine", "by-input-010"), ("power", "by-input"), ("boston", "single")):
+        own = table[f"{name}/ensemble"].options["train"]
+        assert tried[f"{name}/{chosen}"].options["train"] == held | own
+
+
 def test_the_tenth_set_has_a_table_of_its_own():
     path = resources.files("trug_fast.reproduce").joinpath("table4_year.toml")
     cells = {cell.name: cell for cell in table4.TABLE.cells(str(path), (), quick=False)}
