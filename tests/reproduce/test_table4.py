@@ -47,11 +47,7 @@ def test_the_shipped_table_is_the_papers():
     assert len(cells) == 9 * 9 + 5 + 2  # Gaussian processes and uncertain readouts of small ones
     splits = [cells[f"{name}/ensemble"].options["trials"]["splits"] for name in ("wine", "protein")]
     assert splits == [20, 5]
-    assert cells["naval/ensemble"].options["train"] == cells["naval/per-unit"].options["train"]
-    noise = {"noise": "by_input"}  # of ensembles that choose for themselves
-    assert (
-        cells["power/ensemble"].options["train"] == noise | cells["power/per-unit"].options["train"]
-    )
+    assert cells["power/ensemble"].options["train"] == cells["power/per-unit"].options["train"]
     assert cells["boston/per-unit"].paper == 3.622
     assert cells["yacht/common"].paper == 0.803
     assert cells["protein/perceptron"].paper == 4.539
@@ -282,7 +278,7 @@ def test_what_chose_the_options_of_ensembles_has_what_was_chosen():
     table = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
     tried = {cell.name: cell for cell in table4.TABLE.cells(str(path), (), quick=False)}
     held = {"validation": 0.3, "refit": False}
-    for name, chosen in (("wine", "by-input-010"), ("power", "by-input"), ("boston", "single")):
+    for name, chosen in (("wine", "by-input-010"), ("power", "single"), ("boston", "single")):
         own = table[f"{name}/ensemble"].options["train"]
         assert tried[f"{name}/{chosen}"].options["train"] == held | own
 
