@@ -278,7 +278,7 @@ def test_what_chose_the_options_of_ensembles_has_what_was_chosen():
     table = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
     tried = {cell.name: cell for cell in table4.TABLE.cells(str(path), (), quick=False)}
     held = {"validation": 0.3, "refit": False}
-    for name, chosen in (("wine", "by-input-010"), ("power", "single"), ("boston", "single")):
+    for name, chosen in (("wine", "by-input-010"), ("concrete", "units-100"), ("boston", "single")):
         own = table[f"{name}/ensemble"].options["train"]
         assert tried[f"{name}/{chosen}"].options["train"] == held | own
 
