@@ -90,6 +90,10 @@ def test_parameters_are_the_regressors():
         ({"y": np.zeros(600)}, r"y must be \+1 or -1 for objective='probit', got 0.0"),
         ({"noise": "by_input"}, "noise='by_input' has no effect on objective='probit'"),
         (
+            {"noise": tf.Noise(variance=0.2)},
+            "learn=True, which has no effect on objective='probit'",
+        ),
+        (
             {"validation": tf.HoldOut(calibrate="cross_validation")},
             "calibrate='cross_validation' has no effect on",
         ),

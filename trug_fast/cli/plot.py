@@ -13,13 +13,16 @@ from trug_fast import datasets, plots
 from trug_fast._common import files
 from trug_fast._common.checks import FloatArray
 from trug_fast.datasets import MotionData
+from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
+from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 from trug_fast.training.choices import described
 
 from . import options, own_data
 from .choices import add_choice, add_choices
+from .predict import rows_for
 
 TEMPORAL = (TruGTRBM, BernoulliTRBM)
 MOTION = {"n_seen": 20, "n_frames": 40}  # a step to begin with, and a good second more
@@ -49,6 +52,10 @@ def add(commands: Any) -> None:
     words = "what the strongest units of a model of sequences look for, in letters"
     logos = figure("logos", words, draw_logos, "MODEL")
     add_choices(logos, plots.unit_logos, ["n_units", "alphabet", "first"])
+    words = "what a regression makes of its inputs, over the rows of a table"
+    dependence = figure("dependence", words, draw_dependence, "MODEL")
+    own_data.add_reading(dependence, (), None, "target", "skip_missing")
+    add_choices(dependence, plots.dependence, ["n", "output"])
     words = "bouncing balls or a video of your own, and how a temporal model goes on"
     video = figure("video", words, draw_video, "MODEL")
     own_data.add_reading(video, (), None, "size", "length")
@@ -107,6 +114,16 @@ def draw_logos(arguments: argparse.Namespace) -> None:
     given = {name: getattr(arguments, name) for name in ("n_units", "alphabet", "first")}
     given = {name: value for name, value in given.items() if value is not None}
     plots.unit_logos(model, **given).savefig(arguments.out)
+    print(f"written to {arguments.out}")
+
+
+def draw_dependence(arguments: argparse.Namespace) -> None:
+    """Draw how predictions depend on the inputs that matter most."""
+    model = load_model(arguments.model, TruGTGGM, TGGMEnsemble)
+    rows, _ = rows_for(arguments, model)
+    given = {name: getattr(arguments, name) for name in ("n", "output")}
+    given = {name: value for name, value in given.items() if value is not None}
+    plots.dependence(model, rows, **given).savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 

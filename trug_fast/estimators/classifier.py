@@ -9,19 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
-from trug_fast._common import checks
-from trug_fast.training.tggm.train import train_tggm
-
-from .given import FLOATS, ON_AVERAGE, seed_of, validate_data, weights_of
-from .regressor import ensemble_of
+from .shared import TGGMEstimator
 
 
-class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TGGMClassifier(ClassifierMixin, TGGMEstimator):  # type: ignore[misc]
     """Classes by the signs of what TruG-TGGM regressions predict (a probit readout).
 
     Two classes have one output, whose sign says which; of more each has an output, the layer of
@@ -63,45 +57,6 @@ class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     model_: Any
     classes_: NDArray[Any]
 
-    def __init__(
-        self,
-        n_hidden: int = 50,
-        *,
-        truncation: Any = None,
-        optimizer: Any = "adam",
-        learning_rate: Any = None,
-        truncation_rate: Any = None,
-        batch_size: int = 50,
-        epochs: int = 300,
-        dtype: Any = "float32",
-        validation: Any = 0.1,
-        monitor: Any = "auto",
-        n_models: int = 1,
-        n_jobs: int | None = None,
-        verbose: bool | int = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.truncation = truncation
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.truncation_rate = truncation_rate
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.dtype = dtype
-        self.validation = validation
-        self.monitor = monitor
-        self.n_models = n_models
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:  # wanted beside the other
-        return super().__sklearn_tags__()
-
-    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
-        return {"_xfail_checks": ON_AVERAGE}
-
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> TGGMClassifier:
@@ -112,12 +67,8 @@ class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             If y has one class.
         """
-        n_models = checks.count("n_models", self.n_models)
-        if n_models == 1 and self.n_jobs is not None:
-            raise ValueError(f"n_jobs={self.n_jobs} has no effect on one model")
-        checks.unmasked("X", X)
-        checks.unmasked("y", y)
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        self._several()
+        X, y = self._pair(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if self.classes_.size < 2:
@@ -125,22 +76,12 @@ class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         signs = np.where(codes[:, None] == np.arange(self.classes_.size), 1.0, -1.0)
         if self.classes_.size == 2:
             signs = signs[:, 1:]
-        options = self.get_params(deep=False) | {"objective": "probit"}
-        del options["n_models"], options["n_jobs"]
-        options["progress"] = bool(options.pop("verbose"))
-        options["rng"] = seed_of(check_random_state(options.pop("random_state")))
-        options["sample_weight"] = weights_of(sample_weight, X)
-        if n_models > 1:
-            self.model_ = ensemble_of(X, signs, n_models, self.n_jobs, options).model
-        else:
-            self.model_ = train_tggm(X, signs, **options).model
+        self.model_ = self._fitted(X, signs, sample_weight, objective="probit").model
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of each class, (rows, n_classes), in the order of ``classes_``."""
-        check_is_fitted(self)
-        checks.unmasked("X", X)
-        rows = validate_data(self, X, dtype=FLOATS, reset=False)
+        rows = self._rows(X)
         above = self.model_.probability_above(rows, 0.0)
         if self.classes_.size == 2:
             return np.stack([1 - above, above], axis=1)

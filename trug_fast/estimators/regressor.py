@@ -5,24 +5,18 @@ Tested in tests/test_estimators.py.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from trug_fast._common import checks
-from trug_fast.training.tggm.ensemble import EnsembleFit, train_ensemble
-from trug_fast.training.tggm.train import train_tggm
+from trug_fast.training.tggm.ensemble import EnsembleFit
 
-from .given import FLOATS, ON_AVERAGE, seed_of, validate_data, weights_of
+from .shared import TGGMEstimator
 
 
-class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class TGGMRegressor(MultiOutputMixin, RegressorMixin, TGGMEstimator):  # type: ignore[misc]
     """TruG-TGGM regression with standard deviations of its predictions.
 
     The parameters are those of :func:`trug_fast.train_tggm`, but for callbacks, checkpoints and
@@ -93,29 +87,25 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         verbose: bool | int = False,
         random_state: Any = None,
     ) -> None:
-        self.n_hidden = n_hidden
-        self.truncation = truncation
+        super().__init__(
+            n_hidden,
+            truncation=truncation,
+            optimizer=optimizer,
+            learning_rate=learning_rate,
+            truncation_rate=truncation_rate,
+            batch_size=batch_size,
+            epochs=epochs,
+            dtype=dtype,
+            validation=validation,
+            monitor=monitor,
+            n_models=n_models,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            random_state=random_state,
+        )
         self.objective = objective
         self.noise = noise
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.truncation_rate = truncation_rate
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.dtype = dtype
-        self.validation = validation
-        self.monitor = monitor
-        self.n_models = n_models
-        self.n_jobs = n_jobs
         self.warm_start = warm_start
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:  # wanted beside the other
-        return super().__sklearn_tags__()
-
-    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
-        return {"_xfail_checks": ON_AVERAGE}
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -144,48 +134,24 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         **changed: Any,
     ) -> TGGMRegressor:
         """Train, anew or from the model so far, with some parameters changed."""
-        n_models = checks.count("n_models", self.n_models)
-        if n_models > 1 and go_on:
+        if self._several() and go_on:
             raise ValueError(
-                f"n_models={n_models} are trained anew each time: warm_start and partial_fit are "
-                "for one model"
+                f"n_models={self.n_models} are trained anew each time: warm_start and partial_fit "
+                "are for one model"
             )
-        if n_models == 1 and self.n_jobs is not None:
-            raise ValueError(f"n_jobs={self.n_jobs} has no effect on one model")
         start = getattr(self, "model_", None) if go_on else None
-        checks.unmasked("X", X)
-        checks.unmasked("y", y)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=FLOATS,
-            multi_output=True,
-            y_numeric=True,
-            ensure_min_samples=2,
-            reset=start is None,
-        )
-        options = self.get_params(deep=False)
-        for name in ("warm_start", "n_models", "n_jobs"):
-            del options[name]
-        options["progress"] = bool(options.pop("verbose"))
-        options["rng"] = seed_of(check_random_state(options.pop("random_state")))
-        options |= changed
-        options["sample_weight"] = weights_of(sample_weight, X)
-        if n_models > 1:
-            self._keep_ensemble(ensemble_of(X, y, n_models, self.n_jobs, options))
+        X, y = self._pair(X, y, multi_output=True, y_numeric=True, reset=start is None)
+        fit = self._fitted(X, y, sample_weight, start, **changed)
+        self.model_ = fit.model
+        if isinstance(fit, EnsembleFit):
+            self.history_ = [each.history for each in fit.fits]
+            self.learning_rate_ = [each.learning_rate for each in fit.fits]
+            self.n_iter_ = max(each.best_epoch for each in fit.fits)
         else:
-            fit = train_tggm(X, y, start=start, **options)
-            self.model_, self.history_ = fit.model, fit.history
-            self.learning_rate_, self.n_iter_ = fit.learning_rate, fit.best_epoch
+            self.history_, self.learning_rate_ = fit.history, fit.learning_rate
+            self.n_iter_ = fit.best_epoch
         self._flat = np.ndim(y) == 1
         return self
-
-    def _keep_ensemble(self, fit: EnsembleFit) -> None:
-        self.model_ = fit.model
-        self.history_ = [each.history for each in fit.fits]
-        self.learning_rate_ = [each.learning_rate for each in fit.fits]
-        self.n_iter_ = max(each.best_epoch for each in fit.fits)
 
     def predict(
         self, X: ArrayLike, return_std: bool = False
@@ -210,22 +176,6 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         lower, upper = self.model_.predict_interval(rows, level)
         return self._shaped(lower), self._shaped(upper)
 
-    def _rows(self, X: ArrayLike) -> Any:
-        check_is_fitted(self)
-        checks.unmasked("X", X)
-        return validate_data(self, X, dtype=FLOATS, reset=False)
-
     def _shaped(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return predictions with an axis for outputs if there was one in training."""
         return values if self._flat else values.reshape(len(values), -1)
-
-
-def ensemble_of(
-    X: Any, y: Any, n_models: int, n_jobs: int | None, options: dict[str, Any]
-) -> EnsembleFit:
-    """Train an ensemble in as many threads as are asked for."""
-    jobs = effective_n_jobs(n_jobs)
-    if jobs == 1:
-        return train_ensemble(X, y, n_models, **options)
-    with ThreadPoolExecutor(jobs) as executor:
-        return train_ensemble(X, y, n_models, executor=executor, **options)

@@ -23,7 +23,8 @@ COLUMNS, LETTERS = "columns", "letters"  # names in files
 class Field(NamedTuple):
     """One parameter: its name, and what it may be.
 
-    shape : names of the model's sizes; two make a matrix, one a vector, none a number
+    shape : names of the model's sizes; two make a matrix, one a vector, none a number; three
+        that many matrices, of sizes that matrices have or properties say
     infinite : whether entries may be infinite
     positive : whether all must be above 0
     optional : whether it may be left out, by the constructor and in files
@@ -63,7 +64,7 @@ class Model:
         single = checks.numbers(self.fields[0].name, values[0]).dtype == np.float32
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self._sizes: dict[str, int] = {}
-        for field in sorted(self.fields, key=lambda field: -len(field.shape)):
+        for field in sorted(self.fields, key=lambda field: abs(len(field.shape) - 2)):
             value = given[field]
             if value is None and field.optional:
                 value = self._default(field.name)
@@ -78,6 +79,8 @@ class Model:
     def _checked(self, field: Field, value: Any) -> FloatArray | float:
         if len(field.shape) == 2:
             array: FloatArray = self._matrix(field, value)
+        elif len(field.shape) == 3:
+            array = self._matrices(field, value)
         else:
             length = self._sizes[field.shape[0]] if field.shape else 1
             array = checks.vector(field.name, value, length, self._dtype, infinite=field.infinite)
@@ -94,6 +97,15 @@ class Model:
         if rows is not None and array.shape != (rows, columns):
             raise ValueError(f"{field.name} must have shape {(rows, columns)}, got {array.shape}")
         self._sizes |= zip(field.shape, array.shape, strict=True)
+        return np.array(checks.cast(field.name, array, self._dtype), order="C")
+
+    def _matrices(self, field: Field, value: Any) -> FloatArray:
+        shape = tuple(self._sizes.get(size) or getattr(self, size) for size in field.shape)
+        array = checks.numbers(field.name, value)
+        if array.shape != shape:
+            raise ValueError(f"{field.name} must have shape {shape}, got {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{field.name} must be finite")
         return np.array(checks.cast(field.name, array, self._dtype), order="C")
 
     def _kinds_to_file(self) -> dict[str, Any]:

@@ -109,9 +109,12 @@ def trial(
     settings: Any = arguments_of(train_tggm, options["train"])
     settings |= {"rng": 1000 * seed + index, "progress": False}
     model: TruGTGGM | TGGMEnsemble
+    own: Line = {}
     if n_models > 1:
         several = train_ensemble(X, y, n_models, **settings)
         model, fits = several.model, several.fits
+        if several.held_back_log_likelihood is not None:
+            own["held_back_log_likelihood"] = several.held_back_log_likelihood
     else:
         fit = train_tggm(X, y, **settings)
         model, fits = fit.model, (fit,)
@@ -121,7 +124,7 @@ def trial(
     seconds = time.thread_time() - begun
     alone = {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
     mixed = _ensemble_scores(model, fits, split) if isinstance(model, TGGMEnsemble) else {}
-    return alone | mixed | _learned(fits, seconds, y)
+    return alone | mixed | own | _learned(fits, seconds, y)
 
 
 def _ensemble_scores(model: TGGMEnsemble, fits: Sequence[TGGMFit], split: RegressionSplit) -> Line:

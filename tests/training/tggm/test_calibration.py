@@ -77,7 +77,8 @@ def test_rows_are_predicted_by_the_models_that_left_them_out():
             total += weights[k] * mixture.log_density(y[k : k + 1])[0]
         return total
 
-    best = likelihood(*noise)
+    best = likelihood(noise.log_noise, noise.factors)
+    np.testing.assert_allclose(noise.log_density, best / weights[:110].sum(), rtol=1e-10)
     for step in (-0.02, 0.02):
         assert (likelihood(noise.log_noise + step, noise.factors) < best).all()
         powers = noise.factors ** (1 + 2 * step)

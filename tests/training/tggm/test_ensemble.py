@@ -60,6 +60,8 @@ def test_models_are_those_of_single_trainings():
             patch.setattr("trug_fast._common.checkpoints.seed_from", lambda *_, s=alone: s)
             assert_same(tf.train_tggm(X, Y, **plan, **SEARCH), own)
     assert not np.array_equal(*(fit.fits[k].history["validation_rmse"] for k in (0, 1)))
+    assert -10 < fit.held_back_log_likelihood < 0
+    assert train(validation=tf.HoldOut(calibrate=None)).held_back_log_likelihood is None
 
 
 def test_stretches_of_one_update_change_nothing(short):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common.numerics import log_mean_exp
 from trug_fast.kernels.random.philox import USER
+from trug_fast.models.mixtures import LOG_TWO_PI
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.checkpoints import State, copy_into
 
@@ -81,6 +82,7 @@ class MixtureNoise(NamedTuple):
 
     log_noise: Floats  # (outputs,), as `calibrated` returns it
     factors: Floats  # (scales, outputs), 1 on average: by what it is multiplied, as likely each
+    log_density: Floats  # (outputs,), mean over the rows left out, of standardised targets
 
 
 class _OutOfBag:
@@ -127,11 +129,12 @@ def calibrated_mixture(models: Sequence[LeftOut], rows: Examples) -> MixtureNois
     bag = _OutOfBag(models, rows)
     outputs = bag.error.shape[1]
     log_noise, factors = np.empty(outputs), np.ones((SCALES, outputs))
+    density = np.empty(outputs)
     for o in range(outputs):
         plain = minimize_scalar(
             lambda c, o=o: bag.cost(c, 0.0, o), bounds=(LEAST, MOST), method="bounded"
         )
-        log_noise[o] = plain.x
+        log_noise[o], cost = plain.x, plain.fun
         heavy = minimize(
             lambda p, o=o: bag.cost(p[0], p[1], o),
             (plain.x, 0.5),
@@ -140,8 +143,9 @@ def calibrated_mixture(models: Sequence[LeftOut], rows: Examples) -> MixtureNois
             options={"xatol": 1e-4, "fatol": 1e-8},
         )
         if (plain.fun - heavy.fun) * len(bag.rows.inputs) > 2:
-            log_noise[o], factors[:, o] = heavy.x[0], tailed(heavy.x[1])
-    return MixtureNoise(log_noise, factors)
+            log_noise[o], factors[:, o], cost = heavy.x[0], tailed(heavy.x[1]), heavy.fun
+        density[o] = -0.5 * (cost + LOG_TWO_PI)
+    return MixtureNoise(log_noise, factors, density)
 
 
 class CrossedResiduals:

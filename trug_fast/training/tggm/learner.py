@@ -214,10 +214,12 @@ class RegressionLearner:
         parameters: State | None = None,
         scales: Scales | None = None,
         log_noise: NDArray[np.float64] | None = None,
+        doubt: NDArray[np.float64] | None = None,
     ) -> TruGTGGM:
         """Return the model of these parameters, by default the current ones, in float64.
 
-        It is one of rows in original units, or of other ``scales``, perhaps with another noise.
+        It is one of rows in original units, or of other ``scales``, perhaps with another noise, and
+        with the covariance of the readout of standardised targets.
         The standardisation is folded into weights, biases and noise: float32 would lose inputs
         whose mean is much larger than their deviation.  Ends that are kept are those of the model
         that training went on from: its hidden units have their own unit of measurement again.
@@ -244,6 +246,9 @@ class RegressionLearner:
             upper.astype(np.float64),
             hidden_variance=variance / unit**2,
             noise_weights=own.noise_weights * unit if self.task.by_input else None,
+            readout_covariance=None
+            if doubt is None
+            else doubt * targets.deviation[:, None, None] ** 2,
         )
         start = self.settings.start
         return model if start is None else model.with_columns(start.columns)

@@ -227,17 +227,21 @@ class EnsembleJob:
                     job.restore(place.state)
                 yield job
 
-    def outcome(self) -> tuple[TGGMEnsemble, tuple[TGGMFit, ...]]:
-        """Return the ensemble, whose models share the mixture's noise, and each as it is alone."""
+    def outcome(self) -> tuple[TGGMEnsemble, tuple[TGGMFit, ...], float | None]:
+        """Return the ensemble, whose models share the mixture's noise, and each as it is alone.
+
+        And the mean log-density of rows under the models that left them out, if there are some.
+        """
         jobs = list(self.jobs())
         fits = tuple(self.plan.fit(job, not job.finished) for job in jobs)
         left = [own for job in jobs if (own := job.left_out()) is not None and own.rows.size]
         if not (left and self.finished):
-            return TGGMEnsemble(fit.model for fit in fits), fits
+            return TGGMEnsemble(fit.model for fit in fits), fits, None
         noise = calibrated_mixture(left, jobs[0].sets.known)
         factors = None if (noise.factors == 1).all() else noise.factors
         models = [job.model(noise.log_noise) for job in jobs]
-        return TGGMEnsemble(models, noise_factors=factors), fits
+        density = noise.log_density - np.log(jobs[0].scales.targets.deviation)
+        return TGGMEnsemble(models, noise_factors=factors), fits, float(density.sum())
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""

@@ -107,17 +107,23 @@ class HoldOut:
         rows, each predicted by a model of as many epochs that was trained on four fifths without
         it.  That takes five more runs, and is as much surer as there are more rows: the noise of n
         rows is known to a share of sqrt(2/n).
+    laplace : bool
+        Give the model a posterior of its readout, as
+        :meth:`TruGTGGM.with_readout_posterior` does by the rows that it was trained on: predictions
+        get wider where hidden units are unlike those of these rows.  The noise is calibrated beside
+        it.
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> tf.HoldOut(0.2, refit=False)
-    HoldOut(fraction=0.2, refit=False, calibrate='held_back')
+    HoldOut(fraction=0.2, refit=False, calibrate='held_back', laplace=False)
     """
 
     fraction: float = 0.1
     refit: bool = True
     calibrate: Literal["held_back", "cross_validation"] | None = "held_back"
+    laplace: bool = False
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -125,6 +131,7 @@ class HoldOut:
             self,
             fraction=checks.above_zero("fraction", self.fraction, below=1.0),
             refit=checks.flag("refit", self.refit),
+            laplace=checks.flag("laplace", self.laplace),
         )
         if self.calibrate is not None:
             checks.choice("calibrate", self.calibrate, CALIBRATIONS)

@@ -128,7 +128,7 @@ def planned(
     data = RegressionRows.of(X, y, sample_weight, split)
     aim, errors = as_objective(objective), as_noise(noise)
     if aim == "probit":
-        how = _of_signs(data, errors, how)
+        how = _of_signs(data, errors, isinstance(noise, Noise), how)
         errors = replace(errors, learn=False)
         monitor = "log_likelihood" if monitor == "auto" and split is not None else monitor
     rule = as_optimizer(optimizer)
@@ -155,6 +155,7 @@ def planned(
         monitor=_monitor(monitor, validated=split is not None, needed=several),
         refit=how is not None and how.refit,
         calibrate=how.calibrate if how is not None else _own_calibration(split, aim),
+        laplace=how is not None and how.laplace,
     )
     if search.crosses and len(data.X) < 2 * FOLDS:
         raise ValueError(
@@ -163,8 +164,13 @@ def planned(
     return RegressionPlan(data, settings, search, tuple(rate for _, rate in rates))
 
 
-def _of_signs(data: RegressionRows, noise: Noise, how: HoldOut | None) -> HoldOut | None:
-    """Refuse what is no data of signs, or would have no effect on them; there is no calibration."""
+def _of_signs(
+    data: RegressionRows, noise: Noise, said: bool, how: HoldOut | None
+) -> HoldOut | None:
+    """Refuse what is no data of signs, or would have no effect on them; there is no calibration.
+
+    ``said`` is whether the noise was given with its fields.
+    """
     parts = {"y": data.y} | ({} if data.own is None else {"y of validation": data.own[1]})
     for name, values in parts.items():
         if not (abs(values) == 1).all():
@@ -172,8 +178,15 @@ def _of_signs(data: RegressionRows, noise: Noise, how: HoldOut | None) -> HoldOu
             raise ValueError(f"{name} must be +1 or -1 for objective='probit', got {wrong}")
     if noise.kind == "by_input":
         raise ValueError("noise='by_input' has no effect on objective='probit'")
+    if said and noise.learn:
+        raise ValueError(
+            "noise has learn=True, which has no effect on objective='probit': the noise stays "
+            "where it starts; give learn=False"
+        )
     if how is not None and how.calibrate == "cross_validation":
         raise ValueError("calibrate='cross_validation' has no effect on objective='probit'")
+    if how is not None and how.laplace:
+        raise ValueError("laplace=True has no effect on objective='probit', which has no noise")
     return None if how is None else replace(how, calibrate=None)
 
 

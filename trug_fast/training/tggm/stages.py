@@ -51,6 +51,7 @@ class Search:
     monitor: Monitor | None
     refit: bool
     calibrate: str | None  # the noise in the end: by which rows
+    laplace: bool  # the readout gets a posterior in the end
 
     @property
     def crosses(self) -> bool:
@@ -63,6 +64,7 @@ class Search:
         own = {"epochs": self.epochs, "monitor": repr(self.monitor), "refit": self.refit}
         if self.crosses:  # else the runs do not depend on it
             own["folds"] = FOLDS
+            own["laplace"] = self.laplace  # by which their residuals are kept
         return {"learning_rate": rates} | own
 
 
@@ -92,10 +94,20 @@ class Stage:
         return {prefix + name: values for name, values in (own | self.loop.state()).items()}
 
     def model(
-        self, scales: Scales | None = None, noise: NDArray[np.float64] | None = None
+        self,
+        scales: Scales | None = None,
+        noise: NDArray[np.float64] | None = None,
+        doubt: NDArray[np.float64] | None = None,
     ) -> TruGTGGM:
         """Return its best model, of rows in original units or of these scales."""
-        return self.learner.model(self.loop.best or None, scales, noise)
+        return self.learner.model(self.loop.best or None, scales, noise, doubt)
+
+    def standardised(self, laplace: bool) -> TruGTGGM:
+        """Return it as one of standardised rows, perhaps with the posterior of its readout."""
+        model, rows = self.model(self.learner.scales.none()), self.loop.data
+        if not laplace:
+            return model
+        return model.with_readout_posterior(rows.inputs, sample_weight=rows.weights)
 
 
 class RegressionJob:
@@ -256,7 +268,8 @@ class RegressionJob:
                 raise self._error or RuntimeError("no run has come to a model")
         elif self.crossed is not None and present.number > count:
             if not present.diverged:
-                self.crossed.note(present.number - count - 1, present.model(self.scales.none()))
+                found = present.standardised(self.search.laplace)
+                self.crossed.note(present.number - count - 1, found)
         elif self.search.crosses:
             self.refitted = present
         later = [number for number in self._numbers() if number > present.number]
@@ -280,12 +293,15 @@ class RegressionJob:
 
         Its log noise is calibrated, or as it is given.
         """
-        best, held = self.best(), self.sets.held
+        held, final, doubt = self.sets.held, self._final(), None
         if noise is None and self.crossed is not None and self.finished:
             noise = calibrated_together(self.crossed)
         if self.search.calibrate is not None and noise is None and held is not None:
-            noise = calibrated([Residuals.of(best.model(self.scales.none()), held)], held)
-        return self._final().model(noise=noise)
+            best = self.best().standardised(self.search.laplace)
+            noise = calibrated([Residuals.of(best, held)], held)
+        if self.search.laplace:
+            doubt = np.asarray(final.standardised(True).readout_covariance, np.float64)
+        return final.model(noise=noise, doubt=doubt)
 
     def left_out(self) -> LeftOut | None:
         """Return what is known of rows left out, by which noise is calibrated; None without."""
@@ -293,7 +309,7 @@ class RegressionJob:
             return None
         if self.crossed is not None:
             return self.crossed.left_out()
-        found = Residuals.of(self.best().model(self.scales.none()), self.sets.held)
+        found = Residuals.of(self.best().standardised(self.search.laplace), self.sets.held)
         return LeftOut(self.sets.places, found)
 
     def _over_all(self) -> Stage | None:

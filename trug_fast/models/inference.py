@@ -1,0 +1,185 @@
+"""What a regression knows of its hidden units once y is known: mean field, bound, likelihood.
+
+Tested in tests/models/test_tggm.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast._common import checks
+from trug_fast._common.checks import FloatArray
+from trug_fast._common.numerics import read_only
+from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.threads import UNIT, computing
+from trug_fast.kernels.random.philox import HIDDEN
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.tggm import mean_field
+
+from .hidden_units import log_norms
+from .predictive import LogLikelihood, Posterior
+from .tggm_parameters import Parameters
+
+
+class Inference(Parameters):
+    """The part of a TruGTGGM that takes y, too."""
+
+    def posterior(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> Posterior:
+        """Mean-field posterior of the hidden units given x and y (mathematics 5).
+
+        Parameters
+        ----------
+        X : array_like, shape (rows, n_inputs)
+        y : array_like, shape (rows,) or (rows, n_outputs)
+        n_cycles : int
+            Passes over the units, started at the moments given x alone; the paper takes 10.
+
+        Returns
+        -------
+        Posterior
+            ``mean`` and ``variance``, each (rows, n_hidden), in the model's float type.
+
+        Examples
+        --------
+        >>> import trug_fast as tf
+        >>> model = tf.TruGTGGM([[1.0]], 0.0, [[2.0]], 0.0, 0.2, 0.0, 1.0)
+        >>> model.posterior([[0.0], [0.0]], [0.0, 2.0]).mean.round(3)[:, 0]
+        array([0.16 , 0.743])
+        """
+        found = self._mean_field(X, y, n_cycles, self.dtype)
+        return Posterior(found.mean, found.variance)
+
+    def elbo(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> NDArray[np.float64]:
+        """Evidence lower bound of log p(y | x) at the mean field, (rows,), computed in float64."""
+        return self._mean_field(X, y, n_cycles, np.dtype(np.float64)).bound
+
+    def log_likelihood(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        n_samples: int = 1000,
+        n_cycles: int = 10,
+        rng: RngLike = None,
+    ) -> LogLikelihood:
+        """Estimate log p(y | x) by importance sampling from the mean field, in float64.
+
+        The likelihood's estimate is unbiased; its logarithm is low by about half its variance.
+
+        Parameters
+        ----------
+        X : array_like, shape (rows, n_inputs)
+        y : array_like, shape (rows,) or (rows, n_outputs)
+        n_samples : int
+            Draws of the hidden units for each row, at least 2.
+        n_cycles : int
+            Of the mean field that is drawn from.
+        rng : None, int or numpy.random.Generator
+
+        Returns
+        -------
+        LogLikelihood
+            ``value`` and ``std_error``, each (rows,).
+        """
+        n_samples = checks.count("n_samples", n_samples, least=2)
+        seed = seed_from(rng, "log_likelihood")
+        if self.noise_weights is not None:
+            options = {"n_samples": n_samples, "n_cycles": n_cycles}
+            each = self._row_by_row(X, y)
+            found = [m.log_likelihood(*row, rng=seed + k, **options) for k, (m, *row) in each]
+            return LogLikelihood(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        net = self._mean_field(X, y, n_cycles, np.dtype(np.float64)).net
+        inputs, targets = self._inputs(X), self._targets(y, len(net))
+        network, z = self.network(np.float64), self._z(inputs)
+        tau, stiffness = 1 / self.hidden_variance, network.stiffness
+        given = self._units(np.zeros((1, self.n_hidden)), np.zeros(self.n_hidden), stiffness)
+        alone = self._units(np.zeros((1, self.n_hidden)), np.zeros(self.n_hidden), tau)
+        constant = self._log_norms(given, net) - self._log_norms(alone, tau * z)
+        constant += 0.5 * (np.log(network.noise_precision) - mean_field.LOG_TWO_PI).sum()
+        weights = np.empty((n_samples, len(net)))
+        hidden = np.empty_like(net)
+        for draw in range(n_samples):
+            with computing(self._work(net, 0)):
+                gibbs.draw_hidden(given, net, gibbs.Address(seed, HIDDEN, draw, 0), hidden)
+            rest = targets - hidden @ self.output_weights.T - self.output_bias
+            ratio = (tau * z - net) * hidden + 0.5 * (stiffness - tau) * hidden**2
+            weights[draw] = ratio.sum(axis=1) - 0.5 * rest**2 @ network.noise_precision
+        top = weights.max(axis=0)
+        share = np.exp(weights - top)
+        mean = share.mean(axis=0)
+        error = share.std(axis=0, ddof=1) / np.sqrt(n_samples) / mean
+        return LogLikelihood(top + np.log(mean) + constant, error)
+
+    def network(self, dtype: Any = None) -> mean_field.Network:
+        """Return the model as the kernels take it, in its own or another float type."""
+        dtype = np.dtype(dtype or self.dtype)
+        network = mean_field.Network(
+            self.input_weights.astype(dtype),
+            self.input_bias.astype(dtype),
+            self.output_weights.astype(dtype),
+            self.output_bias.astype(dtype),
+            (1 / self.noise_variance).astype(dtype),
+            dtype.type(1 / self.hidden_variance),
+            self.lower.astype(dtype),
+            self.upper.astype(dtype),
+            np.empty((0, self.n_hidden), dtype),
+            np.empty(self.output_weights.shape, dtype),
+            np.empty(self.n_hidden, dtype),
+        )
+        mean_field.derive(network)
+        return network
+
+    def _row_by_row(self, X: ArrayLike, y: ArrayLike) -> Iterator[tuple[int, Any]]:
+        """Yield number, model, input and target of each row: a model with the noise that is there.
+
+        The mean field is compiled for a noise that all rows have; this is slow, and right.
+        """
+        inputs = self._inputs(X)
+        targets = self._targets(y, len(inputs))
+        noise = self._noise(self._prior(inputs)[0])
+        own = self.arrays() | {"noise_weights": None}
+        for k in range(len(inputs)):
+            model = type(self)(**own | {"noise_variance": noise[k]})
+            yield k, (model, inputs[k : k + 1], targets[k : k + 1])
+
+    def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
+        """Return the sum over units of L at their net inputs, for each row."""
+        same = units._replace(weights=read_only(np.eye(self.n_hidden)))
+        with computing(self._work(net, self.n_hidden)):
+            return log_norms(same, np.ascontiguousarray(net, dtype=np.float64))
+
+    def _mean_field(
+        self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]
+    ) -> mean_field.Inferred:
+        """Return net inputs, means, variances and bound of the mean field.
+
+        Raises
+        ------
+        ValueError
+            If the readout is uncertain, so that y depends on h by more than its mean.
+        """
+        if self.readout_covariance is not None:
+            raise ValueError(
+                "a model with readout_covariance has no mean field, as its readout is one of "
+                "many; log_density has its density of y"
+            )
+        if self.noise_weights is not None:
+            found_rows = (found for _, found in self._row_by_row(X, y))
+            single = [model._mean_field(*row, n_cycles, dtype) for model, *row in found_rows]
+            return mean_field.Inferred(*map(np.concatenate, zip(*single, strict=True)))
+        inputs = self._inputs(X).astype(dtype, copy=False)
+        rows = len(inputs)
+        targets = self._targets(y, rows).astype(dtype, copy=False)
+        n_cycles = checks.count("n_cycles", n_cycles)
+        net, mean, variance = (np.empty((rows, self.n_hidden), dtype) for _ in range(3))
+        found = mean_field.Inferred(net, mean, variance, np.empty(rows, dtype))
+        # In every cycle each unit hears of all outputs before it moves.
+        each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
+        with computing(self._work(net, each)):
+            data = mean_field.Rows(inputs, targets)
+            mean_field.posterior(self.network(dtype), data, n_cycles, found)
+        return found
