@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common.randomness import RngLike
 
 from .arguments import worded
-from .frozen import N_POINTS, FrozenVector
+from .frozen import N_POINTS, FrozenVector, Method
 from .moments import Estimate
 from .probability import BoxProbability
 
@@ -45,9 +45,11 @@ class VectorFamily:
         lower: Numbers = None,
         upper: Numbers = None,
         A: Numbers = None,
+        *,
+        method: Method = "auto",
     ) -> FrozenVector:
-        """Return the distribution with these parameters; they are those of :func:`rvs`."""
-        return FrozenVector(mean, cov, lower, upper, A)
+        """Return the distribution with these parameters; see :class:`FrozenVector`."""
+        return FrozenVector(mean, cov, lower, upper, A, method=method)
 
     freeze = __call__
 

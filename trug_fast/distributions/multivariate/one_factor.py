@@ -1,0 +1,169 @@
+"""Covariances of one factor, S = diag(D) + b b': how they are recognised, and what follows.
+
+Tested in tests/distributions/multivariate/test_one_factor.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trug_fast.kernels.multivariate import one_factor as kernels
+from trug_fast.kernels.multivariate.factor_draws import Placing
+from trug_fast.kernels.multivariate.one_factor import FactorBox
+
+from .reduction import BoxForm
+from .tilting import EPSILON, standard_moments
+
+APART_64, APART_32 = 1e-13, 1e-6  # of correlations from those of one factor, at most
+FALL = 45.0  # of the log of a density of the factor, beyond which it is left out
+
+
+class Frame(NamedTuple):
+    """Where the factor's density exp(h) is."""
+
+    peak: float
+    top: float  # h there
+    step: float  # small beside how h bends there
+    left: float  # where h has fallen by FALL, or the end
+    right: float
+
+
+class OneFactor(NamedTuple):
+    """A box form of one factor; those coordinates of it that have an end come first."""
+
+    box: FactorBox  # of coordinates with noise
+    placing: Placing  # of these, and of the one without, if there is one
+    frame: Frame | None  # None: all are independent
+    rounding: float  # error of the log probability by the last digits of what was given
+
+
+def tolerance_of(cov: ArrayLike) -> float:
+    """Return how far correlations may be from those of one factor: as far as rounding goes."""
+    return APART_32 if getattr(cov, "dtype", None) == np.float32 else APART_64
+
+
+def one_factor(form: BoxForm, tolerance: float) -> OneFactor | None:
+    """Return the box form as one of one factor, or None if it is none.
+
+    It is one if the correlations of coordinates with an end are, to the tolerance.  What such a
+    deviation may do is part of ``rounding``.
+    """
+    y = form.bounded
+    deviations = np.sqrt(np.diagonal(form.cov)[y])
+    correlations = form.cov[np.ix_(y, y)] / np.outer(deviations, deviations)
+    low, high = ((end - form.mean)[y] / deviations for end in (form.lower, form.upper))
+    found = _of_two(correlations, low, high) if y.size == 2 else _loadings(correlations, tolerance)
+    if found is None:
+        return None
+    loading, noise = found
+    apart = np.abs(correlations - np.outer(loading, loading))
+    np.fill_diagonal(apart, 0.0)
+    if apart.max(initial=0.0) > tolerance or (pure := np.flatnonzero(noise == 0.0)).size > 1:
+        return None
+    own = np.argsort(noise == 0.0, kind="stable")
+    root = np.sqrt(noise[own])
+    noisy = own[: y.size - pure.size]
+    scale = root[: noisy.size]
+    ends = (low[noisy] / scale, high[noisy] / scale, loading[noisy] / scale)
+    box = FactorBox(*ends, *_ends_of_factor(loading, low, high, pure))
+    place = y[own]
+    placing = Placing(
+        form.mean[place],
+        (loading * deviations)[own],
+        root * deviations[own],
+        form.lower[place],
+        form.upper[place],
+        place,
+    )
+    frame = _frame(box) if loading.any() else None
+    rounding = _rounding(box, frame, (loading[own], root), correlations[np.ix_(own, own)])
+    return OneFactor(box, placing, frame, rounding)
+
+
+def _ends_of_factor(
+    loading: NDArray[Any], low: NDArray[Any], high: NDArray[Any], pure: NDArray[Any]
+) -> tuple[float, float]:
+    if not pure.size:
+        return -np.inf, np.inf
+    p = pure[0]
+    ends = sorted((low[p] / loading[p], high[p] / loading[p]))
+    return float(ends[0]), float(ends[1])
+
+
+def _of_two(
+    correlations: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return loadings and noise of two: the factor is the one less likely between its ends."""
+    rho = correlations[0, 1]
+    if rho == 0.0:
+        return np.zeros(2), np.ones(2)
+    first = int(np.argmin(standard_moments(low, high)[0]))
+    loading, noise = np.ones(2), np.zeros(2)
+    loading[1 - first], noise[1 - first] = rho, (1.0 - rho) * (1.0 + rho)
+    return loading, noise
+
+
+def _loadings(
+    correlations: NDArray[Any], tolerance: float
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return the loadings that explain the correlations, and the noise, if there are such."""
+    loading = np.zeros(correlations.shape[0])
+    others = correlations - np.diag(np.diagonal(correlations))
+    sizes = np.einsum("ij,ij->i", others, others)
+    if not sizes.any():
+        return loading, np.ones(loading.size)
+    p = int(np.argmax(sizes))
+    row = others[p].copy()
+    others[p] = others[:, p] = 0.0
+    # r_jp r_pk = b_p**2 r_jk: least squares over all j, k.  Where no others go together, p is z.
+    total = np.einsum("ij,ij->", others, others)
+    square = row @ others @ row / total if total > 0.0 else 1.0
+    if not square > 0.0:
+        return None
+    loading = row / min(square, 1.0) ** 0.5
+    loading[p] = min(square, 1.0) ** 0.5
+    noise = (1.0 - loading) * (1.0 + loading)
+    if noise.min() < -tolerance:
+        return None
+    noise[noise < tolerance] = 0.0
+    return loading, noise
+
+
+def _frame(box: FactorBox) -> Frame:
+    out = np.empty(5)
+    kernels.frame(box, FALL, out)
+    return Frame(*out.tolist())
+
+
+def _rounding(
+    box: FactorBox,
+    frame: Frame | None,
+    parts: tuple[NDArray[Any], NDArray[Any]],
+    correlations: NDArray[Any],
+) -> float:
+    """Return how much the log probability changes with the last digits of ends and correlations.
+
+    Of correlations that is by their distance from one factor, too.  At the peak the derivative by
+    the mean of coordinate i is g_i = M_i / scale_i, by a correlation g_i g_j, by a variance
+    (M_i**2 + V_i - 1) / (2 scale_i**2), with M_i and V_i mean and variance of its cut noise.
+    """
+    loading, scale = parts
+    z = 0.0 if frame is None else frame.peak
+    a, b = box.low - box.slope * z, box.high - box.slope * z
+    logs, mean, variance = standard_moments(a, b)
+    sums = np.minimum(np.abs(box.low), np.abs(box.high)) + np.abs(box.slope * z)
+    ends = float(np.abs(mean) @ sums + (sums / (box.high - box.low)).sum() + np.abs(logs).sum())
+    n = mean.size
+    push = np.abs(mean) / scale[:n]
+    turns = (np.abs(mean * mean + variance - 1.0) / scale[:n] ** 2).sum()
+    if n < loading.size:  # the factor itself
+        edge = abs(float(box.slope @ mean) - z) + 1.0 / (frame.step if frame else 1.0)
+        push = np.append(push, edge)
+    apart = np.abs(correlations - np.outer(loading, loading))
+    np.fill_diagonal(apart, 0.0)
+    apart += EPSILON * np.abs(correlations)
+    digits = EPSILON * (1.0 + 0.5 * z * z + ends + float(turns))
+    return digits + 0.5 * float(push @ apart @ push)
