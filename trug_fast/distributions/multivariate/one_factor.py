@@ -51,35 +51,30 @@ def one_factor(form: BoxForm, tolerance: float) -> OneFactor | None:
     It is one if the correlations of coordinates with an end are, to the tolerance.  What such a
     deviation may do is part of ``rounding``.
     """
-    y = form.bounded
-    deviations = np.sqrt(np.diagonal(form.cov)[y])
-    correlations = form.cov[np.ix_(y, y)] / np.outer(deviations, deviations)
-    low, high = ((end - form.mean)[y] / deviations for end in (form.lower, form.upper))
+    y, cov, mean, lower, upper = form.bounded, form.cov, form.mean, form.lower, form.upper
+    if y.size < mean.size:
+        cov, mean, lower, upper = cov[y][:, y], mean[y], lower[y], upper[y]
+    deviations = np.sqrt(np.diagonal(cov))
+    correlations = cov / (deviations[:, None] * deviations)
+    low, high = (lower - mean) / deviations, (upper - mean) / deviations
     found = _of_two(correlations, low, high) if y.size == 2 else _loadings(correlations, tolerance)
     if found is None:
         return None
     loading, noise = found
-    apart = np.abs(correlations - np.outer(loading, loading))
-    np.fill_diagonal(apart, 0.0)
-    if apart.max(initial=0.0) > tolerance or (pure := np.flatnonzero(noise == 0.0)).size > 1:
+    apart = np.abs(correlations - loading[:, None] * loading)
+    apart.reshape(-1)[:: y.size + 1] = 0.0
+    pure = np.flatnonzero(noise == 0.0)
+    if apart.max(initial=0.0) > tolerance or pure.size > 1:
         return None
-    own = np.argsort(noise == 0.0, kind="stable")
-    root = np.sqrt(noise[own])
-    noisy = own[: y.size - pure.size]
-    scale = root[: noisy.size]
-    ends = (low[noisy] / scale, high[noisy] / scale, loading[noisy] / scale)
-    box = FactorBox(*ends, *_ends_of_factor(loading, low, high, pure))
-    place = y[own]
-    placing = Placing(
-        form.mean[place],
-        (loading * deviations)[own],
-        root * deviations[own],
-        form.lower[place],
-        form.upper[place],
-        place,
-    )
+    order = np.argsort(noise == 0.0, kind="stable")
+    scale, noisy = np.sqrt(noise), order[: y.size - pure.size]
+    parts = (low[noisy] / scale[noisy], high[noisy] / scale[noisy], loading[noisy] / scale[noisy])
+    box = FactorBox(*parts, *_ends_of_factor(loading, low, high, pure))
+    vectors = (mean, loading * deviations, scale * deviations, lower, upper, y)
+    placing = Placing(*(vector[order] for vector in vectors))
     frame = _frame(box) if loading.any() else None
-    rounding = _rounding(box, frame, (loading[own], root), correlations[np.ix_(own, own)])
+    apart += EPSILON * np.abs(correlations)
+    rounding = _rounding(box, frame, scale[noisy], apart[order][:, order])
     return OneFactor(box, placing, frame, rounding)
 
 
@@ -139,10 +134,7 @@ def _frame(box: FactorBox) -> Frame:
 
 
 def _rounding(
-    box: FactorBox,
-    frame: Frame | None,
-    parts: tuple[NDArray[Any], NDArray[Any]],
-    correlations: NDArray[Any],
+    box: FactorBox, frame: Frame | None, scale: NDArray[Any], apart: NDArray[Any]
 ) -> float:
     """Return how much the log probability changes with the last digits of ends and correlations.
 
@@ -150,20 +142,11 @@ def _rounding(
     the mean of coordinate i is g_i = M_i / scale_i, by a correlation g_i g_j, by a variance
     (M_i**2 + V_i - 1) / (2 scale_i**2), with M_i and V_i mean and variance of its cut noise.
     """
-    loading, scale = parts
     z = 0.0 if frame is None else frame.peak
-    a, b = box.low - box.slope * z, box.high - box.slope * z
-    logs, mean, variance = standard_moments(a, b)
-    sums = np.minimum(np.abs(box.low), np.abs(box.high)) + np.abs(box.slope * z)
-    ends = float(np.abs(mean) @ sums + (sums / (box.high - box.low)).sum() + np.abs(logs).sum())
-    n = mean.size
-    push = np.abs(mean) / scale[:n]
-    turns = (np.abs(mean * mean + variance - 1.0) / scale[:n] ** 2).sum()
-    if n < loading.size:  # the factor itself
-        edge = abs(float(box.slope @ mean) - z) + 1.0 / (frame.step if frame else 1.0)
-        push = np.append(push, edge)
-    apart = np.abs(correlations - np.outer(loading, loading))
-    np.fill_diagonal(apart, 0.0)
-    apart += EPSILON * np.abs(correlations)
-    digits = EPSILON * (1.0 + 0.5 * z * z + ends + float(turns))
-    return digits + 0.5 * float(push @ apart @ push)
+    push = np.empty(apart.shape[0])
+    ends, turns = kernels.digits(box, z, push)
+    push[: scale.size] /= scale
+    if frame is not None:  # what cuts the factor itself
+        push[scale.size :] = abs(z) + 1.0 / frame.step
+    digits = EPSILON * (1.0 + 0.5 * z * z + ends + turns)
+    return float(digits + 0.5 * (push @ apart @ push))

@@ -19,7 +19,7 @@ from trug_fast.kernels.special.elementary import log1p
 from trug_fast.kernels.unit import quantile_rows as steps
 from trug_fast.kernels.unit.quantile_rows import ROW, SPACE
 
-from .one_factor import density, ends_along
+from .one_factor import ends_along, height
 from .sequential import CHAIN_BITS, PITCH
 
 
@@ -35,57 +35,55 @@ class Placing(NamedTuple):
 
 
 @linked
-def _find(hull, uniform):
-    """Return the tangent in whose share of the area a uniform lies."""
-    j = hull.guide[int(uniform * hull.guide.size)]
-    while j + 1 < hull.points.size and hull.table[j + 1, 3] <= uniform:
-        j += 1
-    return j
+def _find(hull, uniform, found, rows):
+    """Write the tangents in whose shares of the area uniforms lie, and what is needed of them.
 
-
-@row_loop
-def _gather(table, found, rows):
+    A loop over numbers one by one: gathers from a table into registers take five times as long.
+    """
     for i in range(found.size):
-        j = found[i]
-        for c in range(8):
-            rows[c, i] = table[j, c]
+        j = hull.guide[int(uniform[i] * hull.guide.size)]
+        while j + 1 < hull.points.size and hull.table[j + 1, 3] <= uniform[i]:
+            j += 1
+        found[i] = j
+        rows[0, i] = (uniform[i] - hull.table[j, 3]) * hull.table[j, 4]
+        for c in range(3):
+            rows[1 + c, i] = hull.table[j, c]
+            rows[4 + c, i] = hull.table[j, 5 + c]
 
 
 @row_loop
-def _propose(uniform, rows, z, doubt):
-    """Write the proposals, and by how much less than 1 their chances may be."""
+def _propose(rows, chance, least, most, z, doubt):
+    """Write the proposals, and by how much their uniforms lie above chances by a chord."""
     for i in range(z.size):
-        share = (uniform[i] - rows[3, i]) * rows[4, i]
-        share = share if share < 1.0 else 1.0
-        value = rows[0, i] + rows[1, i] * log1p(share * rows[2, i])
-        away = value - rows[5, i]
+        share = rows[0, i] if rows[0, i] < 1.0 else 1.0
+        value = rows[1, i] + rows[2, i] * log1p(share * rows[3, i])
+        away = value - rows[4, i]
         # exp(q) >= 1 + q, with q the chord less the tangent
-        doubt[i] = -(rows[6, i] if away < 0.0 else rows[7, i]) * away
-        z[i] = value
+        slope = rows[5, i] if away < 0.0 else rows[6, i]
+        doubt[i] = (chance[i] - 1.0) - slope * away
+        z[i] = least if value < least else (most if value > most else value)
 
 
 @linked
 def _is_taken(box, hull, top, j, z, uniform, space):
-    height = hull.heights[j] + hull.slopes[j] * (z - hull.points[j])
-    return math.log(uniform) <= density(box, z, space)[0] - top - height
+    tangent = hull.heights[j] + hull.slopes[j] * (z - hull.points[j])
+    return math.log(uniform) <= height(box, z, space) - top - tangent
 
 
 @linked
 def _again(box, hull, top, seed, step, chain, unit, space):
     """Return a draw by other numbers, and how many proposals it took."""
-    rows, three, attempt = empty((8, 1), np.float64), empty((3, 1), np.float64), 0
-    one, z, doubt = three[0], three[1], three[2]
+    rows, four, found = empty((7, 1), np.float64), empty((4, 1), np.float64), empty(1, np.int64)
+    uniform, chance, z, doubt = four[0], four[1], four[2], four[3]
+    attempt = 0
     while True:
         w0, w1, w2, w3 = block(seed, TILTED, step + attempt, chain, unit)
-        uniform, chance = double_from_words(w0, w1), double_from_words(w2, w3)
+        uniform[0], chance[0] = double_from_words(w0, w1), double_from_words(w2, w3)
         attempt += 1
-        j = _find(hull, uniform)
-        one[0] = uniform
-        for c in range(8):
-            rows[c, 0] = hull.table[j, c]
-        _propose(one, rows, z, doubt)
-        if chance <= 1.0 - doubt[0] or _is_taken(box, hull, top, j, z[0], chance, space):
-            return min(max(z[0], box.least), box.most), attempt
+        _find(hull, uniform, found, rows)
+        _propose(rows, chance, box.least, box.most, z, doubt)
+        if doubt[0] <= 0.0 or _is_taken(box, hull, top, found[0], z[0], chance[0], space):
+            return z[0], attempt
 
 
 @linked
@@ -96,17 +94,12 @@ def _factors(box, hull, top, seed, step, chain, unit, uniform, z, found, rows, s
     """
     uniform_row(seed, TILTED, 0, chain, unit, uniform[0])
     uniform_row(seed, TILTED, 1, chain, unit, uniform[1])
-    for i in range(ROW):
-        found[i] = _find(hull, uniform[0, i])
-    _gather(hull.table, found, rows)
-    doubt = rows[8, :ROW]
-    _propose(uniform[0], rows, z, doubt)
+    doubt = rows[7, :ROW]
+    _find(hull, uniform[0], found, rows)
+    _propose(rows, uniform[1], box.least, box.most, z, doubt)
     proposals = ROW
     for i in range(ROW):
-        z[i] = min(max(z[i], box.least), box.most)
-        if uniform[1, i] > 1.0 - doubt[i] and not _is_taken(
-            box, hull, top, found[i], z[i], uniform[1, i], space
-        ):
+        if doubt[i] > 0.0 and not _is_taken(box, hull, top, found[i], z[i], uniform[1, i], space):
             z[i], count = _again(box, hull, top, seed, step, chain, unit + i, space)
             proposals += count
     return proposals
@@ -132,7 +125,7 @@ def _draw_block(index, box, placing, hull, top, seed, first, draws, proposals):
     chain = number >> CHAIN_BITS
     unit = number - (chain << CHAIN_BITS)
     uniform, z = empty((2, ROW), np.float64), empty(ROW, np.float64)
-    rows, working = empty((9, PITCH), np.float64), empty(SPACE, np.float64)
+    rows, working = empty((8, PITCH), np.float64), empty(SPACE, np.float64)
     if hull.guide.size > 0:
         found, space = empty(ROW, np.int64), empty((4, n), np.float64)
         proposals[index] = _factors(

@@ -64,18 +64,25 @@ def _moments(a, b, mean, variance):
 @linked
 def density(box, z, space):
     """Return h and its first two derivatives."""
-    a, b, mean, variance = space[0], space[1], space[2], space[3]
-    _ends(box.low, box.high, box.slope, z, a, b)
+    value, a, b, mean, variance = height(box, z, space), space[0], space[1], space[2], space[3]
     _moments(a, b, mean, variance)
     first, second = -z, -1.0
     for k in range(a.size):
         first += box.slope[k] * mean[k]
         second -= box.slope[k] * box.slope[k] * (1.0 - variance[k])
-    _log_masses(a, b, mean)
+    return value, first, min(second, -1.0)
+
+
+@linked
+def height(box, z, space):
+    """Return h alone; ``space`` has four rows."""
+    a, b, logs = space[0], space[1], space[2]
+    _ends(box.low, box.high, box.slope, z, a, b)
+    _log_masses(a, b, logs)
     value = -0.5 * z * z
     for k in range(a.size):
-        value += mean[k]
-    return value, first, min(second, -1.0)
+        value += logs[k]
+    return value
 
 
 @linked
@@ -114,7 +121,7 @@ def _reach(box, peak, top, step, fall, space):
         z = peak + step
         if not (z > end if step < 0.0 else z < end):
             return end
-        if density(box, z, space)[0] < top - fall:
+        if height(box, z, space) < top - fall:
             return z
         step *= 2.0
 
@@ -137,6 +144,31 @@ def frame(box, fall, out):
     out[0], out[1], out[2] = peak, top, step
     out[3] = _reach(box, peak, top, -step, fall, space)
     out[4] = _reach(box, peak, top, step, fall, space)
+
+
+@kernel
+def digits(box, z, push):
+    """Write |M| of the noise of coordinates, given the factor; return by how much log P changes.
+
+    That is with the last digits of the ends, over these, and, of variances, the sum of
+    |M**2 + V - 1| (slope**2 + 1), the last of which are over that of the noise; M and V are mean
+    and variance of cut noise.
+    """
+    space = empty((4, box.low.size), np.float64)
+    a, b, mean, variance = space[0], space[1], space[2], space[3]
+    _ends(box.low, box.high, box.slope, z, a, b)
+    _moments(a, b, mean, variance)
+    ends = turns = 0.0
+    for k in range(mean.size):
+        slope = box.slope[k]
+        sums = min(abs(box.low[k]), abs(box.high[k])) + abs(slope * z)
+        push[k] = abs(mean[k])
+        ends += push[k] * sums + sums / (box.high[k] - box.low[k])
+        turns += abs(mean[k] * mean[k] + variance[k] - 1.0) * (slope * slope + 1.0)
+    _log_masses(a, b, mean)
+    for k in range(mean.size):
+        ends += abs(mean[k])
+    return ends, turns
 
 
 @linked
