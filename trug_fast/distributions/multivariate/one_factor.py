@@ -15,7 +15,7 @@ from trug_fast.kernels.multivariate.factor_draws import Placing
 from trug_fast.kernels.multivariate.one_factor import FactorBox
 
 from .reduction import BoxForm
-from .tilting import EPSILON, standard_moments
+from .tilting import EPSILON
 
 APART_64, APART_32 = 1e-13, 1e-6  # of correlations from those of one factor, at most
 FALL = 45.0  # of the log of a density of the factor, beyond which it is left out
@@ -72,10 +72,8 @@ def one_factor(form: BoxForm, tolerance: float) -> OneFactor | None:
     box = FactorBox(*parts, *_ends_of_factor(loading, low, high, pure))
     vectors = (mean, loading * deviations, scale * deviations, lower, upper, y)
     placing = Placing(*(vector[order] for vector in vectors))
-    frame = _frame(box) if loading.any() else None
     apart += EPSILON * np.abs(correlations)
-    rounding = _rounding(box, frame, scale[noisy], apart[order][:, order])
-    return OneFactor(box, placing, frame, rounding)
+    return OneFactor(box, placing, *_framed(box, scale[noisy], apart[order][:, order]))
 
 
 def _ends_of_factor(
@@ -91,11 +89,11 @@ def _ends_of_factor(
 def _of_two(
     correlations: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return loadings and noise of two: the factor is the one less likely between its ends."""
+    """Return loadings and noise of two: the factor is the one whose ends are farther out."""
     rho = correlations[0, 1]
     if rho == 0.0:
         return np.zeros(2), np.ones(2)
-    first = int(np.argmin(standard_moments(low, high)[0]))
+    first = int(np.argmax(np.maximum(low, -high)))
     loading, noise = np.ones(2), np.zeros(2)
     loading[1 - first], noise[1 - first] = rho, (1.0 - rho) * (1.0 + rho)
     return loading, noise
@@ -127,26 +125,20 @@ def _loadings(
     return loading, noise
 
 
-def _frame(box: FactorBox) -> Frame:
-    out = np.empty(5)
-    kernels.frame(box, FALL, out)
-    return Frame(*out.tolist())
-
-
-def _rounding(
-    box: FactorBox, frame: Frame | None, scale: NDArray[Any], apart: NDArray[Any]
-) -> float:
-    """Return how much the log probability changes with the last digits of ends and correlations.
+def _framed(box: FactorBox, scale: NDArray[Any], apart: NDArray[Any]) -> tuple[Frame | None, float]:
+    """Return where the factor is, and how much last digits change the log probability.
 
     Of correlations that is by their distance from one factor, too.  At the peak the derivative by
     the mean of coordinate i is g_i = M_i / scale_i, by a correlation g_i g_j, by a variance
     (M_i**2 + V_i - 1) / (2 scale_i**2), with M_i and V_i mean and variance of its cut noise.
     """
-    z = 0.0 if frame is None else frame.peak
-    push = np.empty(apart.shape[0])
-    ends, turns = kernels.digits(box, z, push)
+    out, push = np.empty(7), np.empty(apart.shape[0])
+    matters = kernels.frame(box, FALL, out, push)
+    *numbers, ends, turns = out.tolist()
     push[: scale.size] /= scale
-    if frame is not None:  # what cuts the factor itself
-        push[scale.size :] = abs(z) + 1.0 / frame.step
-    digits = EPSILON * (1.0 + 0.5 * z * z + ends + turns)
-    return float(digits + 0.5 * (push @ apart @ push))
+    if not matters:
+        return None, float(EPSILON * (1.0 + ends + turns) + 0.5 * (push @ apart @ push))
+    frame = Frame(*numbers)
+    push[scale.size :] = abs(frame.peak) + 1.0 / frame.step  # what cuts the factor itself
+    digits = EPSILON * (1.0 + 0.5 * frame.peak**2 + ends + turns)
+    return frame, float(digits + 0.5 * (push @ apart @ push))

@@ -132,29 +132,14 @@ def small_step(first, second):
     return min(1.0 / math.sqrt(-second), 1.0 / max(abs(first), 1e-300))
 
 
-@kernel
-def frame(box, fall, out):
-    """Write the peak of h, h there, a step small beside its bends, and where h has fallen so far.
-
-    out : (5,); the last two are the points on both sides, or the ends of the factor
-    """
-    space = empty((4, box.low.size), np.float64)
-    peak, top, first, second = peak_of(box, space)
-    step = small_step(first, second)
-    out[0], out[1], out[2] = peak, top, step
-    out[3] = _reach(box, peak, top, -step, fall, space)
-    out[4] = _reach(box, peak, top, step, fall, space)
-
-
-@kernel
-def digits(box, z, push):
+@linked
+def _digits(box, z, push, space):
     """Write |M| of the noise of coordinates, given the factor; return by how much log P changes.
 
     That is with the last digits of the ends, over these, and, of variances, the sum of
     |M**2 + V - 1| (slope**2 + 1), the last of which are over that of the noise; M and V are mean
     and variance of cut noise.
     """
-    space = empty((4, box.low.size), np.float64)
     a, b, mean, variance = space[0], space[1], space[2], space[3]
     _ends(box.low, box.high, box.slope, z, a, b)
     _moments(a, b, mean, variance)
@@ -169,6 +154,29 @@ def digits(box, z, push):
     for k in range(mean.size):
         ends += abs(mean[k])
     return ends, turns
+
+
+@kernel
+def frame(box, fall, out, push):
+    """Write where the density of the factor is, and what last digits change; return if it matters.
+
+    out : (7,), the peak of h, h there, a step small beside its bends, the points on both sides
+    where it has fallen so far, or the ends of the factor; and what ``_digits`` returns
+    push : (n,) |M| at the peak, see ``_digits``
+    """
+    space = empty((4, box.low.size), np.float64)
+    matters = False
+    for slope in box.slope:
+        matters |= slope != 0.0
+    out[0] = 0.0
+    if matters:
+        peak, top, first, second = peak_of(box, space)
+        step = small_step(first, second)
+        out[0], out[1], out[2] = peak, top, step
+        out[3] = _reach(box, peak, top, -step, fall, space)
+        out[4] = _reach(box, peak, top, step, fall, space)
+    out[5], out[6] = _digits(box, out[0], push, space)
+    return matters
 
 
 @linked
