@@ -21,7 +21,7 @@ APART_64, APART_32 = 1e-13, 1e-6  # of correlations from those of one factor, at
 FALL = 45.0  # of the log of a density of the factor, beyond which it is left out
 
 
-class Frame(NamedTuple):
+class FactorPeak(NamedTuple):
     """Where the factor's density exp(h) is."""
 
     peak: float
@@ -36,7 +36,7 @@ class OneFactor(NamedTuple):
 
     box: FactorBox  # of coordinates with noise
     placing: Placing  # of these, and of the one without, if there is one
-    frame: Frame | None  # None: all are independent
+    frame: FactorPeak | None  # None: all are independent
     rounding: float  # error of the log probability by the last digits of what was given
 
 
@@ -125,7 +125,9 @@ def _loadings(
     return loading, noise
 
 
-def _framed(box: FactorBox, scale: NDArray[Any], apart: NDArray[Any]) -> tuple[Frame | None, float]:
+def _framed(
+    box: FactorBox, scale: NDArray[Any], apart: NDArray[Any]
+) -> tuple[FactorPeak | None, float]:
     """Return where the factor is, and how much last digits change the log probability.
 
     Of correlations that is by their distance from one factor, too.  At the peak the derivative by
@@ -138,7 +140,7 @@ def _framed(box: FactorBox, scale: NDArray[Any], apart: NDArray[Any]) -> tuple[F
     push[: scale.size] /= scale
     if not matters:
         return None, float(EPSILON * (1.0 + ends + turns) + 0.5 * (push @ apart @ push))
-    frame = Frame(*numbers)
+    frame = FactorPeak(*numbers)
     push[scale.size :] = abs(frame.peak) + 1.0 / frame.step  # what cuts the factor itself
     digits = EPSILON * (1.0 + 0.5 * frame.peak**2 + ends + turns)
     return frame, float(digits + 0.5 * (push @ apart @ push))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trug_fast._common.threads import UNIT, computing
 from trug_fast.kernels.multivariate import one_factor as kernels
 
-from .one_factor import Frame, OneFactor
+from .one_factor import FactorPeak, OneFactor
 from .tilting import EPSILON, standard_moments
 
 NODES = 20  # of a panel
@@ -39,7 +39,7 @@ def probability_of_factor(factor: OneFactor) -> tuple[float, float]:
     return nodes.log, nodes.error + rounding
 
 
-def nodes_of(factor: OneFactor, frame: Frame) -> Nodes:
+def nodes_of(factor: OneFactor, frame: FactorPeak) -> Nodes:
     """Return nodes of Gauss-Legendre panels, halved until that changes nothing."""
     unit, weight = np.polynomial.legendre.leggauss(NODES)
     edges = _edges(frame)
@@ -68,7 +68,7 @@ def nodes_of(factor: OneFactor, frame: Frame) -> Nodes:
     return Nodes(places, shares / done, log, error / done)
 
 
-def _edges(frame: Frame) -> NDArray[Any]:
+def _edges(frame: FactorPeak) -> NDArray[Any]:
     """Return edges of panels that grow with their distance from the peak."""
     steps = frame.step * 2.0 ** np.arange(0, 1024)
     with np.errstate(over="ignore"):
@@ -79,7 +79,7 @@ def _edges(frame: Frame) -> NDArray[Any]:
 
 def _integrated(
     factor: OneFactor,
-    frame: Frame,
+    frame: FactorPeak,
     panels: NDArray[Any],
     unit: NDArray[Any],
     weight: NDArray[Any],
