@@ -54,6 +54,14 @@ def test_what_is_not(cov):
         truncmvn(None, cov, 0.0, method="factor")
 
 
+def test_where_last_digits_matter_tilting_is_taken():
+    cov, ends = equicorrelated(4, 1 - 1e-9), ([10, -INF, 10, -INF], [INF, -10, 10.01, -9.99])
+    found = truncmvn(None, cov, *ends).logprob(rng=1)
+    assert found.method == "tilting" and abs(found.log / -199900037798.3 - 1) < 1e-6
+    with pytest.raises(ValueError, match="right to its last digits"):
+        truncmvn(None, cov, *ends, method="factor")
+
+
 def test_methods_have_names():
     with pytest.raises(ValueError, match="method must be one of auto, factor, tilting, got 'mc'"):
         truncmvn(None, np.eye(2), 0.0, method="mc")

@@ -148,6 +148,13 @@ def test_independent_coordinates_leave_rounding_only():
         assert found.relative_error < error
 
 
+def test_a_box_that_no_point_finds_is_said(monkeypatch):
+    nothing = subject.WeighedPoints(np.full((9, 2), -INF), np.empty(0))
+    monkeypatch.setattr(subject, "weighed_points", lambda *given, **more: nothing)
+    found = truncmvn(None, toeplitz(4, 0.5), 0.0).logprob(rng=1)
+    assert found == (-INF, INF, INF, 18, "tilting") and "relative_error=inf" in repr(found)
+
+
 def test_n_points_is_what_is_used_at_most():
     for n in (9, 17, 100, 10_000, 16_384, 99_999):
         replicates, each = subject.replicates_of(n)

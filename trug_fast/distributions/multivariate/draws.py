@@ -69,7 +69,6 @@ def factor_source(form: BoxForm, factor: OneFactor) -> FactorSource:
 
     Those are normal given the others: numbers without ends are drawn beside these, and mixed.
     """
-    require_digits(factor.rounding)
     y, d = form.bounded, form.mean.size
     box, placing, offset, back = factor.box, factor.placing, form.offset, form.back
     if free := d - y.size:
@@ -127,15 +126,6 @@ def through_factor(source: FactorSource, count: int, seed: int) -> tuple[NDArray
     return draws, DrawInfo(rate, made, bound, "factor")
 
 
-def require_digits(rounding: float) -> None:
-    """Check that log densities keep the digits that exact draws need."""
-    if not rounding <= COARSE:
-        raise RuntimeError(
-            f"exact draws need log densities right to {COARSE}, and the last digits of ends change "
-            f"them by {rounding:.1g}, so far out or so near to singular is the box"
-        )
-
-
 def accepted(
     form: BoxForm, tilted: Tilting, count: int, seed: int
 ) -> tuple[NDArray[Any], DrawInfo]:
@@ -147,7 +137,11 @@ def accepted(
         If fewer than 1e-5 of the proposals are accepted.
     """
     proposal, bound, rounding = tilted
-    require_digits(rounding)
+    if not rounding <= COARSE:
+        raise RuntimeError(
+            f"exact draws need log densities right to {COARSE}, and the last digits of ends change "
+            f"them by {rounding:.1g}, so far out or so near to singular is the box"
+        )
     d = proposal.tilt.size
     draws, filled, first = np.empty((count, d)), 0, 0
     weights, rate = 0.0, 1.0

@@ -16,7 +16,7 @@ from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 
 from .checking import cut_normal
-from .draws import FactorSource, accepted, factor_source, through_factor
+from .draws import COARSE, FactorSource, accepted, factor_source, through_factor
 from .marginals import marginal_log_density
 from .moments import Estimate, moments_by_factor, moments_by_points
 from .one_factor import OneFactor, one_factor, tolerance_of
@@ -81,7 +81,7 @@ class FrozenVector:
         if method == "factor" and self._factor is None:
             raise ValueError(
                 "method='factor' takes what has ends to have a covariance of one factor, "
-                "diag(D) + b b', got another: method='tilting' takes any"
+                "diag(D) + b b', right to its last digits, got another: method='tilting' takes any"
             )
 
     def __repr__(self) -> str:
@@ -94,7 +94,11 @@ class FrozenVector:
 
     @cached_property
     def _factor(self) -> OneFactor | None:
-        return None if self._tolerance is None else one_factor(self._form, self._tolerance)
+        if self._tolerance is None:
+            return None
+        found = one_factor(self._form, self._tolerance)
+        # Else tilting may keep digits that sharp conditions on the factor do not.
+        return found if found is not None and found.rounding <= COARSE else None
 
     @cached_property
     def _source(self) -> FactorSource | None:

@@ -36,7 +36,8 @@ class BoxProbability(NamedTuple):
         Log of the probability.
     relative_error : float
         Error of the probability over itself, which is that of ``log``: three times it is exceeded
-        once in 370 times.  By ``"factor"``, what rounding and quadrature may leave.
+        once in 370 times.  By ``"factor"``, what rounding and quadrature may leave.  inf where no
+        point has found the box, whose ``log`` is then -inf.
     log_bound : float
         Log of a number that the probability does not exceed; inf where rounding kept it from being
         found.
@@ -84,7 +85,7 @@ def head(tilted: Tilting, m: int) -> Tilting:
 def by_factor(factor: OneFactor) -> BoxProbability:
     """Return the log of the probability of a box of one factor."""
     log, error = probability_of_factor(factor)
-    return BoxProbability(log, error, log + 3 * error, 0, "factor")
+    return BoxProbability(log, error, min(log + 3 * error, 0.0), 0, "factor")
 
 
 def by_points(tilted: Tilting, m: int, n_points: int, seed: int) -> BoxProbability:
@@ -99,6 +100,9 @@ def by_points(tilted: Tilting, m: int, n_points: int, seed: int) -> BoxProbabili
         return BoxProbability(log, rounding, log, 0, "tilting")
     weighed = weighed_points(proposal, n_points, seed, with_points=False)
     highest = float(weighed.log_weights.max())
+    if not np.isfinite(highest):  # no point has found the box: near to singular, and far out
+        size = int(weighed.log_weights.size)
+        return BoxProbability(float("-inf"), float("inf"), float("inf"), size, "tilting")
     relative = np.exp(weighed.log_weights - highest).mean(1)
     mean = float(relative.mean())
     error = spread_factor(relative.size) * float(relative.std(ddof=1)) / mean
