@@ -7,6 +7,7 @@ Tested in tests/distributions/multivariate/test_draws.py.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,12 +84,12 @@ def factor_source(form: BoxForm, factor: OneFactor) -> FactorSource:
         nothing = np.empty(0)
         hull = Hull(nothing, nothing, nothing, np.empty((0, 8)), np.empty(0, np.int64))
         return FactorSource(box, placing, hull, 0.0, probability_of_factor(factor)[0], offset, back)
-    points, heights, slopes = np.empty((3, TANGENTS))
-    count, top = tangents.touch(box, points, heights, slopes)
-    table, guide = np.empty((count, 8)), np.empty(tangents.GUIDES, np.int64)
-    hull = Hull(points[:count], heights[:count], slopes[:count], table, guide)
-    area = tangents.tabulate(box, hull)
-    log_bound = top + float(np.log(area)) - 0.5 * float(np.log(2 * np.pi))
+    room = np.empty((11, TANGENTS))
+    table, guide = room[3:].reshape(TANGENTS, 8), np.empty(tangents.GUIDES, np.int64)
+    hull = Hull(room[0], room[1], room[2], table, guide)
+    count, top, area = tangents.cover(box, hull)
+    hull = Hull(room[0, :count], room[1, :count], room[2, :count], table[:count], guide)
+    log_bound = top + math.log(area) - 0.5 * math.log(2 * math.pi)
     return FactorSource(box, placing, hull, top, log_bound, offset, back)
 
 

@@ -137,6 +137,9 @@ def _framed(
     out, push = np.empty(7), np.empty(apart.shape[0])
     matters = kernels.frame(box, FALL, out, push)
     *numbers, ends, turns = out.tolist()
+    if box.most - box.least < np.inf:  # how much the width of the factor's own ends changes
+        width = box.most - box.least
+        ends += max(abs(box.least), abs(box.most)) / width if width > 0.0 else np.inf
     push[: scale.size] /= scale
     if not matters:
         return None, float(EPSILON * (1.0 + ends + turns) + 0.5 * (push @ apart @ push))

@@ -27,7 +27,7 @@ class Hull(NamedTuple):
     points: np.ndarray  # (t,) where they touch
     heights: np.ndarray  # (t,) h there, less the highest
     slopes: np.ndarray  # (t,)
-    table: np.ndarray  # (t, 8), see _tabulate
+    table: np.ndarray  # (t, 8), see ``_tabulate``
     guide: np.ndarray  # (GUIDES,) int64; none: there is no factor
 
 
@@ -94,8 +94,8 @@ def _spread(box, arrays, space):
     return count, top
 
 
-@kernel
-def touch(box, points, heights, slopes):
+@linked
+def _touch(box, points, heights, slopes):
     """Write where tangents of h touch it, h there less the highest, and slopes.
 
     Return how many there are, and the highest h: as many as leave a share of EXCESS between the
@@ -124,8 +124,8 @@ def touch(box, points, heights, slopes):
     return count, top
 
 
-@kernel
-def tabulate(box, hull):
+@linked
+def _tabulate(box, points, heights, slopes, table, guide):
     """Write the table and the guide of tangents that touch h; return the area under them.
 
     Of each tangent the table has: the end of its piece where it is highest, the factor of the
@@ -133,7 +133,6 @@ def tabulate(box, hull):
     before it, and one over its own; the point where it touches; and how much steeper it is than
     the chords before and after that point.
     """
-    points, heights, slopes, table, guide = hull
     count, total, start = points.size, 0.0, box.least
     for j in range(count):
         last = j == count - 1
@@ -161,3 +160,15 @@ def tabulate(box, hull):
             j += 1
         guide[i] = j
     return total
+
+
+@kernel
+def cover(box, hull):
+    """Write tangents of h; return how many there are, the highest h and the area under them.
+
+    The arrays of ``hull`` hold the most that there may be.
+    """
+    points, heights, slopes, table, guide = hull
+    count, top = _touch(box, points, heights, slopes)
+    parts = points[:count], heights[:count], slopes[:count]
+    return count, top, _tabulate(box, *parts, table, guide)
