@@ -45,17 +45,24 @@ def test_each_call_is_made_once_in_the_order_of_its_chain(said, tmp_path):
     said(f"import sys; open(r'{tmp_path}/' + '-'.join(sys.argv[2:]), 'x')")
     assert tf.warm().compiled == 0
     made = sorted(path.name for path in tmp_path.iterdir())
-    assert made == ["annealing", "doubles", "rbm-trbm", "singles", "tggm"]
+    assert made == [
+        "annealing",
+        "doubles-vectors",
+        "rbm-truncated_visible-trbm",
+        "singles",
+        "tggm",
+    ]
     assert "-".join(made).count("-") == len(warming.CALLS) - 1
 
 
 @pytest.mark.parametrize(
     "models, made",
     [
-        (["rbm"], {"annealing", "rbm"}),
+        (["rbm"], {"annealing", "rbm-truncated_visible"}),
         (["trbm"], {"trbm"}),
-        (["tggm", "rbm", "tggm"], {"annealing", "rbm", "tggm"}),
+        (["tggm", "rbm", "tggm"], {"annealing", "rbm-truncated_visible", "tggm"}),
         (["truncnorm"], {"doubles", "singles"}),
+        (["truncmvn"], {"vectors"}),
     ],
 )
 def test_a_model_needs_its_own_calls(models, made, said, tmp_path):
@@ -123,7 +130,9 @@ def test_the_words_of_the_cache_are_known(monkeypatch):
 
 @pytest.mark.parametrize("bad", ["dbm", "", 3, None, ["rbm"]])
 def test_models_have_names(bad):
-    with pytest.raises(ValueError, match="models must be among rbm, trbm, tggm, truncnorm, got"):
+    with pytest.raises(
+        ValueError, match="models must be among rbm, trbm, tggm, truncnorm, truncmvn, got"
+    ):
         tf.warm("rbm", bad)
 
 

@@ -20,6 +20,7 @@ import trug_fast as tf
 from tools.processor import describe
 
 DIMENSIONS = (2, 10, 50, 100)
+METHODS = ("factor", "tilting")  # the first is what "auto" takes here
 
 
 def orthant(d):
@@ -27,14 +28,14 @@ def orthant(d):
     return np.zeros(d), 0.5 * (np.eye(d) + 1), np.zeros(d), np.full(d, np.inf)
 
 
-def ours(parameters, n, seed):
-    """Draw with this package."""
-    return tf.truncmvn.rvs(*parameters, size=n, rng=seed)
+def ours(method):
+    """Return a function that draws with this package."""
+    return lambda parameters, n, seed: tf.truncmvn(*parameters, method=method).rvs(n, rng=seed)
 
 
 def samplers():
     """Return the samplers there are, by name."""
-    found = {"trug_fast": ours}
+    found = {f"trug_fast, {method}": ours(method) for method in METHODS}
     try:
         from minimax_tilting_sampler import TruncatedMVN
     except ImportError:
@@ -55,10 +56,14 @@ def probabilities():
             mean, mean, cov, maxpts=10_000, abseps=0, releps=0, rng=np.random.default_rng(seed)
         )
 
-    def tilted(parameters, seed):
-        return np.exp(tf.truncmvn.logprob(*parameters, rng=seed).log)
+    def ours_by(method):
+        def found(parameters, seed):
+            return np.exp(tf.truncmvn(*parameters, method=method).logprob(rng=seed).log)
 
-    return {"trug_fast": tilted, "scipy, 10,000 points": scipys}
+        return found
+
+    ours = {f"trug_fast, {method}": ours_by(method) for method in METHODS}
+    return ours | {"scipy, 10,000 points": scipys}
 
 
 def seconds(call):

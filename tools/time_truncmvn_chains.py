@@ -39,9 +39,9 @@ def equicorrelated(d: int) -> Any:
 def lattice(rows: int) -> Any:
     """Return the precision of a square lattice: five entries a row."""
     ones = np.ones(rows - 1)
-    line = sp.diags_array([-ones, -ones], offsets=[-1, 1])
-    others = sp.kron(line, sp.eye_array(rows)) + sp.kron(sp.eye_array(rows), line)
-    return (others + sp.diags_array(0.1 - others.sum(axis=0))).tocsr()
+    line = sp.diags([-ones, -ones], offsets=[-1, 1])
+    others = sp.csr_array(sp.kron(line, sp.eye(rows)) + sp.kron(sp.eye(rows), line))
+    return (others + sp.diags(0.1 - others.sum(axis=0))).tocsr()
 
 
 def sweep_seconds(precision: Any, chains: int, repeats: int) -> float:

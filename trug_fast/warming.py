@@ -26,6 +26,10 @@ from numpy.typing import NDArray
 from ._common.progress import Progress, require_progress
 from ._common.threads import available
 from .distributions import truncnorm
+from .distributions.multivariate.family import truncmvn
+from .distributions.multivariate.frozen import METHODS
+from .distributions.multivariate.gibbs import truncmvn_gibbs
+from .distributions.multivariate.hmc import truncmvn_hmc
 from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
 from .evaluation.partition import log_partition
 from .evaluation.prediction import prediction_error
@@ -35,6 +39,7 @@ from .models.rbm import TruGRBM
 from .training.rbm.train import train_rbm
 from .training.tggm.train import train_tggm
 from .training.trbm.train import train_trbm
+from .training.units import TruncatedUnits
 
 
 def numbers(*shape: int) -> NDArray[Any]:
@@ -50,13 +55,27 @@ def rbm() -> None:
     fit.model.hidden_moments(rows)
 
 
+def truncated_visible() -> None:
+    """Train an RBM of visible units in an interval, and draw from it."""
+    rows = np.abs(numbers(20, 6))
+    units = TruncatedUnits("relu")
+    fit = train_rbm(
+        rows[5:], 4, visible=units, epochs=1, validation=rows[:5], progress=False, rng=0
+    )
+    fit.model.sample(2, return_mean=True, rng=0)
+
+
 def annealing() -> None:
-    """Evaluate an RBM."""
+    """Evaluate RBMs."""
     rows = (numbers(5, 6) > 0).astype(float)
-    model = TruGRBM(0.1 * numbers(6, 4), 0.0, 0.0, 1.0, 0.0, 1.0)
+    parameters = 0.1 * numbers(6, 4), 0.0, 0.0, 1.0, 0.0, 1.0
+    model = TruGRBM(*parameters)
     estimate = log_partition(model, n_temperatures=20, n_chains=4, progress=False, rng=0)
     log_likelihood(model, rows, estimate)
     pseudo_log_likelihood(model, rows, rng=0)
+    model = TruGRBM(*parameters, visible="relu")
+    estimate = log_partition(model, n_temperatures=20, n_chains=4, progress=False, rng=0)
+    log_likelihood(model, rows, estimate)
 
 
 def trbm() -> None:
@@ -102,6 +121,21 @@ def singles() -> None:
         truncated(name, np.float32)
 
 
+def vectors() -> None:
+    """Draw truncated normal vectors in all ways, and find their probabilities and moments."""
+    given = None, 0.5 * (np.eye(3) + 1), 0.0
+    for method in METHODS:
+        box = truncmvn(*given, method=method)
+        box.rvs(2, rng=0)
+        box.logprob(n_points=9, rng=0)
+        box.mean(n_points=9, rng=0)
+    for sampler in (truncmvn_gibbs, truncmvn_hmc):
+        sampler(*given, n_samples=2, progress=False, rng=0)
+    from scipy.sparse import csr_matrix  # 0.1 s to import
+
+    truncmvn_gibbs(precision=csr_matrix(np.eye(3)), lower=0.0, n_samples=2, progress=False, rng=0)
+
+
 OF_POINTS = ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf")
 FUNCTIONS = ("rvs", "rvs_of_one", *OF_POINTS, "mean", "var", "skewness", "entropy", "log_mass")
 Call = Callable[[], None]
@@ -109,13 +143,13 @@ Call = Callable[[], None]
 # no two processes compile the same.  The longest chain comes first.
 CHAINS: tuple[tuple[tuple[str, Call], ...], ...] = (
     (("tggm", tggm),),
-    (("rbm", rbm), ("trbm", trbm)),
+    (("rbm", rbm), ("rbm", truncated_visible), ("trbm", trbm)),
     (("rbm", annealing),),
-    (("truncnorm", doubles),),
+    (("truncnorm", doubles), ("truncmvn", vectors)),
     (("truncnorm", singles),),
 )
 CALLS = {call.__name__: call for chain in CHAINS for _, call in chain}
-MODELS = ("rbm", "trbm", "tggm", "truncnorm")
+MODELS = ("rbm", "trbm", "tggm", "truncnorm", "truncmvn")
 
 
 class Warmed(NamedTuple):
@@ -127,7 +161,7 @@ class Warmed(NamedTuple):
 
 
 def warm(
-    *models: Literal["rbm", "trbm", "tggm", "truncnorm"], progress: bool | None = None
+    *models: Literal["rbm", "trbm", "tggm", "truncnorm", "truncmvn"], progress: bool | None = None
 ) -> Warmed:
     """Compile all that models need, in as many processes as ``numba.get_num_threads()``.
 
@@ -136,7 +170,7 @@ def warm(
 
     Parameters
     ----------
-    *models : "rbm", "trbm", "tggm" or "truncnorm"
+    *models : "rbm", "trbm", "tggm", "truncnorm" or "truncmvn"
         By default all of them.
     progress : bool, optional
         Show a bar over the kernels; by default if standard error is a terminal.

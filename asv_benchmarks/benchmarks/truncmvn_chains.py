@@ -49,9 +49,9 @@ class Lattice:
         """Prepare, and compile."""
         numba.set_num_threads(1)
         ones = np.ones(side - 1)
-        line = sp.diags_array([-ones, -ones], offsets=[-1, 1])
-        others = sp.kron(line, sp.eye_array(side)) + sp.kron(sp.eye_array(side), line)
-        self.precision = (others + sp.diags_array(0.1 - others.sum(axis=0))).tocsr()
+        line = sp.diags([-ones, -ones], offsets=[-1, 1])
+        others = sp.csr_array(sp.kron(line, sp.eye(side)) + sp.kron(sp.eye(side), line))
+        self.precision = (others + sp.diags(0.1 - others.sum(axis=0))).tocsr()
         self.time_sweeps(side, 2)
 
     def time_sweeps(self, side, n=50):

@@ -1,5 +1,7 @@
 """Exact draws: their distribution, their source, and when there are none."""
 
+from itertools import product
+
 import numba
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ BOXES = {
 @pytest.mark.parametrize("name", BOXES)
 def test_every_coordinate_given_all_others(name):
     mean, cov, lower, upper = BOXES[name]
-    x = truncmvn.rvs(mean, cov, lower, upper, size=20_000, rng=1)
+    x = truncmvn(mean, cov, lower, upper, method="tilting").rvs(20_000, rng=1)
     assert ((x >= lower) & (x <= upper)).all()
     shares = conditional_shares(x, mean, cov, lower, upper)
     for column in shares.T:
@@ -33,9 +35,10 @@ def test_every_coordinate_given_all_others(name):
     assert abs(lag) < 5 / np.sqrt(20_000)
 
 
-def test_rosenblatts_transform_of_two():
+@pytest.mark.parametrize("method", ["factor", "tilting"])
+def test_rosenblatts_transform_of_two(method):
     cov, lower = np.array([[1.0, 0.8], [0.8, 1.0]]), np.array([0.5, -0.5])
-    x = truncmvn.rvs(cov=cov, lower=lower, size=20_000, rng=2)
+    x = truncmvn(None, cov, lower, method=method).rvs(20_000, rng=2)
     grid = np.linspace(0.5, 9.0, 4001)
     density = truncnorm.sf((-0.5 - 0.8 * grid) / 0.6, -INF, INF) * np.exp(-0.5 * grid**2)
     total = np.concatenate([[0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
@@ -48,8 +51,10 @@ def test_rosenblatts_transform_of_two():
 
 
 def test_one_dimension_is_truncnorms():
-    for low, high in ((-1.0, 2.0), (6.0, INF), (-INF, -1e4)):
-        x = truncmvn.rvs(3.0, 4.0, 3 + 2 * low, 3 + 2 * high, size=20_000, rng=3)[:, 0]
+    cuts = ((-1.0, 2.0), (6.0, INF), (-INF, -1e4))
+    for (low, high), method in product(cuts, ("factor", "tilting")):
+        frozen = truncmvn(3.0, 4.0, 3 + 2 * low, 3 + 2 * high, method=method)
+        x = frozen.rvs(20_000, rng=3)[:, 0]
         assert_uniform(truncnorm.cdf(x, low, high, 3.0, 2.0))
 
 
@@ -63,11 +68,12 @@ def test_inverse_of_equicorrelation_in_100_dimensions():
     assert_uniform(shares.ravel()[np.random.default_rng(0).permutation(shares.size)[:20_000]])
 
 
-def test_linear_constraints():
+@pytest.mark.parametrize("method", ["factor", "tilting"])
+def test_linear_constraints(method):
     mean, cov = np.array([1.0, 2.0, 3.0]), toeplitz(3, 0.5)
     A = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, -1.0]])
     lower, upper = np.array([0.0, 1.0]), np.array([1.0, INF])
-    x = truncmvn.rvs(mean, cov, lower, upper, A, size=20_000, rng=4)
+    x = truncmvn(mean, cov, lower, upper, A, method=method).rvs(20_000, rng=4)
     y = x @ A.T
     assert ((y > lower - 1e-12) & (y < upper + 1e-12)).all()
     shares = conditional_shares(y, A @ mean, A @ cov @ A.T, lower, upper)
@@ -83,8 +89,9 @@ def test_linear_constraints():
     assert (z > -1e-12).all() and (z < 1 + 1e-12).all()
 
 
-def test_a_shorter_call_has_the_first_draws():
-    frozen = truncmvn(cov=equicorrelated(3), lower=np.zeros(3))
+@pytest.mark.parametrize("method", ["factor", "tilting"])
+def test_a_shorter_call_has_the_first_draws(method):
+    frozen = truncmvn(cov=equicorrelated(3), lower=np.zeros(3), method=method)
     long = frozen.rvs(3000, rng=7)
     np.testing.assert_array_equal(frozen.rvs(77, rng=7), long[:77])
     np.testing.assert_array_equal(frozen.rvs((30, 100), rng=7).reshape(-1, 3), long)
@@ -95,8 +102,9 @@ def test_a_shorter_call_has_the_first_draws():
     assert (frozen.rvs(5, rng=generator) != frozen.rvs(5, rng=generator)).all()
 
 
-def test_one_thread_gives_what_all_give():
-    frozen = truncmvn(cov=equicorrelated(20), lower=np.zeros(20))
+@pytest.mark.parametrize("method", ["factor", "tilting"])
+def test_one_thread_gives_what_all_give(method):
+    frozen = truncmvn(cov=equicorrelated(20), lower=np.zeros(20), method=method)
     together = frozen.rvs(20_000, rng=1), frozen.logprob(rng=1), frozen.mean(rng=1).value
     before = numba.get_num_threads()
     try:
@@ -109,7 +117,7 @@ def test_one_thread_gives_what_all_give():
 
 
 def test_acceptance_is_the_probability_over_its_bound():
-    frozen = truncmvn(cov=equicorrelated(10), lower=np.zeros(10))
+    frozen = truncmvn(cov=equicorrelated(10), lower=np.zeros(10), method="tilting")
     _, info = frozen.rvs(30_000, rng=1, return_info=True)
     expected = np.exp(-np.log(11) - info.log_bound)
     assert abs(info.acceptance - expected) < 5 * 0.3 / np.sqrt(info.n_proposals)

@@ -26,10 +26,10 @@ SAMPLERS = [tf.truncmvn_gibbs, tf.truncmvn_hmc]
 
 def lattice(rows, extra=0.5):
     """Return the precision of a square lattice, each site with four neighbours at most."""
-    line = sp.diags_array([-np.ones(rows - 1), -np.ones(rows - 1)], offsets=[-1, 1])
-    own = sp.eye_array(rows)
-    others = sp.kron(line, own) + sp.kron(own, line)
-    return (others + sp.diags_array(-others.sum(axis=0) + extra)).tocsr()
+    line = sp.diags([-np.ones(rows - 1), -np.ones(rows - 1)], offsets=[-1, 1])
+    own = sp.eye(rows)
+    others = sp.csr_array(sp.kron(line, own) + sp.kron(own, line))
+    return (others + sp.diags(extra - others.sum(axis=0))).tocsr()
 
 
 def equicorrelated(d, correlation):

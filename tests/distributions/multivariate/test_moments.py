@@ -6,11 +6,14 @@ import pytest
 from tests.support.vectors import INF, equicorrelated, toeplitz
 from trug_fast import truncmvn, truncnorm
 
+BOTH = pytest.mark.parametrize("method", ["factor", "tilting"])
 
-def test_independent_coordinates_are_truncnorms():
+
+@BOTH
+def test_independent_coordinates_are_truncnorms(method):
     a, b = np.array([-1.0, 2.0, -INF, 30.0]), np.array([1.0, INF, 0.5, 30.5])
     loc, scale = np.array([0.0, 1.0, -2.0, 5.0]), np.array([1.0, 2.0, 0.5, 3.0])
-    frozen = truncmvn(loc, scale**2, loc + scale * a, loc + scale * b)
+    frozen = truncmvn(loc, scale**2, loc + scale * a, loc + scale * b, method=method)
     mean, cov = frozen.mean(rng=1), frozen.cov(rng=1)
     exact = truncnorm.mean(a, b, loc, scale)
     assert (np.abs(mean.value - exact) <= 3 * mean.error + 1e-12).all()
@@ -19,17 +22,19 @@ def test_independent_coordinates_are_truncnorms():
     assert mean.error.max() < 1e-3 and cov.error.max() < 2e-3
 
 
-def test_orthant_of_two():
+@BOTH
+def test_orthant_of_two(method):
     # E[x] = phi(0) (1 + rho)/2 / P, P = 1/4 + asin(rho)/(2 pi).
     rho = 0.6
-    mean = truncmvn.mean(cov=[[1, rho], [rho, 1]], lower=0, rng=2)
+    mean = truncmvn(None, [[1, rho], [rho, 1]], 0, method=method).mean(rng=2)
     exact = 0.5 * (1 + rho) / np.sqrt(2 * np.pi) / (0.25 + np.arcsin(rho) / (2 * np.pi))
     assert (np.abs(mean.value - exact) <= 3 * mean.error).all() and mean.error.max() < 1e-4
 
 
-def test_draws_have_these_moments():
+@BOTH
+def test_draws_have_these_moments(method):
     lower, upper = np.array([0.0, -INF, 1.0, -INF]), np.array([INF, 1.0, 1.5, INF])
-    frozen = truncmvn(np.ones(4), toeplitz(4, -0.7), lower, upper)
+    frozen = truncmvn(np.ones(4), toeplitz(4, -0.7), lower, upper, method=method)
     x = frozen.rvs(40_000, rng=1)
     mean, cov = frozen.mean(rng=3).value, frozen.cov(rng=3).value
     z = (x.mean(0) - mean) / np.sqrt(np.diagonal(cov) / 40_000)
@@ -41,10 +46,11 @@ def test_draws_have_these_moments():
     np.testing.assert_array_equal(cov, cov.T)
 
 
-def test_linear_constraints_have_moments_too():
+@BOTH
+def test_linear_constraints_have_moments_too(method):
     A, mean = np.array([[1.0, 2.0, 0.5]]), np.array([0.0, 1.0, 2.0])
     cov = equicorrelated(3)
-    frozen = truncmvn(mean, cov, 4.0, 5.0, A)
+    frozen = truncmvn(mean, cov, 4.0, 5.0, A, method=method)
     scale = np.sqrt(A @ cov @ A.T)[0, 0]
     low, high = (4 - A @ mean)[0] / scale, (5 - A @ mean)[0] / scale
     gain = (cov @ A.T)[:, 0] / scale
@@ -55,8 +61,9 @@ def test_linear_constraints_have_moments_too():
     np.testing.assert_allclose(frozen.cov(rng=1).value, exact, atol=1e-5)
 
 
-def test_far_out_digits_are_not_lost():
-    frozen = truncmvn(cov=[1.0, 1.0, 1.0], lower=1e4)
+@BOTH
+def test_far_out_digits_are_not_lost(method):
+    frozen = truncmvn(cov=[1.0, 1.0, 1.0], lower=1e4, method=method)
     exact = truncnorm.var(1e4, INF)
     np.testing.assert_allclose(np.diagonal(frozen.cov(rng=1).value), exact, rtol=0.01)
 
@@ -75,7 +82,8 @@ def test_without_ends_it_is_the_normal():
         (2, 1e6, INF, 1.5e-6),  # nearly exponential, of rate lower / (1 + 1/2)
     ],
 )
-def test_thin_and_far_boxes_keep_the_digits_of_their_covariance(d, lower, width, deviation):
-    cov = truncmvn.cov(cov=equicorrelated(d), lower=lower, upper=lower + width, rng=1)
+@BOTH
+def test_thin_and_far_boxes_keep_the_digits_of_their_covariance(d, lower, width, deviation, method):
+    cov = truncmvn(None, equicorrelated(d), lower, lower + width, method=method).cov(rng=1)
     value, error = cov.value / deviation**2, cov.error / deviation**2
     assert (np.abs(value - np.eye(d)) <= 3 * error + 1e-7).all() and error.max() < 1e-2

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from trug_fast.distributions.multivariate.precision import cut_precision
 
-CHAIN = sp.diags_array([np.full(5, 2.0), -np.ones(4), -np.ones(4)], offsets=[0, 1, -1])
+CHAIN = sp.diags([np.full(5, 2.0), -np.ones(4), -np.ones(4)], offsets=[0, 1, -1])
 
 
 def test_kinds_of_sparse_matrices_are_one():
@@ -63,6 +63,6 @@ def test_precisions_of_no_real_numbers():
 
 def test_a_sparse_precision_is_never_made_dense():
     beside = -np.ones(299_999)
-    large = sp.diags_array([np.full(300_000, 3.0), beside, beside], offsets=[0, 1, -1])
+    large = sp.diags([np.full(300_000, 3.0), beside, beside], offsets=[0, 1, -1])
     cut = cut_precision(0.5, None, large, 0, np.full(300_000, np.inf))
     assert cut.precision.nnz == 899_998 and cut.diagonal[7] == 3.0

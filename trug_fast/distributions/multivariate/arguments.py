@@ -20,7 +20,8 @@ MODEL = """mean : array_like of shape (d,), or float, optional
     A : array_like of shape (m, d), optional
         Makes the constraints lower <= A x <= upper."""
 POINTS = """n_points : int, optional
-        Points at most, of 9 to 17 random scramblings of a Sobol' sequence; at least 9.
+        Points at most, of 9 to 17 random scramblings of a Sobol' sequence; at least 9.  Where the
+        covariance is of one factor (:class:`FrozenVector`), none are needed.
     rng : None, int or numpy.random.Generator, optional
         Source of the scramblings."""
 RAISES = """TypeError

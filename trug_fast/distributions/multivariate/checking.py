@@ -135,15 +135,8 @@ def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
     variances = np.diagonal(cov)
     require_variances(f"the diagonal of {name}", variances)
     scale = np.sqrt(variances)
-    tolerance = SYMMETRIC_32 if array.dtype == np.float32 else SYMMETRIC_64
-    with np.errstate(over="ignore"):
-        apart = np.abs(cov - cov.T) / np.outer(scale, scale)
-    if apart.max() > tolerance:
-        i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
-        raise ValueError(
-            f"{name} must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} at ({j}, {i})"
-        )
-    cov = 0.5 * cov + 0.5 * cov.T
+    if not (cov == cov.T).all():
+        cov = _halved(cov, scale, name, SYMMETRIC_32 if array.dtype == np.float32 else SYMMETRIC_64)
     with np.errstate(over="ignore"):
         correlation = cov / np.outer(scale, scale)
     try:
@@ -158,6 +151,18 @@ def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
             f"of its correlations is {least:.3g}"
         )
     return cov
+
+
+def _halved(cov: NDArray[Any], scale: NDArray[Any], name: str, tolerance: float) -> NDArray[Any]:
+    """Return the average of both halves of a matrix, which may differ by rounding."""
+    with np.errstate(over="ignore"):
+        apart = np.abs(cov - cov.T) / np.outer(scale, scale)
+    if apart.max() > tolerance:
+        i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
+        raise ValueError(
+            f"{name} must be symmetric, got {cov[i, j]} at ({i}, {j}) and {cov[j, i]} at ({j}, {i})"
+        )
+    return 0.5 * cov + 0.5 * cov.T
 
 
 def require_variances(name: str, values: NDArray[Any]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common.randomness import RngLike
 
 from .arguments import worded
-from .frozen import N_POINTS, FrozenVector
+from .frozen import N_POINTS, FrozenVector, Method
 from .moments import Estimate
 from .probability import BoxProbability
 
@@ -45,9 +45,11 @@ class VectorFamily:
         lower: Numbers = None,
         upper: Numbers = None,
         A: Numbers = None,
+        *,
+        method: Method = "auto",
     ) -> FrozenVector:
-        """Return the distribution with these parameters; they are those of :func:`rvs`."""
-        return FrozenVector(mean, cov, lower, upper, A)
+        """Return the distribution with these parameters; see :class:`FrozenVector`."""
+        return FrozenVector(mean, cov, lower, upper, A, method=method)
 
     freeze = __call__
 
@@ -64,7 +66,7 @@ class VectorFamily:
         rng: RngLike = None,
         return_info: bool = False,
     ) -> Any:
-        """Draw exactly, by rejection from a proposal with minimax tilting.
+        """Draw exactly: through one factor, or by rejection from a proposal with minimax tilting.
 
         Parameters
         ----------
@@ -88,8 +90,8 @@ class VectorFamily:
         {RAISES}
         RuntimeError
             If fewer than 1e-5 of the proposals are accepted, as in some hundreds of dimensions
-            with strong correlations; or if the box is so far out, or cov so near to singular, that
-            rounding of the ends alone changes log densities by 0.01.
+            with strong correlations that are not of one factor; or if the box is so far out, or cov
+            so near to singular, that rounding of the ends alone changes log densities by 0.01.
 
         Notes
         -----
@@ -130,8 +132,8 @@ class VectorFamily:
         Returns
         -------
         BoxProbability
-            ``log``, ``relative_error``, ``log_bound`` and ``n_points``.  One constraint or two take
-            no points: one is exact, two are integrated to rounding.
+            ``log``, ``relative_error``, ``log_bound``, ``n_points`` and ``method``.  A covariance
+            diag(D) + b b', and so any two constraints, takes no points but an integral.
 
         Raises
         ------
@@ -198,7 +200,7 @@ class VectorFamily:
         n_points: int = N_POINTS,
         rng: RngLike = None,
     ) -> Estimate:
-        """Return the mean of the truncated vector, estimated by weighed points of the proposal.
+        """Return the mean of the truncated vector: an integral, or estimated by weighed points.
 
         Parameters
         ----------
@@ -235,7 +237,7 @@ class VectorFamily:
         n_points: int = N_POINTS,
         rng: RngLike = None,
     ) -> Estimate:
-        """Return the covariance of the truncated vector, estimated like :func:`mean`.
+        """Return the covariance of the truncated vector, by what gives :func:`mean`.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,14 +16,17 @@ from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 
 from .checking import cut_normal
-from .draws import accepted
+from .draws import COARSE, FactorSource, accepted, factor_source, through_factor
 from .marginals import marginal_log_density
-from .moments import Estimate, mean_and_covariance
-from .probability import LEAST_REPLICATES, BoxProbability, log_probability
+from .moments import Estimate, moments_by_factor, moments_by_points
+from .one_factor import OneFactor, one_factor, tolerance_of
+from .probability import LEAST_REPLICATES, BoxProbability, by_factor, by_points
 from .reduction import BoxForm, box_form
 from .scaling import in_units
 from .tilting import Tilting, tilting
 
+Method = Literal["auto", "factor", "tilting"]
+METHODS: tuple[Method, ...] = get_args(Method)
 N_POINTS = 10_000
 MOST = 2**48  # draws of a call
 LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -36,11 +39,16 @@ class FrozenVector:
     ----------
     mean, cov, lower, upper, A : array_like
         As of :func:`trug_fast.truncmvn.rvs`; copied.
+    method : "auto", "factor" or "tilting", optional
+        ``"factor"``: draws are those of coordinates given one factor, numbers integrals over it, to
+        rounding; for coordinates with ends whose covariance is diag(D) + b b', to 1e-13 of their
+        correlations (1e-6 if cov is of float32).  ``"tilting"``: rejection and points, for any.
+        ``"auto"`` takes the first where it can.
 
     Raises
     ------
     TypeError, ValueError
-        As of :func:`trug_fast.truncmvn.rvs`.
+        As of :func:`trug_fast.truncmvn.rvs`; ``method="factor"`` with another covariance.
 
     Examples
     --------
@@ -49,9 +57,8 @@ class FrozenVector:
     >>> orthant = tf.truncmvn(np.zeros(3), 0.5 * (np.eye(3) + 1), lower=0)
     >>> orthant
     FrozenVector(dimension=3, constraints=3)
-    >>> probability = orthant.logprob(rng=1)  # 1/4, from points of which each has an error
-    >>> bool(abs(np.exp(probability.log) - 0.25) < 3 * 0.25 * probability.relative_error)
-    True
+    >>> orthant.method, float(np.exp(orthant.logprob().log).round(14))
+    ('factor', 0.25)
     """
 
     def __init__(
@@ -61,11 +68,21 @@ class FrozenVector:
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
         A: ArrayLike | None = None,
+        *,
+        method: Method = "auto",
     ) -> None:
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
         if A is not None and lower is None and upper is None:
             raise ValueError("with A lower or upper must be given, got neither")
         self._cut = cut_normal(mean, cov, lower, upper, A)
         self._own, self._exponents = in_units(self._cut)
+        self._tolerance = None if method == "tilting" else tolerance_of(cov)
+        if method == "factor" and self._factor is None:
+            raise ValueError(
+                "method='factor' takes what has ends to have a covariance of one factor, "
+                "diag(D) + b b', right to its last digits, got another: method='tilting' takes any"
+            )
 
     def __repr__(self) -> str:
         rows = int((np.isfinite(self._cut.lower) | np.isfinite(self._cut.upper)).sum())
@@ -76,12 +93,29 @@ class FrozenVector:
         return box_form(self._own)
 
     @cached_property
+    def _factor(self) -> OneFactor | None:
+        if self._tolerance is None:
+            return None
+        found = one_factor(self._form, self._tolerance)
+        # Else tilting may keep digits that sharp conditions on the factor do not.
+        return found if found is not None and found.rounding <= COARSE else None
+
+    @cached_property
+    def _source(self) -> FactorSource | None:
+        return None if self._factor is None else factor_source(self._form, self._factor)
+
+    @property
+    def method(self) -> str:
+        """How it is computed: ``"factor"`` or ``"tilting"``."""
+        return "tilting" if self._factor is None else "factor"
+
+    @cached_property
     def _tilted(self) -> Tilting:
         form = self._form
         return tilting(form.mean, form.cov, form.lower, form.upper)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in ("_cut", "_own", "_exponents")}
+        return {name: vars(self)[name] for name in ("_cut", "_own", "_exponents", "_tolerance")}
 
     def rvs(
         self,
@@ -98,11 +132,13 @@ class FrozenVector:
         count = prod(shape)
         if count > MOST:
             raise ValueError(f"size must be of at most {MOST} vectors, got {size}")
-        draws, info = accepted(self._tilted, count, key)
-        form = self._form
-        if form.back is not None:
-            draws = draws @ form.back.T + form.offset
-        draws = self._narrowed(np.ldexp(draws, self._exponents))
+        if self._source is None:
+            draws, info = accepted(self._form, self._tilted, count, key)
+        else:
+            draws, info = through_factor(self._source, count, key)
+        if self._exponents.any():
+            draws *= np.ldexp(1.0, self._exponents)  # exact, in a tenth of ldexp's time
+        draws = self._narrowed(draws)
         draws = draws.reshape(*shape, self._cut.dimension)
         return (draws, info) if return_info else draws
 
@@ -122,7 +158,9 @@ class FrozenVector:
         """Log of the probability; see :func:`trug_fast.truncmvn.logprob`."""
         _check_points(n_points)
         key = seed_from(rng, "truncmvn.logprob")
-        return log_probability(self._tilted, self._form.bounded.size, n_points, key)
+        if self._factor is not None:
+            return by_factor(self._factor)
+        return by_points(self._tilted, self._form.bounded.size, n_points, key)
 
     def logpdf(self, x: ArrayLike, *, n_points: int = N_POINTS, rng: RngLike = None) -> Any:
         """Log of the density; see :func:`trug_fast.truncmvn.logpdf`."""
@@ -161,7 +199,12 @@ class FrozenVector:
     def _moments(self, n_points: int, rng: RngLike) -> tuple[Estimate, Estimate]:
         _check_points(n_points)
         key, own = seed_from(rng, "truncmvn.moments"), self._own
-        mean, cov = mean_and_covariance(self._form, self._tilted, own.mean, own.cov, n_points, key)
+        form, factor = self._form, self._factor
+        mean, cov = (
+            moments_by_points(form, self._tilted, own.mean, own.cov, n_points, key)
+            if factor is None
+            else moments_by_factor(form, factor, own.mean, own.cov)
+        )
         powers = self._exponents
         return (
             Estimate(*(np.ldexp(part, powers) for part in mean)),
@@ -180,7 +223,7 @@ class FrozenVector:
         points = checks.numbers("x", x).astype(np.float64)
         whole = self.logprob(n_points=n_points, rng=(key := seed_from(rng, "truncmvn.marginal")))
         points = np.where(np.isnan(points), points, np.ldexp(points, -self._exponents[i]))
-        found = marginal_log_density(self._own, i, points, whole, n_points, key)
+        found = marginal_log_density(self._own, i, points, whole, self._tolerance, n_points, key)
         return Estimate(found.value - self._exponents[i] * np.log(2.0), found.error)
 
 

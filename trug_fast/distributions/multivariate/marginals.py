@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from .checking import CutNormal
 from .moments import Estimate
-from .probability import BoxProbability, log_probability
-from .reduction import box_form
+from .one_factor import one_factor
+from .probability import BoxProbability, by_factor, by_points
+from .reduction import BoxForm, box_form
 from .tilting import tilting
 
 
@@ -22,12 +23,14 @@ def marginal_log_density(
     index: int,
     x: NDArray[Any],
     whole: BoxProbability,
+    tolerance: float | None,
     n_points: int,
     seed: int,
 ) -> Estimate:
     """Return log of the density of one coordinate at points, and its error.
 
     It is that of the normal there times the probability of the rest given it, over that of all.
+    Where that is of one factor, the rest is, too, to a ``tolerance``; None: by points.
     """
     value, error = np.full(x.shape, -np.inf), np.zeros(x.shape)
     variance = cut.cov[index, index]
@@ -45,13 +48,22 @@ def marginal_log_density(
             continue
         log, doubt = 0.0, 0.0
         if rest.dimension:
-            form = box_form(rest)
-            tilted = tilting(form.mean, form.cov, form.lower, form.upper)
-            log, doubt, _, _ = log_probability(tilted, form.bounded.size, n_points, seed)
+            found = _probability(box_form(rest), tolerance, n_points, seed)
+            log, doubt = found.log, found.relative_error
         log -= 0.5 * (square + np.log(2 * np.pi * variance))
         value[place] = log - whole.log
         error[place] = np.hypot(doubt, whole.relative_error)
     return Estimate(value, error)
+
+
+def _probability(
+    form: BoxForm, tolerance: float | None, n_points: int, seed: int
+) -> BoxProbability:
+    factor = None if tolerance is None else one_factor(form, tolerance)
+    if factor is not None:
+        return by_factor(factor)
+    tilted = tilting(form.mean, form.cov, form.lower, form.upper)
+    return by_points(tilted, form.bounded.size, n_points, seed)
 
 
 def _given(cut: CutNormal, index: int, value: float) -> CutNormal | None:

@@ -1,4 +1,4 @@
-"""Mean and covariance of cut normal vectors, by tilted quasi-random points.
+"""Mean and covariance of cut normal vectors, by the means that give their probabilities.
 
 Tested in tests/distributions/multivariate/test_moments.py.
 """
@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .one_factor import OneFactor
 from .probability import head, spread_factor, weighed_points
+from .quadrature import moments_of_factor
 from .reduction import BoxForm
 from .tilting import Tilting
 
@@ -30,7 +32,22 @@ class Estimate(NamedTuple):
     error: NDArray[Any]
 
 
-def mean_and_covariance(
+def moments_by_factor(
+    form: BoxForm, factor: OneFactor, mean: NDArray[Any], cov: NDArray[Any]
+) -> tuple[Estimate, Estimate]:
+    """Return the mean and the covariance of x, by integrals over the factor."""
+    if form.bounded.size == 0:
+        return _untouched(mean, cov)
+    y, gain = moments_of_factor(factor), form.gain
+    rest, size = mean - gain @ form.mean[form.bounded], np.abs(gain)
+    whole = form.rest + gain @ y.cov @ gain.T
+    return (
+        Estimate(rest + gain @ y.mean, size @ y.mean_error),
+        Estimate(0.5 * (whole + whole.T), size @ y.cov_error @ size.T),
+    )
+
+
+def moments_by_points(
     form: BoxForm, tilted: Tilting, mean: NDArray[Any], cov: NDArray[Any], n_points: int, seed: int
 ) -> tuple[Estimate, Estimate]:
     """Return estimates of the mean and the covariance of x.
@@ -39,7 +56,7 @@ def mean_and_covariance(
     """
     m = form.bounded.size
     if m == 0:
-        return Estimate(mean, np.zeros_like(mean)), Estimate(cov, np.zeros_like(cov))
+        return _untouched(mean, cov)
     weighed = weighed_points(head(tilted, m).proposal, n_points, seed, with_points=True)
     # Points about the centre of all: an average of squares far out would lose its digits.
     weights = np.exp(weighed.log_weights - weighed.log_weights.max())
@@ -56,6 +73,10 @@ def mean_and_covariance(
     covs = form.rest + form.gain @ inner @ form.gain.T
     total = weights.sum(1) / weights.sum()
     return _combined(means, total), _combined(covs, total)
+
+
+def _untouched(mean: NDArray[Any], cov: NDArray[Any]) -> tuple[Estimate, Estimate]:
+    return Estimate(mean, np.zeros_like(mean)), Estimate(cov, np.zeros_like(cov))
 
 
 def _combined(replicates: NDArray[Any], total: NDArray[Any]) -> Estimate:

@@ -157,7 +157,7 @@ def _definite(matrix: Any) -> Any:
     apart = abs(scaled - scaled.T)
     if apart.nnz and apart.max() > tolerance:
         entries = apart.tocoo()
-        i, j = (int(index[np.argmax(entries.data)]) for index in entries.coords)
+        i, j = (int(index[np.argmax(entries.data)]) for index in (entries.row, entries.col))
         raise ValueError(
             f"precision must be symmetric, got {matrix[i, j]} at ({i}, {j}) and {matrix[j, i]} "
             f"at ({j}, {i})"

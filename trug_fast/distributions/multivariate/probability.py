@@ -1,4 +1,4 @@
-"""Probabilities of boxes: exactly in one dimension and two, else by tilted quasi-random points.
+"""Probabilities of boxes: by quadrature over one factor, else by tilted quasi-random points.
 
 Tested in tests/distributions/multivariate/test_probability.py.
 """
@@ -17,13 +17,13 @@ from trug_fast.kernels.multivariate import sequential
 from trug_fast.kernels.multivariate.sequential import Proposal
 from trug_fast.kernels.unit.quantile_rows import ROW
 
+from .one_factor import OneFactor
+from .quadrature import probability_of_factor
 from .tilting import Tilting, bound_holds, standard_moments
 
 LEAST_REPLICATES = 9  # random scramblings; up to twice as many less one
 EPSILON = 2.3e-16
 WEIGHING = 3e-12  # of a coordinate's mass in psi, see sequential.py
-DROP = 60.0  # of the log of an integrand, beyond which it is left out
-NODES = 20  # of a panel
 NUMBERS = 4_000_000  # of points that are weighed at once
 
 
@@ -36,18 +36,22 @@ class BoxProbability(NamedTuple):
         Log of the probability.
     relative_error : float
         Error of the probability over itself, which is that of ``log``: three times it is exceeded
-        once in 370 times.  For one constraint or two, what rounding and quadrature may leave.
+        once in 370 times.  By ``"factor"``, what rounding and quadrature may leave.  inf where no
+        point has found the box, whose ``log`` is then -inf.
     log_bound : float
         Log of a number that the probability does not exceed; inf where rounding kept it from being
         found.
     n_points : int
-        Points that it was estimated from, 0 where there was nothing to estimate.
+        Points that it was estimated from; 0 by ``"factor"``.
+    method : str
+        ``"factor"``, an integral over one factor, or ``"tilting"``, an average over points.
     """
 
     log: float
     relative_error: float
     log_bound: float
     n_points: int
+    method: str
 
     def __repr__(self) -> str:
         """Return the numbers with the digits that are known."""
@@ -57,7 +61,8 @@ class BoxProbability(NamedTuple):
             log = f"{self.log:.{digits}f}" if 0 <= digits < 12 else log
         return (
             f"BoxProbability(log={log}, relative_error={self.relative_error:.2g}, "
-            f"log_bound={self.log_bound:.6g}, n_points={self.n_points})"
+            f"log_bound={self.log_bound:.6g}, n_points={self.n_points}, "
+            f"method={self.method!r})"
         )
 
 
@@ -77,28 +82,34 @@ def head(tilted: Tilting, m: int) -> Tilting:
     return Tilting(Proposal(**vectors), tilted.bound, tilted.rounding)
 
 
-def log_probability(tilted: Tilting, m: int, n_points: int, seed: int) -> BoxProbability:
+def by_factor(factor: OneFactor) -> BoxProbability:
+    """Return the log of the probability of a box of one factor."""
+    log, error = probability_of_factor(factor)
+    return BoxProbability(log, error, min(log + 3 * error, 0.0), 0, "factor")
+
+
+def by_points(tilted: Tilting, m: int, n_points: int, seed: int) -> BoxProbability:
     """Return the log of the probability of the box, of which the first m coordinates have ends."""
     bound = tilted.bound
     if m == 0:
-        return BoxProbability(0.0, 0.0, 0.0, 0)
+        return BoxProbability(0.0, 0.0, 0.0, 0, "tilting")
     proposal = head(tilted, m).proposal
     rounding = 4 * (EPSILON + tilted.rounding)
     if m == 1:
         log = float(standard_moments(proposal.lower, proposal.upper)[0, 0])
-        return BoxProbability(log, rounding, log, 0)
-    if m == 2:
-        log, error = _of_two(proposal)
-        return BoxProbability(log, error + rounding, max(bound, log), 0)
+        return BoxProbability(log, rounding, log, 0, "tilting")
     weighed = weighed_points(proposal, n_points, seed, with_points=False)
     highest = float(weighed.log_weights.max())
+    if not np.isfinite(highest):  # no point has found the box: near to singular, and far out
+        size = int(weighed.log_weights.size)
+        return BoxProbability(float("-inf"), float("inf"), float("inf"), size, "tilting")
     relative = np.exp(weighed.log_weights - highest).mean(1)
     mean = float(relative.mean())
     error = spread_factor(relative.size) * float(relative.std(ddof=1)) / mean
     log = highest + float(np.log(mean))
     error = float(np.hypot(error, rounding + WEIGHING * m))
     bound = max(bound, log) if bound_holds(tilted, highest) else float("inf")
-    return BoxProbability(log, error, bound, int(weighed.log_weights.size))
+    return BoxProbability(log, error, bound, int(weighed.log_weights.size), "tilting")
 
 
 def spread_factor(replicates: int) -> float:
@@ -165,83 +176,3 @@ def _scrambled(
     for _ in range(0, n, width):
         points: NDArray[Any] = sobol.random(width) + 0.5 ** (bits + 1)
         yield points  # in the middle of cells: never 0
-
-
-def _of_two(proposal: Proposal) -> tuple[float, float]:
-    """Return log probability and relative error of two coordinates, by Gauss-Legendre panels.
-
-    The integrand over the first, its density times the second's mass given it, is log-concave: one
-    peak, and nothing to speak of where it has fallen by exp(-DROP).
-    """
-    slope = proposal.factor[1, 0]
-    low, high = proposal.lower, proposal.upper
-
-    def log_density(z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        log_mass, mean, _ = standard_moments(low[1] - slope * z, high[1] - slope * z)
-        return log_mass - 0.5 * z * z, slope * mean - z
-
-    peak = _peak(log_density, float(low[0]), float(high[0]))
-    top = float(log_density(np.array([peak]))[0][0])
-    start, stop = _reach(log_density, peak, top, float(low[0]), float(high[0]))
-    turns = np.array([low[1], high[1]]) / slope if slope else np.zeros(0)
-    edges = _graded(peak, start, stop, turns, abs(slope))
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    totals = []
-    for parts in (1, 2):
-        steps = np.diff(edges)[:, None] / parts
-        half = 0.5 * np.repeat(steps, parts, axis=1).reshape(-1, 1)
-        first = (edges[:-1, None] + np.arange(parts) * steps).reshape(-1, 1)
-        z = peak + first + half * (1 + nodes)
-        value = np.exp(log_density(z.ravel())[0].reshape(z.shape) - top)
-        totals.append(float((value * weights * half).sum()))
-    error = abs(totals[1] - totals[0]) / totals[1]
-    return float(top + np.log(totals[1]) - 0.5 * np.log(2 * np.pi)), error
-
-
-def _graded(
-    peak: float, start: float, stop: float, turns: NDArray[Any], slope: float
-) -> NDArray[Any]:
-    """Return edges of panels, less the peak, which grow with their distance from what is sharp.
-
-    That is the peak itself, and where the second coordinate's ends pass its mean, over 1/slope.
-    """
-    growth = 2.0 ** np.arange(-4, 60)
-    sides = [-growth[::-1], np.zeros(1), growth]
-    edges: list[Any] = [np.array([start, stop]) - peak]
-    for turn in turns[np.isfinite(turns)]:
-        edges.append(turn - peak + np.concatenate(sides) / slope)
-    for end in (start, stop):
-        edges.append((end - peak) * 2.0 ** -np.arange(0, 12))
-    every = np.unique(np.concatenate([*edges, np.zeros(1)]))
-    return every[(every >= start - peak) & (every <= stop - peak)]
-
-
-def _peak(log_density: Any, low: float, high: float) -> float:
-    """Return where a log-concave density is highest, by its falling slope."""
-    steps = np.concatenate([[0.0], 2.0 ** np.arange(-30, 400)])
-    grid = np.clip(np.concatenate([-steps[::-1], steps[1:]]), low, high)
-    for _ in range(12):
-        grid = np.unique(grid)
-        rising = log_density(grid)[1] > 0
-        i = int(np.argmin(rising))  # the first that is not
-        if rising.all():
-            return float(grid[-1])
-        if i == 0:
-            return float(grid[0])
-        grid = np.linspace(grid[i - 1], grid[i], 33)
-    return float(grid[16])
-
-
-def _reach(
-    log_density: Any, peak: float, top: float, low: float, high: float
-) -> tuple[float, float]:
-    """Return the points on both sides where a log-concave density has fallen by exp(-DROP)."""
-    steps = 2.0 ** np.arange(-60, 8)
-    ends = []
-    for side, end in ((-1.0, low), (1.0, high)):
-        z = peak + side * steps
-        within = side * z < side * end
-        z = z[within]
-        fallen = log_density(z)[0] < top - DROP if z.size else np.zeros(0, bool)
-        ends.append(float(z[np.argmax(fallen)]) if fallen.any() else end)
-    return ends[0], ends[1]

@@ -45,6 +45,8 @@ def in_units(cut: CutNormal) -> tuple[CutNormal, NDArray[np.int64]]:
 
 
 def _times_power(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
+    if not exponents.any():
+        return values.copy()
     with np.errstate(over="ignore", under="ignore"):
         result: NDArray[np.float64] = np.ldexp(values, exponents)
     return result

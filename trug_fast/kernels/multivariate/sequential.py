@@ -33,7 +33,7 @@ from trug_fast.kernels.unit.quantile_rows import ROW, SPACE
 
 PANEL = 8  # coordinates whose sums over all before them are one product of matrices
 PITCH = ROW + 8  # rows a power of two apart would take turns in a few lines of the cache
-_CHAIN_BITS = 30  # vectors 2**30 k ... have chain k
+CHAIN_BITS = 30  # vectors 2**30 k ... have chain k
 
 
 class Proposal(NamedTuple):
@@ -153,8 +153,8 @@ def _chances(log_weight, bound, chance):
 @linked
 def _accept_block(index, proposal, seed, first, bound, draws, counts, totals):
     d, number = proposal.tilt.size, (first + index) * ROW
-    chain = number >> _CHAIN_BITS
-    unit = number - (chain << _CHAIN_BITS)
+    chain = number >> CHAIN_BITS
+    unit = number - (chain << CHAIN_BITS)
     uniform, shift, z = (
         empty((d + 1, ROW), np.float64),
         empty((d, PITCH), np.float64),

@@ -1,0 +1,140 @@
+"""Probabilities and moments of one-factor boxes: integrals over the factor alone.
+
+Tested in tests/distributions/multivariate/test_one_factor.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.threads import UNIT, computing
+from trug_fast.kernels.multivariate import one_factor as kernels
+
+from .one_factor import FactorPeak, OneFactor
+from .tilting import EPSILON, standard_moments
+
+NODES = 20  # of a panel
+HALVINGS = 60
+CLOSE = 1e-13  # of a panel and its halves, over the whole
+
+
+class Nodes(NamedTuple):
+    """A sum that is the integral of the factor's density."""
+
+    z: NDArray[Any]  # (n,)
+    shares: NDArray[Any]  # (n,), of sum 1
+    log: float  # of the integral
+    error: float  # over the integral
+
+
+def probability_of_factor(factor: OneFactor) -> tuple[float, float]:
+    """Return the log of the probability of the box, and the error of it."""
+    rounding = 4 * (EPSILON + factor.rounding) if factor.placing.mean.size else 0.0
+    if factor.frame is None:
+        return float(standard_moments(factor.box.low, factor.box.high)[0].sum()), rounding
+    nodes = nodes_of(factor, factor.frame)
+    return nodes.log, nodes.error + rounding
+
+
+def nodes_of(factor: OneFactor, frame: FactorPeak) -> Nodes:
+    """Return nodes of Gauss-Legendre panels, halved until that changes nothing."""
+    unit, weight = np.polynomial.legendre.leggauss(NODES)
+    edges = _edges(frame)
+    panels = np.stack([edges[:-1], edges[1:]], 1)
+    z, terms, sums = _integrated(factor, frame, panels, unit, weight)
+    taken: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    done = error = 0.0
+    close = CLOSE + 4 * factor.rounding
+    for _ in range(HALVINGS):
+        middle = panels.mean(1)
+        halves = np.stack([panels[:, 0], middle, middle, panels[:, 1]], 1).reshape(-1, 2)
+        z, terms, parts = _integrated(factor, frame, halves, unit, weight)
+        apart = np.abs(parts.reshape(-1, 2).sum(1) - sums)
+        total = done + float(parts.sum())
+        good = np.repeat(apart <= close * total, 2)
+        taken.append((z[good], terms[good]))
+        done, error = done + float(parts[good].sum()), error + float(apart[good[::2]].sum())
+        panels, sums = halves[~good], parts[~good]
+        if not panels.size:
+            break
+    else:
+        taken.append((z[~good], terms[~good]))
+        done, error = done + float(sums.sum()), error + float(apart[~good[::2]].sum())
+    places, shares = (np.concatenate([pair[i].ravel() for pair in taken]) for i in (0, 1))
+    log = frame.top + float(np.log(done)) - 0.5 * float(np.log(2 * np.pi))
+    return Nodes(places, shares / done, log, error / done)
+
+
+def _edges(frame: FactorPeak) -> NDArray[Any]:
+    """Return edges of panels that grow with their distance from the peak."""
+    steps = frame.step * 2.0 ** np.arange(0, 1024)
+    with np.errstate(over="ignore"):
+        left, right = frame.peak - steps, frame.peak + steps
+    within = [left[left > frame.left], right[right < frame.right]]
+    return np.unique(np.concatenate([*within, [frame.left, frame.peak, frame.right]]))
+
+
+def _integrated(
+    factor: OneFactor,
+    frame: FactorPeak,
+    panels: NDArray[Any],
+    unit: NDArray[Any],
+    weight: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return nodes of panels, terms and sums of the density over the peak's."""
+    half = 0.5 * (panels[:, 1:] - panels[:, :1])
+    z = panels[:, :1] + half * (1 + unit)
+    heights = np.empty(z.size)
+    with computing(z.size * max(1, factor.box.low.size) * UNIT):
+        kernels.log_densities(factor.box, z.ravel(), heights)
+    terms = np.exp(heights.reshape(z.shape) - frame.top) * half * weight
+    return z, terms, terms.sum(1)
+
+
+class FactorMoments(NamedTuple):
+    """Mean and covariance of coordinates with an end, in their own order, and errors."""
+
+    mean: NDArray[Any]
+    mean_error: NDArray[Any]
+    cov: NDArray[Any]
+    cov_error: NDArray[Any]
+
+
+def moments_of_factor(factor: OneFactor) -> FactorMoments:
+    """Return mean and covariance of the coordinates that have an end."""
+    box, placing, frame = factor.box, factor.placing, factor.frame
+    z, shares, error = np.zeros(1), np.ones(1), 0.0
+    if frame is not None:
+        z, shares, _, error = nodes_of(factor, frame)
+    peak = 0.0 if frame is None else frame.peak
+    n = box.low.size
+    centre = placing.mean + placing.loading * peak
+    noise = _noise(factor, np.array([peak]))[0][0]
+    centre[:n] += placing.scale[:n] * noise
+    away = placing.loading * (z - peak)[:, None]
+    inner, spread = _noise(factor, z)
+    away[:, :n] += placing.scale[:n] * (inner - noise)
+    first = shares @ away
+    away -= first
+    cov = (away * shares[:, None]).T @ away
+    cov[np.arange(n), np.arange(n)] += placing.scale[:n] ** 2 * (shares @ spread)
+    deviation = np.sqrt(np.diagonal(cov))
+    lost = 4 * EPSILON * (np.abs(centre) + np.abs(placing.loading * peak) + deviation)
+    doubt = error + 4 * (EPSILON + factor.rounding)
+    mean_error = lost + doubt * deviation
+    cov_error = np.outer(lost, deviation) + np.outer(deviation, lost)
+    cov_error += doubt * np.outer(deviation, deviation)
+    order = np.argsort(placing.place)  # bounded ascends
+    square = np.ix_(order, order)
+    return FactorMoments((centre + first)[order], mean_error[order], cov[square], cov_error[square])
+
+
+def _noise(factor: OneFactor, z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return mean and variance of the noise of coordinates, given the factor: (z, n) each."""
+    box = factor.box
+    shift = z[:, None] * box.slope
+    _, mean, variance = standard_moments((box.low - shift).ravel(), (box.high - shift).ravel())
+    return mean.reshape(shift.shape), variance.reshape(shift.shape)
