@@ -124,7 +124,7 @@ def _pushes(
         return np.where(ways * rows < 0, 0.0, rows)
 
     def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1)[:, None], 1e-300))
 
     one = np.eye(len(way))
     hidden = np.concatenate([onwards(one, way), onwards(-one, way)])

@@ -74,3 +74,38 @@ def test_real_numbers_are_drawn_from_the_mixture_that_they_are():
     rows = drawn(model, anchors, 2000)
     assert min(p[1:3]) > 0.05  # both modes count
     assert (abs(rows.mean(axis=0) - mean) < 4.5 * np.sqrt(variance / 2000)).all()
+
+
+FAST = {"epochs": 1, "sampler": "ptt", "monitor": None, "rng": 0, "progress": False}
+
+
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+def test_training_takes_rows_that_are_evenly_spread_and_whole(tmp_path):
+    X = np.zeros((1600, 3))
+    X[:, 0], X[:, 1] = np.arange(1600) % 2, np.arange(1600) < 400  # sorted by a label
+    fit = tf.train_rbm(X, 2, **FAST)
+    anchors = fit.ladder.arrays()["anchors"]
+    assert anchors.shape == (500, 3) and anchors.dtype == np.float32
+    assert abs(anchors[:, 0].mean() - 0.5) < 0.1 and abs(anchors[:, 1].mean() - 0.25) < 0.01
+    fit.ladder.save(tmp_path / "ladder.npz")
+    read = tf.Ladder.load(tmp_path / "ladder.npz")
+    np.testing.assert_array_equal(read.sample(9, rng=0), fit.ladder.sample(9, rng=0))
+    chunked = tf.train_rbm(tf.Chunks(X, rows=1600), 2, **FAST)
+    assert chunked.ladder == fit.ladder
+    few = X[:50].copy()
+    few[::2, 0] = np.nan
+    filled = tf.train_rbm(few, 2, visible=tf.BernoulliUnits(missing="draw"), **FAST)
+    anchors = filled.ladder.arrays()["anchors"]
+    np.testing.assert_allclose(anchors[::2, 0], np.nanmean(few[:, 0]), rtol=1e-6)
+    np.testing.assert_array_equal(anchors[1::2], few[1::2])
+
+
+def test_anchors_of_another_model_are_refused():
+    model, states = two_modes("bernoulli")
+    ladder = tf.Ladder(type(model)(0 * model.weights, 0.0, 0.0), 10, 0, states)
+    arrays = ladder.arrays()
+    for wrong in (states[:, 1:], states.astype(np.float32)):
+        with pytest.raises(ValueError, match="do not fit together"):
+            tf.Ladder.of_arrays(arrays | {"anchors": wrong})
+    with pytest.raises(ValueError, match="a ladder lacks anchors"):
+        tf.Ladder.of_arrays({name: a for name, a in arrays.items() if name != "anchors"})

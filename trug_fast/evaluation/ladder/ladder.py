@@ -30,6 +30,7 @@ HOP = 1.3  # spread of the gain that a new rung should have: an acceptance of ab
 STRIDE = 1.2  # a model is reached at once from so many times that
 NEIGHBOURS = 0.2  # least acceptance between two rungs, else the way to the upper one is halved
 DEEPEST = 10  # times
+BESIDE = ("chains", "anchors", "draws", "forward", "reverse", "place")  # the rungs, in files
 MOST = 400  # draws of each pair of rungs that are kept
 
 
@@ -337,15 +338,7 @@ class Ladder:
             If they are those of none.
         """
         kind = TruGRBM if "lower" in found else BernoulliRBM
-        lacking = {
-            *kind.names,
-            "chains",
-            "anchors",
-            "draws",
-            "forward",
-            "reverse",
-            "place",
-        } - found.keys()
+        lacking = {*kind.names, *BESIDE} - found.keys()
         if lacking:
             raise ValueError(f"a ladder lacks {', '.join(sorted(lacking))}")
         ladder = object.__new__(cls)
@@ -355,11 +348,10 @@ class Ladder:
         rungs: list[RBM] = [
             kind(**{name: found[name][k] for name in names}, visible=runs) for k in range(count)
         ]
-        chains, place = found["chains"], found["place"]
+        chains, anchors, place = found["chains"], found["anchors"], found["place"]
         columns = chains.shape[1] if chains.ndim == 3 else 0
         shape = (int(draws.sum()), columns)
         sound = chains.shape == (count, columns, rungs[0].n_columns)
-        anchors = found["anchors"]
         sound &= anchors.shape[1:] == chains.shape[2:] and anchors.dtype == chains.dtype
         sound &= chains.dtype == rungs[0].dtype and draws.shape == (count - 1,) and columns > 1
         sound &= found["forward"].shape == found["reverse"].shape == shape

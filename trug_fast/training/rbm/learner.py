@@ -112,8 +112,8 @@ class RBMLearner:
             self.chains = self.replicas.chains
         elif settings.climbs:
             anchors = anchors_of(data, self.filling, dtype)
-            own = self._without_weights(base), anchors, settings.n_chains, seed
-            self.trajectory = Trajectory(settings.sampler, *own)
+            first_rung, count = self._without_weights(base), settings.n_chains
+            self.trajectory = Trajectory(settings.sampler, first_rung, anchors, count, seed)
             self.chains = self.trajectory.chains
         else:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)
