@@ -62,7 +62,7 @@ def own_shares(model, middles):
     return np.concatenate(each).mean(axis=0), np.zeros((len(middles), len(middles)))
 
 
-def trained(X, sampler, seed, optimizer):
+def trained(X, sampler, seed, optimizer, rate):
     """Return a fit, and its processor time."""
     begun = time.process_time()
     fit = tf.train_rbm(
@@ -72,7 +72,7 @@ def trained(X, sampler, seed, optimizer):
         visible=tf.CategoricalUnits(n_states=STATES),
         sampler=sampler,
         optimizer=optimizer,
-        learning_rate=(0.02, 0.002),
+        learning_rate=(rate, 0.002),
         batch_size=100,
         epochs=400,
         monitor=None,
@@ -105,6 +105,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=4, help="data sets")
     parser.add_argument("--n-chains", type=int, default=500)
+    parser.add_argument("--rate", type=float, default=0.05, help="at the start; 0.002 at the end")
     parser.add_argument("--average", type=float, help="of the optimizer, by default the library's")
     parser.add_argument("--renew", type=int, default=tf.TrajectoryTempering().renew)
     parser.add_argument("--freeze", type=float, default=tf.TrajectoryTempering().freeze)
@@ -128,7 +129,7 @@ def main():
         print(f"| {seed} | | the data | {data.round(3)} | | | | | |")
         unseen = around(middles, np.random.default_rng(1000 + seed))
         for word, sampler in chosen(samplers, arguments.only):
-            fit, seconds = trained(X, sampler, seed, optimizer)
+            fit, seconds = trained(X, sampler, seed, optimizer, arguments.rate)
             held = tf.exact.log_likelihood(fit.model, unseen).mean()
             for name, (found, error) in samples(fit, middles):
                 worst, both, total = compared(data, covariance, found, error)
