@@ -38,7 +38,8 @@ class Anchored:
     """
 
     def __init__(self, rung: RBM, anchors: FloatArray, chains: int, seed: int) -> None:
-        self._layers, self._anchors, self._seed = rung.layers(), anchors, seed
+        self._layers, self._anchors = rung.layers(), anchors
+        self._seed = seed_from(seed, "offers")
         self._units: VisibleUnits = rung.visible_units
         self._net = np.empty((len(anchors), rung.n_hidden), anchors.dtype)
         self._norm = np.empty(len(anchors))
@@ -54,23 +55,15 @@ class Anchored:
         given = (hidden @ self._net.T).astype(np.float64) - self._norm
         return np.asarray(self._units.log_norm(net) + own - _log_sums(given))
 
-    def move(self, chains: gibbs.Chains, step: int) -> float:
-        """Make each chain an offer, right after a sweep; return the share of those taken."""
-        key = [seed_from(self._seed, "anchors"), step]
-        generator = np.random.Generator(np.random.Philox(key=key))
+    def move(self, chains: gibbs.Chains, step: int, generator: np.random.Generator) -> None:
+        """Make each chain an offer after a sweep, which leaves the h that its x was drawn given."""
         offers, count = self._offers, len(chains.hidden)
-        np.take(
-            self._anchors,
-            generator.integers(len(self._anchors), size=count),
-            axis=0,
-            out=offers.phase.visible,
-        )
-        gibbs.run_chains(self._layers, offers, 1, seed_from(self._seed, "offers"), step)
+        chosen = generator.integers(len(self._anchors), size=count)
+        np.take(self._anchors, chosen, axis=0, out=offers.phase.visible)
+        gibbs.run_chains(self._layers, offers, 1, self._seed, step)
         gain = self._log_ratio(offers.hidden) - self._log_ratio(chains.hidden)
         taken = np.log(generator.random(count)) < gain
-        chains.hidden[taken] = offers.hidden[taken]
         chains.phase.visible[taken] = offers.phase.visible[taken]
-        return float(taken.mean())
 
 
 def _log_sums(terms: Floats) -> Floats:

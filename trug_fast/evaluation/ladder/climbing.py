@@ -121,7 +121,8 @@ class Climber:
                     )
             if self._anchored is not None:  # whose states are still in the working arrays
                 with computing(self._work):
-                    self._anchored.move(self._chains[-1], self.sweeps)
+                    generator = stream(self.seed, "anchors", self.sweeps)
+                    self._anchored.move(self._chains[-1], self.sweeps, generator)
             self.sweeps += n_gibbs
             if top is not None:
                 top.append(self.visible[-1].copy())
