@@ -146,6 +146,12 @@ CALLS = [
     (lambda m: m.sample(2, n_gibbs=0), ValueError, r"n_gibbs must be at least 1"),
     (lambda m: m.sample(2, start=np.zeros((3, 5))), ValueError, r"must agree on the number of ch"),
     (lambda m: m.sample(clamp=[1, NAN]), ValueError, r"clamp must have shape \(5,\)"),
+    (
+        lambda m: m.sample(clamp=[True, False] * 2 + [True]),
+        TypeError,
+        r"NaN where they are free, got",
+    ),
+    (lambda m: m.clamped(np.ones(5, bool)), TypeError, r"clamp must hold the values at which"),
     (lambda m: m.sample(clamp=[2, 0, 0, 0, NAN]), ValueError, r"clamp must hold numbers in \[0, 1"),
     (lambda m: m.sample(2, rng=1.5), TypeError, r"rng must be None"),
     (lambda m: tf.log_partition(m, n_chains=1), ValueError, r"n_chains must be at least 2, got 1"),

@@ -21,7 +21,13 @@ STRETCH = 100  # sweeps between two looks at Ctrl-C, and at how busy the compute
 def checked_clamp(model: TwoLayers, clamp: ArrayLike) -> NDArray[np.float64]:
     """Return the clamp as a matrix of one or more rows, NaN where a unit is free."""
     n_visible = model.n_visible
-    array = np.atleast_2d(checks.numbers("clamp", clamp).astype(np.float64))
+    found = checks.numbers("clamp", clamp)
+    if found.dtype == bool:
+        raise TypeError(
+            "clamp must hold the values at which units are held, and NaN where they are free, got "
+            "truth values; for zeros and ones held everywhere pass clamp.astype(float)"
+        )
+    array = np.atleast_2d(found.astype(np.float64))
     if array.ndim != 2 or array.shape[1] != n_visible or not len(array):
         raise ValueError(
             f"clamp must have shape ({n_visible},) or (n, {n_visible}), got {np.shape(clamp)}"

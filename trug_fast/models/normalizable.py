@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
 
+ROUNDS = 30  # of the search for a direction in which energy falls
 NORM = 0.98  # of A^-1/2 W D^-1/2 at most in training, where 1 may be too much
 
 
@@ -34,11 +37,9 @@ def without_end(
     """
     if visible_ends is None:
         return weights, visible_precision
-    below, above = np.isinf(visible_ends)
-    way = above.astype(int) - below  # 1 of [l, inf), -1 of (-inf, u], 0 of two or no ends
-    side = way[:, None] * (np.isinf(upper).astype(int) - np.isinf(lower))
+    side = _way(*visible_ends)[:, None] * _way(lower, upper)
     pushing = np.where(side == 0, weights, side * np.maximum(side * weights, 0.0))
-    return pushing, np.where(below | above, visible_precision, 0.0)
+    return pushing, np.where(np.isinf(visible_ends).any(axis=0), visible_precision, 0.0)
 
 
 def require_normalizable(
@@ -49,39 +50,91 @@ def require_normalizable(
     visible_precision: FloatArray | None,
     visible_ends: NDArray[np.float64] | None = None,
 ) -> None:
-    """Refuse weights with which Gaussian visibles and infinite ends have no density.
+    """Refuse weights with which units without an end in both layers have no density.
 
-    The quadratic form P = D - W' A^-1 W of the units with an infinite end must be positive where
-    they can go.  Positive definite, it is; so it is if it stays positive definite without its
-    positive entries off the diagonal, when each of those units has one infinite end of one side.
+    Their energy must grow in all directions in which they can go.  It does if any of four forms is
+    positive definite (mathematics 4.1); it does not if a direction is found in which it falls.
+    What lies between is refused too, in other words.
     """
     loose = np.isinf(lower) | np.isinf(upper)
     if not loose.any() or visible_precision is None:
         return
-    own = weights, lower, upper, visible_precision, visible_ends
-    weights, visible_precision = without_end(*own)
-    matrix = scaled(weights[:, loose], precision[loose], visible_precision)
-    taken = matrix.T @ matrix
-    worst = int(np.argmax(taken.diagonal()))
-    if taken[worst, worst] >= 1:
-        unit = int(np.flatnonzero(loose)[worst])
-        raise ValueError(
-            "weights are too large to normalize the density of Gaussian visible units and hidden "
-            f"unit {unit}, which has an infinite end: the sum of W^2 / visible_precision over its "
-            f"weights is {taken[worst, worst] * precision[unit]:.4g}, it must be below the unit's "
-            f"precision {precision[unit]:.4g}; scale them down, or use finite ends"
-        )
-    form = np.eye(len(taken)) - taken
-    one_sided = np.isfinite(lower[loose]).all() or np.isfinite(upper[loose]).all()
-    without = np.where(np.eye(len(form), dtype=bool), form, np.minimum(form, 0.0))
-    if np.linalg.eigvalsh(form)[0] > 0 or (one_sided and np.linalg.eigvalsh(without)[0] > 0):
-        return
-    norm = np.sqrt(np.linalg.eigvalsh(taken)[-1])
-    raise ValueError(
-        "weights are too large to normalize the density of Gaussian visible units and hidden units "
-        f"with an infinite end: the norm of A^-1/2 W D^-1/2 is {norm:.4g}, below 1 is safe; "
-        "scale them down, or use finite ends"
+    weights, lower, upper, precision = (
+        part[..., loose] for part in (weights, lower, upper, precision)
     )
+    way = _way(lower, upper)
+    pushing, open_precision = without_end(weights, lower, upper, visible_precision, visible_ends)
+    least = scaled(pushing, precision, open_precision)
+    whole = scaled(weights, precision, open_precision)
+    if any(_grows(matrix, way) for matrix in (least, whole)):
+        return
+    seen = np.zeros(len(whole)) if visible_ends is None else _way(*visible_ends)[open_precision > 0]
+    alone, together = _pushes(whole, seen, way)
+    worst = int(np.argmax(alone))
+    where = "the density of visible units without an end and hidden unit"
+    if alone[worst] >= 1:
+        unit, push = int(np.flatnonzero(loose)[worst]), alone[worst] ** 2 * precision[worst]
+        raise ValueError(
+            f"weights are too large to normalize {where} {unit}, which has an infinite end: the "
+            f"sum of W^2 / visible_precision over weights that drive both on is {push:.4g}, it "
+            f"must be below the unit's precision {precision[worst]:.4g}; scale them down, or use "
+            "finite ends"
+        )
+    norm = np.linalg.norm(least, 2)
+    if together >= 1:
+        raise ValueError(
+            f"weights are too large to normalize {where}s with an infinite end: together they "
+            f"drive each other on {together:.4g} times as strongly as their precisions hold them, "
+            f"it must be below 1; the norm of A^-1/2 W D^-1/2 is {norm:.4g}, below 1 is safe; "
+            "scale them down, or use finite ends"
+        )
+    raise ValueError(
+        f"weights may be too large to normalize {where}s with an infinite end: no direction was "
+        f"found in which it grows (the most they drive each other on is {together:.4g}, 1 would be "
+        f"too much), nor is it shown that there is none: the norm of A^-1/2 W D^-1/2 is "
+        f"{norm:.4g}, below 1 is safe; scale them down, or use finite ends"
+    )
+
+
+def _way(lower: FloatArray, upper: FloatArray) -> NDArray[np.int64]:
+    """Return where units can go without end: 1 up, -1 down, 0 both ways or neither."""
+    return np.isinf(upper).astype(np.int64) - np.isinf(lower)
+
+
+def _grows(matrix: NDArray[np.float64], way: NDArray[np.int64]) -> bool:
+    """Tell whether I - M'M is positive where hidden units can go, by what is sure to say so."""
+    form = np.eye(matrix.shape[1]) - matrix.T @ matrix
+    if np.linalg.eigvalsh(form)[0] > 0:
+        return True
+    form *= np.outer(way, way)  # all go up now
+    fewer = np.where(np.eye(len(form), dtype=bool), form, np.minimum(form, 0.0))
+    return bool(way.all() and np.linalg.eigvalsh(fewer)[0] > 0)
+
+
+def _pushes(
+    matrix: NDArray[np.float64], seen: NDArray[Any], way: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], float]:
+    """Return the greatest x'Mh with h along each unit, and one with all, |x| = |h| = 1.
+
+    x and h go only where they can; each in turn is the best for the other, which finds a greatest
+    one near where it begins.
+    """
+
+    def onwards(rows: NDArray[np.float64], ways: NDArray[Any]) -> NDArray[np.float64]:
+        return np.where(ways * rows < 0, 0.0, rows)
+
+    def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1)[:, None], 1e-300))
+
+    one = np.eye(len(way))
+    hidden = np.concatenate([onwards(one, way), onwards(-one, way)])
+    alone = np.linalg.norm(onwards(hidden @ matrix.T, seen), axis=1).reshape(2, -1).max(axis=0)
+    top = np.linalg.svd(matrix, full_matrices=False)[2]
+    hidden = np.concatenate([hidden, onwards(top, way), onwards(-top, way)])
+    for _ in range(ROUNDS):
+        visible = unit(onwards(hidden @ matrix.T, seen))
+        hidden = unit(onwards(visible @ matrix, way))
+    return alone, float(np.linalg.norm(onwards(hidden @ matrix.T, seen), axis=1).max())
 
 
 def keep_normalizable(

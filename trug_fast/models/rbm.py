@@ -150,7 +150,8 @@ class RBM(AnyVisible):
             without hidden units, from N(b / a, 1 / a).
         clamp : array_like, shape (n_visible,) or (n, n_visible), optional
             Pixels to hold at the given value; NaN marks the free ones.  The free ones are drawn
-            given those: missing parts of images, or images of a class whose label is held.
+            given those: missing parts of images, or images of a class whose label is held.  Truth
+            values are refused, since they might be meant as a mask.
         return_mean : bool
             Return the means of the last draw instead of the draw: smoother images.  Of categorical
             units the probabilities of states, (n, n_visible, n_states); where kinds are mixed, of

@@ -74,30 +74,15 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
 
 def rehearse(cell: Cell, session: Session) -> None:
     """Do all of it with twenty sequences, one epoch, two temperatures and one sweep."""
-    train, annealing = cell.options["train"], cell.options["annealing"]
-    if "n_hidden" not in train:
-        raise ValueError("train.n_hidden is missing")
-    checks.count("train.epochs", train.get("epochs", 1))
-    checks.count("annealing.n_chains", annealing.get("n_chains", 2), least=2)
-    checks.count("annealing.n_temperatures", annealing.get("n_temperatures", 1))
-    _sampling(cell)
+    brief, annealing = table1.shortened(cell)
+    sampling = {"n": 20, "n_gibbs": 1, "start": _sampling(cell)[2]}
     whole = load(cell, session)
     few = whole._replace(train=_some(whole.train), test=_some(whole.test))
     _native(cell, whole)
-    # So few need no annealing to be scored.
-    short = {"epochs": 1} | ({"score": "pseudo"} if train.get("score") == "ais" else {})
-    brief = {"n_chains": 2, "n_temperatures": 2}
     quiet = replace(session, progress=False)
-    tiny = replace(
-        cell,
-        options=cell.options
-        | {
-            "train": train | short,
-            "sampling": {"n": 20, "n_gibbs": 1, "start": _sampling(cell)[2]},
-        },
-    )
+    tiny = replace(brief, options=brief.options | {"sampling": sampling})
     fit = fitted(train_rbm, few.train.X, tiny, quiet, **_more(few))
-    estimate = table1.anneal(fit.model, few.train.X, quiet, annealing | brief)
+    estimate = table1.anneal(fit.model, few.train.X, quiet, annealing)
     _figures(fit.model, estimate, few, tiny, quiet)
 
 

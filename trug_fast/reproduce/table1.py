@@ -70,27 +70,32 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
 
 def rehearse(cell: Cell, session: Session) -> None:
     """Do all of it with two images, one epoch and two temperatures."""
+    brief, annealing = shortened(cell)
+    bound = lower_bound.checked(cell.options["bound"])
+    whole = load(cell, session)
+    valid = None if whole.valid is None else whole.valid[:2]
+    few = images.Images(whole.fixed[:2], whole.fixed[:2], whole.test[:2], valid, whole.shape)
+    quiet = replace(session, progress=False)
+    fit = fitted(train_rbm, few.train, brief, quiet, validation=few.valid)
+    estimate = anneal(fit.model, few.fixed, quiet, annealing)
+    _figures(fit.model, estimate, few)
+    if bound:
+        least = {"n_images": 2, "n_chains": 1, "n_temperatures": 2}
+        lower_bound.lower_bound(fit.model, estimate.log_z, few, least, quiet)
+
+
+def shortened(cell: Cell) -> tuple[Cell, Options]:
+    """Return a cell with one epoch, and options of annealing at two temperatures, once checked."""
     train, annealing = cell.options["train"], cell.options["annealing"]
     if "n_hidden" not in train:
         raise ValueError("train.n_hidden is missing")
     checks.count("train.epochs", train.get("epochs", 1))
     checks.count("annealing.n_chains", annealing.get("n_chains", 2), least=2)
     checks.count("annealing.n_temperatures", annealing.get("n_temperatures", 1))
-    bound = lower_bound.checked(cell.options["bound"])
-    whole = load(cell, session)
-    valid = None if whole.valid is None else whole.valid[:2]
-    few = images.Images(whole.fixed[:2], whole.fixed[:2], whole.test[:2], valid, whole.shape)
-    quiet = replace(session, progress=False)
-    # Two images need no annealing to be scored.
+    # A few rows need no annealing to be scored.
     short = {"epochs": 1} | ({"score": "pseudo"} if train.get("score") == "ais" else {})
     brief = replace(cell, options=cell.options | {"train": train | short})
-    fit = fitted(train_rbm, few.train, brief, quiet, validation=few.valid)
-    options = annealing | {"n_chains": 2, "n_temperatures": 2}
-    estimate = anneal(fit.model, few.fixed, quiet, options)
-    _figures(fit.model, estimate, few)
-    if bound:
-        least = {"n_images": 2, "n_chains": 1, "n_temperatures": 2}
-        lower_bound.lower_bound(fit.model, estimate.log_z, few, least, quiet)
+    return brief, annealing | {"n_chains": 2, "n_temperatures": 2}
 
 
 def load(cell: Cell, session: Session) -> images.Images:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 
-from .gathering import TOGETHER, ColumnMeans, Part, Rows, in_parts, rows_together
+from .gathering import TOGETHER, ColumnMeans, Part, Rows, in_parts, rows_together, spaced
 from .options import settle
 
 BYTES = 2**27  # of a chunk, if nothing else is said; one more may be read meanwhile
@@ -171,9 +171,8 @@ class RowSource(ABC):
         self.width = shape[1]  # as given
         self.lengths: list[int] = []  # of what `each` yields
         rows = shape[0]
-        spaced = np.linspace(0, rows - 1, min(rows, LOOKED)).astype(np.int64)
         sample = np.arange(0, rows, max(1, rows // LOOKED))[:LOOKED]
-        kept: list[tuple[Rows, list[NDArray[Any]]]] = [(spaced, []), (sample, [])]
+        kept: list[tuple[Rows, list[NDArray[Any]]]] = [(spaced(rows, LOOKED), []), (sample, [])]
         seen: ColumnMeans | None = None
         for part in self.each():
             seen = seen or ColumnMeans(part.shape[1])

@@ -30,6 +30,11 @@ class Part(NamedTuple):
     numbers: Rows | slice  # of its rows in all of the data
 
 
+def spaced(count: int, most: int) -> Rows:
+    """Return the numbers of evenly spaced rows of so many."""
+    return np.linspace(0, count - 1, min(count, most)).astype(np.int64)
+
+
 def rows_together(data: NDArray[Any]) -> NDArray[Any]:
     """Return a matrix of the same type whose rows lie in one piece each, copied if need be.
 

@@ -59,7 +59,8 @@ def trajectory_of(model, chains=400, seed=3, **options):
     parts = model.arrays()
     base = type(model)(**(parts | {"weights": 0 * model.weights, "hidden_bias": 0.0}))
     near = type(model)(**(parts | {"weights": 0.8 * model.weights}))
-    found = Trajectory(tf.TrajectoryTempering(reservoir=10, **options), base, chains, seed)
+    none = np.empty((0, base.n_columns), base.dtype)
+    found = Trajectory(tf.TrajectoryTempering(reservoir=10, **options), base, none, chains, seed)
     found.freeze(near)
     return found
 

@@ -142,7 +142,10 @@ def _with_mass(model: RBM, lower: Array, upper: Array, d: Array) -> Array:
     more than their ends allow.
     """
     ends, weights = column_ends(model.runs), np.float64(1) * model.column_weights
-    a, loose = np.float64(1) * np.asarray(model.visible_precision), np.isinf(lower + upper)
+    a, loose = (
+        np.float64(1) * np.asarray(model.visible_precision),
+        np.isinf(lower) | np.isinf(upper),
+    )
     farthest = np.where(loose, 0.0, np.maximum(abs(lower), abs(upper)))
     pull = abs(model.column_bias) + abs(weights) @ farthest
     pull = np.append(pull, abs(model.hidden_bias[loose]))

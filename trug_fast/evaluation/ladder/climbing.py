@@ -17,6 +17,8 @@ from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.kernels.rbm.gibbs import Chains, Layers
 from trug_fast.models.rbm import RBM
 
+from .anchors import Anchored
+
 Floats = NDArray[np.float64]
 
 
@@ -81,9 +83,13 @@ class Climber:
     seed : int
     sweeps : int
         Behind the chains: numbers the steps of their streams.
+    anchors : ndarray, shape (anchors, n_visible)
+        From which chains on the last rung get offers; none if there are no rows.
     """
 
-    def __init__(self, rungs: list[RBM], visible: FloatArray, seed: int, sweeps: int) -> None:
+    def __init__(
+        self, rungs: list[RBM], visible: FloatArray, seed: int, sweeps: int, anchors: FloatArray
+    ) -> None:
         self.visible, self.seed, self.sweeps = visible, seed, sweeps
         self._rungs = rungs
         self._layers = [rung.layers() for rung in rungs]
@@ -92,6 +98,10 @@ class Climber:
         own = Chains.new(visible[0], n_hidden, statistics=False)  # working arrays of all rungs
         self._chains = [own._replace(phase=own.phase._replace(visible=each)) for each in visible]
         self._work = work(columns, rungs[0].n_columns, n_hidden)
+        self._anchored: Anchored | None = None
+        if len(anchors):
+            with computing(self._work):
+                self._anchored = Anchored(rungs[-1], anchors, columns, seed)
 
     def run(
         self, exchanges: int, n_gibbs: int, lowest: int = 0, top: list[FloatArray] | None = None
@@ -109,6 +119,10 @@ class Climber:
                     gibbs.run_chains(
                         self._layers[k], self._chains[k], n_gibbs, self._seeds[k], self.sweeps
                     )
+            if self._anchored is not None:  # whose states are still in the working arrays
+                with computing(self._work):
+                    generator = stream(self.seed, "anchors", self.sweeps)
+                    self._anchored.move(self._chains[-1], self.sweeps, generator)
             self.sweeps += n_gibbs
             if top is not None:
                 top.append(self.visible[-1].copy())

@@ -30,6 +30,7 @@ HOP = 1.3  # spread of the gain that a new rung should have: an acceptance of ab
 STRIDE = 1.2  # a model is reached at once from so many times that
 NEIGHBOURS = 0.2  # least acceptance between two rungs, else the way to the upper one is halved
 DEEPEST = 10  # times
+BESIDE = ("chains", "anchors", "draws", "forward", "reverse", "place")  # the rungs, in files
 MOST = 400  # draws of each pair of rungs that are kept
 
 
@@ -40,6 +41,9 @@ class Ladder:
     rungs exchange their states, so that those on the last one come from everywhere; Bennett's
     acceptance ratio between neighbours leads from the exact log Z to that of each rung
     (mathematics 3.8).
+
+    Rows of the training data, up to 500 of them, lie with it, in its file too: chains on the last
+    rung are offered hidden states that were drawn given one of these.
 
     Attributes
     ----------
@@ -65,8 +69,11 @@ class Ladder:
     True
     """
 
-    def __init__(self, base: RBM, n_chains: int, seed: int) -> None:
+    def __init__(
+        self, base: RBM, n_chains: int, seed: int, anchors: FloatArray | None = None
+    ) -> None:
         self._rungs, self._seed, self._sweeps = [base], seed, 0
+        self._anchors = np.empty((0, base.n_columns), base.dtype) if anchors is None else anchors
         self._gains: list[Gains] = []
         self._start = exact_log_z(base)
         bias = np.float64(1) * base.column_bias
@@ -283,7 +290,7 @@ class Ladder:
     def _run(
         self, exchanges: int, lowest: int = 0, top: list[FloatArray] | None = None
     ) -> list[Gains]:
-        climber = Climber(self._rungs, self._visible, self._seed, self._sweeps)
+        climber = Climber(self._rungs, self._visible, self._seed, self._sweeps, self._anchors)
         found = climber.run(exchanges, SWEEPS, lowest, top)
         self._sweeps = climber.sweeps
         return found
@@ -314,6 +321,7 @@ class Ladder:
         none = Gains.none(self.n_chains)
         return found | {
             "chains": self._visible,
+            "anchors": self._anchors,
             "draws": np.array(sizes, np.int64),
             "forward": np.concatenate([none.forward, *(g.forward for g in self._gains)]),
             "reverse": np.concatenate([none.reverse, *(g.reverse for g in self._gains)]),
@@ -330,7 +338,7 @@ class Ladder:
             If they are those of none.
         """
         kind = TruGRBM if "lower" in found else BernoulliRBM
-        lacking = {*kind.names, "chains", "draws", "forward", "reverse", "place"} - found.keys()
+        lacking = {*kind.names, *BESIDE} - found.keys()
         if lacking:
             raise ValueError(f"a ladder lacks {', '.join(sorted(lacking))}")
         ladder = object.__new__(cls)
@@ -340,10 +348,11 @@ class Ladder:
         rungs: list[RBM] = [
             kind(**{name: found[name][k] for name in names}, visible=runs) for k in range(count)
         ]
-        chains, place = found["chains"], found["place"]
+        chains, anchors, place = found["chains"], found["anchors"], found["place"]
         columns = chains.shape[1] if chains.ndim == 3 else 0
         shape = (int(draws.sum()), columns)
         sound = chains.shape == (count, columns, rungs[0].n_columns)
+        sound &= anchors.shape[1:] == chains.shape[2:] and anchors.dtype == chains.dtype
         sound &= chains.dtype == rungs[0].dtype and draws.shape == (count - 1,) and columns > 1
         sound &= found["forward"].shape == found["reverse"].shape == shape
         sound = sound and place.shape == (2,) and bool((place >= 0).all() and (draws >= 0).all())
@@ -353,7 +362,7 @@ class Ladder:
         parts = (
             np.split(found[side], ends) if count > 1 else [] for side in ("forward", "reverse")
         )
-        ladder._rungs, ladder._visible = rungs, chains.copy()
+        ladder._rungs, ladder._visible, ladder._anchors = rungs, chains.copy(), anchors.copy()
         ladder._gains = [Gains(*pair) for pair in zip(*parts, strict=True)]
         ladder._seed, ladder._sweeps = (int(number) for number in place)
         ladder._start, ladder._steps = exact_log_z(rungs[0]), None

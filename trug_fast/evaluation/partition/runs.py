@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, wait
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, one_blas_thread, work
+from trug_fast._common.workers import gathered
 from trug_fast.kernels.linking import want
 from trug_fast.kernels.rbm import annealing, gibbs
 from trug_fast.kernels.rbm.hidden import NONPOSITIVE
@@ -109,37 +109,17 @@ def _advance_blocks(
     leg: AnnealingLeg, state: ChainState, stop: int, executor: Executor
 ) -> ChainState:
     """Advance each block of chains in a worker."""
-    futures: list[Future[ChainState]] = []
-    try:
-        for first in range(0, len(state.values), BLOCK):
-            part = slice(first, first + BLOCK)
-            block = ChainState(state.step, state.values[part], state.log_weight[part])
-            futures.append(executor.submit(_on_one_thread, leg, block, first, stop))
-        blocks = [future.result() for future in futures]
-    except BrokenExecutor as error:
-        raise RuntimeError(
-            "a worker process of the executor died; in a script, what starts processes must stand "
-            "under `if __name__ == '__main__'`"
-        ) from error
-    finally:
-        for future in futures:
-            future.cancel()
-        wait(futures)
+    jobs = []
+    for first in range(0, len(state.values), BLOCK):
+        part = slice(first, first + BLOCK)
+        block = ChainState(state.step, state.values[part], state.log_weight[part])
+        jobs.append((leg, block, first, stop))
+    blocks = gathered(executor, advance, jobs)
     return ChainState(
         stop,
         np.concatenate([block.values for block in blocks]),
         np.concatenate([block.log_weight for block in blocks]),
     )
-
-
-def _on_one_thread(leg: AnnealingLeg, state: ChainState, first_chain: int, stop: int) -> ChainState:
-    """Advance a block in a worker, of which there may be many: one thread for each."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        return advance(leg, state, first_chain, stop)
-    finally:
-        numba.set_num_threads(before)
 
 
 def _as_compiled(leg: AnnealingLeg) -> tuple[gibbs.Layers, annealing.AnnealingPath]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.chunks import LOOKED, RowSource
-from trug_fast.training.gathering import take
+from trug_fast.training.gathering import spaced, take
 from trug_fast.training.unit_parameters import Shape
 from trug_fast.training.weighing import Weights, normalised
 
@@ -23,7 +23,6 @@ PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1
 AVERAGE = 0.1  # share of the updates so far
 
 # Measured by tools/compare_defaults.py; see docs/training.md.
-ROWS = LOOKED  # of the data, evenly spaced, that are looked at
 SLOWER = 0.25  # of a usual learning rate, by trajectory tempering
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
@@ -75,7 +74,7 @@ class ByData:
         self._data = data.spaced if isinstance(data, RowSource) else data
         self._weights = None
         if weights is not None:
-            self._weights = normalised(weights[_looked_at(weights.size)])
+            self._weights = normalised(weights[spaced(weights.size, LOOKED)])
         self._truncation, self._precision = truncation, precision
 
     @classmethod
@@ -134,7 +133,7 @@ class ByData:
 
         Weighted rows are multiplied by the roots of their weights: so their products are weighted.
         """
-        rows = take(self._data, _looked_at(len(self._data))).astype(np.float64)
+        rows = take(self._data, spaced(len(self._data), LOOKED)).astype(np.float64)
         weights = np.ones(len(rows)) if self._weights is None else self._weights
         root, there = np.sqrt(weights)[:, None], ~np.isnan(rows)
         if there.all():
@@ -182,11 +181,6 @@ class ByData:
             deviation = (high - low) * math.sqrt(share @ (at - share @ at) ** 2)
         # What has no density or is beyond floats is refused elsewhere.
         return deviation if 0 < deviation < math.inf else 1.0
-
-
-def _looked_at(rows: int) -> NDArray[np.int64]:
-    """Return the numbers of the rows that are looked at."""
-    return np.linspace(0, rows - 1, min(rows, ROWS)).astype(np.int64)
 
 
 def _rounded(value: float) -> float:

@@ -51,7 +51,7 @@ from .missing import Filling
 from .precisions import VisiblePrecisions
 from .settings import RBMSettings
 from .tempering import Replicas
-from .trajectory import Trajectory
+from .trajectory import Trajectory, anchors_of
 
 NONE = np.empty(0)  # weights of rows that have none
 
@@ -111,8 +111,9 @@ class RBMLearner:
             self.replicas = Replicas(settings.betas, settings.n_chains, base, n_hidden)
             self.chains = self.replicas.chains
         elif settings.climbs:
-            first_rung = self._without_weights(base)
-            self.trajectory = Trajectory(settings.sampler, first_rung, settings.n_chains, seed)
+            anchors = anchors_of(data, self.filling, dtype)
+            first_rung, count = self._without_weights(base), settings.n_chains
+            self.trajectory = Trajectory(settings.sampler, first_rung, anchors, count, seed)
             self.chains = self.trajectory.chains
         else:
             self.chains = Chains.new(np.zeros((settings.n_chains, n_visible), dtype), n_hidden)

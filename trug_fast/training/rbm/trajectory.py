@@ -6,7 +6,7 @@ the other half are draws that it never sees, by which log Z is followed beyond t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,17 @@ from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_no
 from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into
+from trug_fast.training.chunks import LOOKED, RowSource
+from trug_fast.training.gathering import spaced
 from trug_fast.training.samplers import TrajectoryTempering
+
+from .missing import Filling
 
 Floats = NDArray[np.float64]
 
 MEMORY = 0.5  # of the running mean of the acceptance, per update
 FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
+ANCHORS = 500  # rows of data that lie with the ladder
 LADDER = "ladder."  # begins the names of its arrays in a checkpoint
 
 
@@ -44,13 +49,17 @@ class Trajectory:
     sampler : TrajectoryTempering
     base : model
         Without weights: the first rung.
+    anchors : ndarray, shape (anchors, n_columns)
+        Rows of data, from which chains on the last rung get offers.
     chains : int
     seed : int
     """
 
-    def __init__(self, sampler: TrajectoryTempering, base: RBM, chains: int, seed: int) -> None:
+    def __init__(
+        self, sampler: TrajectoryTempering, base: RBM, anchors: FloatArray, chains: int, seed: int
+    ) -> None:
         self._sampler, self._seed = sampler, seed_from(seed, "trajectory")
-        self.ladder = Ladder(base, 2 * -(-chains // 2), self._seed)
+        self.ladder = Ladder(base, 2 * -(-chains // 2), self._seed, anchors)
         visible = np.zeros((chains, base.n_columns), base.dtype)
         self.chains = gibbs.Chains.new(visible, base.n_hidden)
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
@@ -153,6 +162,13 @@ class Trajectory:
         ladder.require_like(self.ladder)
         self.ladder = ladder
         self._look(draws)
+
+
+def anchors_of(data: NDArray[Any] | RowSource, filling: Filling | None, dtype: Any) -> FloatArray:
+    """Return rows of the data for the ladder, with means in place of what is missing."""
+    rows = data.spaced if isinstance(data, RowSource) else data[spaced(len(data), LOOKED)]
+    rows = rows[spaced(len(rows), ANCHORS)]
+    return np.ascontiguousarray(rows if filling is None else filling.by_means(rows), dtype)
 
 
 def _no_offers(chains: gibbs.Chains, count: int) -> trajectory.Offers:

@@ -16,6 +16,7 @@ import numpy as np
 from trug_fast._common.interrupts import Interrupts
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import seed_from
+from trug_fast._common.workers import telling_of_the_dead
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.training.checkpoints import State, TrainingFile
 from trug_fast.training.loop import part
@@ -192,15 +193,13 @@ class EnsembleJob:
             wait(futures)
 
     def _result(self, k: int, future: Future[Place]) -> Place:
-        try:
-            return future.result()
-        except BrokenExecutor as error:
-            raise RuntimeError(
-                f"a worker process of the executor died, training model {k + 1}; in a script, what "
-                "starts processes must stand under `if __name__ == '__main__'`"
-            ) from error
-        except Exception as error:
-            raise self._named(k, error) from error
+        with telling_of_the_dead(f", training model {k + 1}"):
+            try:
+                return future.result()
+            except BrokenExecutor:
+                raise
+            except Exception as error:
+                raise self._named(k, error) from error
 
     def _named(self, k: int, error: Exception) -> Exception:
         """Return an error that says which model it is of."""

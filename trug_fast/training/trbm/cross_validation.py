@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future, wait
+from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from trug_fast._common import checks
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import one_blas_thread
+from trug_fast._common.workers import gathered
 from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.training.going_on import units_from
@@ -170,39 +170,14 @@ Job = tuple[Frames, Frames, dict[str, Any]]
 
 def _run(jobs: list[Job], executor: Executor | None, bar: Progress) -> list[float]:
     """Return the error of each job."""
-    errors = []
-    if executor is None:
-        for job in jobs:
-            errors.append(_error(*job))
-            bar.advance(1)
-        return errors
-    futures: list[Future[float]] = []
-    try:
+    if executor is not None:
         with one_blas_thread():
-            futures.extend(executor.submit(_on_one_thread, job) for job in jobs)
-            for future in futures:
-                errors.append(future.result())
-                bar.advance(1)
-    except BrokenExecutor as error:
-        raise RuntimeError(
-            "a worker process of the executor died; in a script, what starts processes must stand "
-            "under `if __name__ == '__main__'`"
-        ) from error
-    finally:
-        for future in futures:
-            future.cancel()
-        wait(futures)
+            return gathered(executor, _error, jobs, lambda: bar.advance(1))
+    errors = []
+    for job in jobs:
+        errors.append(_error(*job))
+        bar.advance(1)
     return errors
-
-
-def _on_one_thread(job: Job) -> float:
-    """Do a job in a worker, of which there may be many: one thread for each."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        return _error(*job)
-    finally:
-        numba.set_num_threads(before)
 
 
 def _error(rest: Frames, held_out: Frames, options: dict[str, Any]) -> float:
