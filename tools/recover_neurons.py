@@ -4,8 +4,8 @@ Called as ``python -m tools.recover_neurons --channels 200 --frames 20000``.
 
 Assemblies, the hidden units of a temporal RBM, excite channels of their own; each drives itself and
 another from frame to frame, and holds two others back.  A static RBM is trained on single frames
-with a penalty that keeps connections few, then a temporal one that starts at it.  It has three times
-as many units as there are assemblies: the penalty must find how many are needed.
+with a penalty that keeps connections few, then a temporal one that starts at it.  They have three
+times as many units as there are assemblies: the penalty must find how many are needed.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def run(asked: argparse.Namespace) -> Recovery:
 
 
 def visible_part(model: tf.BernoulliTRBM, seen: np.ndarray) -> tf.BernoulliTRBM:
-    """Return the weights of the channels that are seen; of a model without paths between channels."""
+    """Return the weights of the channels that are seen."""
     n, m = seen.size, model.n_hidden
     return tf.BernoulliTRBM(
         model.weights[seen], np.zeros((m, n)), np.zeros((n, n)), model.hidden_to_hidden,

@@ -29,7 +29,7 @@ class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_hidden, truncation, optimizer, learning_rate, truncation_rate
+    n_hidden, truncation, optimizer, learning_rate
         As in :func:`trug_fast.train_tggm`, whose objective is "probit".
     batch_size, epochs, dtype, validation, monitor
         As there.
@@ -70,7 +70,6 @@ class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         truncation: Any = None,
         optimizer: Any = "adam",
         learning_rate: Any = None,
-        truncation_rate: Any = None,
         batch_size: int = 50,
         epochs: int = 300,
         dtype: Any = "float32",
@@ -85,7 +84,6 @@ class TGGMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.truncation = truncation
         self.optimizer = optimizer
         self.learning_rate = learning_rate
-        self.truncation_rate = truncation_rate
         self.batch_size = batch_size
         self.epochs = epochs
         self.dtype = dtype

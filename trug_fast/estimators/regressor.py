@@ -30,7 +30,7 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     Parameters
     ----------
-    n_hidden, truncation, objective, noise, optimizer, learning_rate, truncation_rate
+    n_hidden, truncation, objective, noise, optimizer, learning_rate
         As in :func:`trug_fast.train_tggm`.
     batch_size, epochs, dtype, validation, monitor
         As there.
@@ -81,7 +81,6 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         noise: Any = "shared",
         optimizer: Any = "adam",
         learning_rate: Any = None,
-        truncation_rate: Any = None,
         batch_size: int = 50,
         epochs: int = 300,
         dtype: Any = "float32",
@@ -99,7 +98,6 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.noise = noise
         self.optimizer = optimizer
         self.learning_rate = learning_rate
-        self.truncation_rate = truncation_rate
         self.batch_size = batch_size
         self.epochs = epochs
         self.dtype = dtype
