@@ -61,6 +61,8 @@ def network(n_channels: int, n_units: int, rng: np.random.Generator) -> Network:
     Given the frame before, an assembly is on with the log-odds REST and what drives it: its bias
     makes up for what its channels give back.
     """
+    if n_units < 4:
+        raise ValueError(f"units must be at least 4, an assembly and three others, got {n_units}")
     owner = rng.permutation(np.arange(n_channels) % n_units)
     strength = rng.uniform(1.5, 3.0, (n_channels, 1))
     weights = np.where(owner[:, None] == np.arange(n_units), strength, 0.0)
