@@ -41,13 +41,13 @@ TRAIN = [
     (X, {"validation": X, "monitor": None}, ValueError, r"validation has no effect with monitor=N"),
     (
         X,
-        {"truncation": "relu", "truncation_rate": 0.1},
+        {"truncation": "relu", "optimizer": tf.SGD(truncation_rate=0.1)},
         ValueError,
         r"truncation_rate has no ef",
     ),
     (
         X,
-        {"hidden": "bernoulli", "truncation_rate": 0.1},
+        {"hidden": "bernoulli", "optimizer": tf.SGD(truncation_rate=0.1)},
         ValueError,
         r"truncation_rate has no ef",
     ),

@@ -274,7 +274,8 @@ class TestGoingOn:
 
     def test_a_regressor_goes_on_too(self):
         X, y = YACHT.X_train, YACHT.y_train
-        options = dict(epochs=3, random_state=0, learning_rate=0.0, truncation_rate=0.0)
+        still = tf.Adam(truncation_rate=0.0)
+        options = dict(epochs=3, random_state=0, learning_rate=0.0, optimizer=still)
         regressor = TGGMRegressor(8, epochs=60, random_state=0, warm_start=True).fit(X, y)
         before = regressor.predict(X)
         regressor.set_params(**options).fit(X, y)

@@ -2,7 +2,8 @@
 
     python -m tools.compare_temporal [--threads 1 2] [--rounds 4]
 
-Four videos of 100 frames, 900 visible and 400 hidden units, CD-3, Adam, float32; the full gradient.
+Four videos of 100 frames, 900 visible and 400 hidden units, CD-3, Adam, float32; the full gradient;
+models that look back one frame and three.
 All rows in turns in one run; medians.  The floor is NumPy's matrix products alone.  torch's row,
 where it is installed, is an ordinary TRBM written plainly, with the paper's gradient: half of the
 work is left out.
@@ -21,20 +22,37 @@ from tools.processor import describe, versions
 
 def rows(threads: int) -> Rows:
     """Return what is timed."""
-    found: Rows = {}
-    for units in ("trug", "bernoulli"):
-        start = temporal.Start()
-        start.setup(units, threads)
-        if not found:
-            found["products (floor)"] = Row(start.products.of_update, ours=False)
-        found[f"update, {units} units"] = Row(start.update)
-    if importlib.util.find_spec("torch"):
-        import torch
+    return ours(threads) | of_torch(threads)
 
-        frames = start.data.frames[: temporal.VIDEOS * temporal.TIMES]
-        plain = temporal.TorchUpdate(torch, frames)
-        found["update, torch, Bernoulli units"] = Row(plain.update, ours=False)
+
+def ours(threads: int) -> Rows:
+    """Return our updates of models that look back one frame and three, after their floors."""
+    found: Rows = {}
+    for n_lags, kind in ((1, temporal.Start), (3, temporal.UpdateOfThreeLags)):
+        name = f"{n_lags} lag{'s' * (n_lags > 1)}"
+        for units in ("trug", "bernoulli"):
+            start = kind()
+            start.setup(units, threads)
+            floor = f"products of a temporal update, {name} (floor)"
+            found.setdefault(floor, Row(start.products.of_update, ours=False))
+            found[f"temporal update, {name}, {units} units"] = Row(start.update)
     return found
+
+
+def of_torch(threads: int) -> Rows:
+    """Return the update by torch, where that is installed, after the floor of one lag."""
+    if not importlib.util.find_spec("torch"):
+        return {}
+    import torch
+
+    start = temporal.Start()
+    start.setup("bernoulli", threads)
+    frames = start.data.frames[: temporal.VIDEOS * temporal.TIMES]
+    plain = temporal.TorchUpdate(torch, frames)
+    return {
+        "products, once more (floor)": Row(start.products.of_update, ours=False),
+        "update, torch, Bernoulli units": Row(plain.update, ours=False),
+    }
 
 
 def main() -> None:

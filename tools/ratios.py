@@ -25,8 +25,8 @@ import numpy as np
 from asv_benchmarks.benchmarks import imports
 from asv_benchmarks.benchmarks.truncnorm import N, UnitFunctions
 from tests.support.units import regimes
+from tools import compare_temporal, compilations
 from tools import compare_training as training
-from tools import compilations
 from tools.compare_truncnorm import costs_of, nanoseconds
 from tools.measure_threads import update
 from tools.processor import describe, versions
@@ -42,6 +42,7 @@ TIMED = "import time; begun = time.perf_counter(); {}; print(time.perf_counter()
 def rows(threads: int) -> training.Rows:
     """Return what is timed: models of the usual size, and small ones over scikit-learn's."""
     found = training.updates(threads) | training.annealing(threads) | training.sweeps(threads)
+    found |= compare_temporal.ours(threads)
     if importlib.util.find_spec("sklearn"):
         peer = training.Row(training.scikit_learn(*SMALL), ours=False)
         found["20x64x100, scikit-learn (floor)"] = peer

@@ -73,7 +73,7 @@ def annealing() -> None:
     estimate = log_partition(model, n_temperatures=20, n_chains=4, progress=False, rng=0)
     log_likelihood(model, rows, estimate)
     pseudo_log_likelihood(model, rows, rng=0)
-    model = TruGRBM(*parameters, visible="relu")
+    model = TruGRBM(*parameters, visible="relu", visible_precision=1.0)
     estimate = log_partition(model, n_temperatures=20, n_chains=4, progress=False, rng=0)
     log_likelihood(model, rows, estimate)
 

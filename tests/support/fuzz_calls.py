@@ -39,9 +39,10 @@ from trug_fast.datasets import euler
 COMMON = {
     "n_hidden": needed("count", 1, 2, 3),
     "truncation": ENDS,
-    "optimizer": word("sgd", "rmsprop", "adam", tf.SGD(momentum=0.5, weight_decay=0.1)),
+    "optimizer": word(
+        "sgd", "rmsprop", "adam", tf.SGD(momentum=0.5, weight_decay=0.1, truncation_rate=0.1)
+    ),
     "learning_rate": RATE,
-    "truncation_rate": RATE,
     "batch_size": N,
     "epochs": STEPS,
     "dtype": DTYPE,

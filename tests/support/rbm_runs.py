@@ -12,9 +12,9 @@ BENDING = tf.TruGUnits(learn_precision=True, precision_rate=5.0)
 MODEL = tf.TruGRBM(np.random.default_rng(0).normal(0, 0.1, (64, 9)), 0, 0, 1, 0, 4)
 OPTIONS = {
     "per unit": {},
-    "shared": {"truncation": "c-learn", "truncation_rate": 0.1},
-    "both ends": {"truncation": BOTH, "truncation_rate": 0.1},
-    "lower end": {"truncation": LOWER, "truncation_rate": 0.1},
+    "shared": {"truncation": "c-learn", "optimizer": tf.SGD(truncation_rate=0.1)},
+    "both ends": {"truncation": BOTH, "optimizer": tf.SGD(truncation_rate=0.1)},
+    "lower end": {"truncation": LOWER, "optimizer": tf.SGD(truncation_rate=0.1)},
     "fixed": {"truncation": "relu", "dtype": "float64"},
     "bernoulli": {"hidden": "bernoulli"},
     "gaussian": {"visible": "gaussian", "truncation": "relu"},

@@ -36,8 +36,9 @@ def watch(monkeypatch, *names):
 def test_the_average_is_over_the_last_fraction_of_the_updates(digits, monkeypatch, fraction):
     names = ("weights", "hidden_bias", "upper")
     seen = watch(monkeypatch, *names)
-    options = ARGUMENTS | {"truncation_rate": 0.1, "truncation": "s-learn"}
-    model = tf.train_rbm(digits.train, **options, optimizer=tf.SGD(average=fraction)).model
+    options = ARGUMENTS | {"truncation": "s-learn"}
+    optimizer = tf.SGD(average=fraction, truncation_rate=0.1)
+    model = tf.train_rbm(digits.train, **options, optimizer=optimizer).model
     kept = seen[STRIDE - 1 :: STRIDE]
     assert len(kept) == 21
     # The weight of sample s among t, in closed form: those after it leave it 1 - 1/(fraction r).

@@ -173,7 +173,11 @@ def test_checkpoints_are_written_as_often_as_asked(data, tmp_path, monkeypatch):
         ({"resume": "maybe"}, ValueError, "resume must be True, False or 'auto', got 'maybe'"),
         ({"progress": 3}, TypeError, "progress must be"),
         ({"callbacks": 3}, TypeError, "callbacks must be a list"),
-        ({"truncation": "sigmoid", "truncation_rate": 0.1}, ValueError, "has no effect"),
+        (
+            {"truncation": "sigmoid", "optimizer": tf.SGD(truncation_rate=0.1)},
+            ValueError,
+            "has no effect",
+        ),
     ],
 )
 def test_bad_options_write_nothing(data, tmp_path, options, kind, words):

@@ -13,7 +13,7 @@ data = pytest.fixture(scope="module")(digits)
 
 YACHT = tf.datasets.load_yacht()
 VIDEOS = tf.datasets.bouncing_balls(6, 8, size=4, rng=0)
-RATES = {"learning_rate": 0.01, "truncation_rate": 0.001}
+RATES = {"learning_rate": 0.01, "optimizer": tf.Adam(truncation_rate=0.001)}
 ONCE = {"validation": tf.HoldOut(0.1, refit=False)}
 
 
@@ -40,7 +40,7 @@ KINDS = [
 def test_units_are_those_of_the_model(data, kind, units):
     still = {"learning_rate": 0.0}
     if not {"hidden", "truncation"} & units.keys():
-        still["truncation_rate"] = 0.0
+        still["optimizer"] = tf.Adam(truncation_rate=0.0)
     first = train(kind, data, epochs=1, **units).model
     second = train(kind, data, epochs=1, start=first, n_hidden=None, **still).model
     assert type(second) is type(first) and second.visible == first.visible

@@ -108,7 +108,7 @@ def test_every_training_takes_a_value_for_each_epoch():
     fits = [
         tf.train_rbm(rows, 3, hidden=hidden, sampler=tf.PCD(sweep), **options),
         tf.train_trbm(rows.reshape(4, 10, 6), 3, sampler=tf.SequenceCD(sweep), **options),
-        tf.train_tggm(rows, rows[:, 0], 3, truncation_rate=rate, **options),
+        tf.train_tggm(rows, rows[:, 0], 3, optimizer=tf.Adam(truncation_rate=rate), **options),
     ]
     for fit in fits:
         assert fit.history["learning_rate"].tolist() == rate.tolist()

@@ -23,8 +23,9 @@ def digits():
 @pytest.mark.parametrize(("low", "high"), [(False, True), (True, False), (True, True)])
 def test_truncation_points_move_as_asked(digits, learn, low, high):
     truncation = tf.Truncation(-1.0, 1.0, learn=learn, learn_lower=low, learn_upper=high)
+    optimizer = tf.SGD(truncation_rate=0.05)
     model = tf.train_rbm(
-        digits.train, **ARGUMENTS, truncation=truncation, truncation_rate=0.05
+        digits.train, **ARGUMENTS, truncation=truncation, optimizer=optimizer
     ).model
     assert (model.lower < model.upper).all()
     for learned, ends, start in ((low, model.lower, -1.0), (high, model.upper, 1.0)):
@@ -34,9 +35,8 @@ def test_truncation_points_move_as_asked(digits, learn, low, high):
 
 
 def test_huge_truncation_rates_cannot_cross_the_ends(digits):
-    model = tf.train_rbm(
-        digits.train, **ARGUMENTS, truncation="s-learn", truncation_rate=3.0, optimizer="adam"
-    ).model
+    optimizer = tf.Adam(truncation_rate=3.0)
+    model = tf.train_rbm(digits.train, **ARGUMENTS, truncation="s-learn", optimizer=optimizer).model
     assert (model.lower < model.upper).all() and np.isfinite(model.weights).all()
 
 

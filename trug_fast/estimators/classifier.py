@@ -23,7 +23,7 @@ class TGGMClassifier(ClassifierMixin, TGGMEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_hidden, truncation, optimizer, learning_rate, truncation_rate
+    n_hidden, truncation, optimizer, learning_rate
         As in :func:`trug_fast.train_tggm`, whose objective is "probit".
     batch_size, epochs, dtype, validation, monitor
         As there.

@@ -24,7 +24,7 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, TGGMEstimator):  # type: i
 
     Parameters
     ----------
-    n_hidden, truncation, objective, noise, optimizer, learning_rate, truncation_rate
+    n_hidden, truncation, objective, noise, optimizer, learning_rate
         As in :func:`trug_fast.train_tggm`.
     batch_size, epochs, dtype, validation, monitor
         As there.
@@ -75,7 +75,6 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, TGGMEstimator):  # type: i
         noise: Any = "shared",
         optimizer: Any = "adam",
         learning_rate: Any = None,
-        truncation_rate: Any = None,
         batch_size: int = 50,
         epochs: int = 300,
         dtype: Any = "float32",
@@ -92,7 +91,6 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, TGGMEstimator):  # type: i
             truncation=truncation,
             optimizer=optimizer,
             learning_rate=learning_rate,
-            truncation_rate=truncation_rate,
             batch_size=batch_size,
             epochs=epochs,
             dtype=dtype,

@@ -34,7 +34,6 @@ class TGGMEstimator(BaseEstimator):  # type: ignore[misc]
         truncation: Any = None,
         optimizer: Any = "adam",
         learning_rate: Any = None,
-        truncation_rate: Any = None,
         batch_size: int = 50,
         epochs: int = 300,
         dtype: Any = "float32",
@@ -49,7 +48,6 @@ class TGGMEstimator(BaseEstimator):  # type: ignore[misc]
         self.truncation = truncation
         self.optimizer = optimizer
         self.learning_rate = learning_rate
-        self.truncation_rate = truncation_rate
         self.batch_size = batch_size
         self.epochs = epochs
         self.dtype = dtype

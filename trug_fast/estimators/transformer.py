@@ -36,7 +36,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ----------
     n_hidden : int
         Hidden units, and features.
-    truncation, hidden, sampler, optimizer, learning_rate, truncation_rate
+    truncation, hidden, sampler, optimizer, learning_rate
         As in :func:`trug_fast.train_rbm`.
     batch_size, epochs, dtype
         As there.
@@ -93,7 +93,6 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         sampler: Any = "pcd",
         optimizer: Any = "sgd",
         learning_rate: Any = None,
-        truncation_rate: Any = None,
         batch_size: int | None = None,
         epochs: int = 30,
         dtype: Any = "float32",
@@ -108,7 +107,6 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.sampler = sampler
         self.optimizer = optimizer
         self.learning_rate = learning_rate
-        self.truncation_rate = truncation_rate
         self.batch_size = batch_size
         self.epochs = epochs
         self.dtype = dtype

@@ -19,20 +19,20 @@ from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.prediction import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
-from . import generating, results, sequences
+from . import generating, recurrent, results, sequences
 from .protocol import Cell
 from .results import Line
 from .runner import Session
 from .trainings import fitted, options_of, trained, upper_points
 
 METHODS: tuple[Method, ...] = ("gibbs", "mean_field", "last")
-RULES = ("copy last", "mean frame", *(f"linear, order {order}" for order in range(1, 6)))
+RULES = ("copy last", "mean frame", "gru", *(f"linear, order {order}" for order in range(1, 6)))
 AHEAD = ("n_frames", "n_samples", "n_gibbs")  # of forecasts of several frames
 SHOWN = (1, 2, 3, 5, 10, 20, 30)  # frames ahead, in print
 SECTIONS = {
     "sequences": sequences.OPTIONS,
     "train": options_of(train_trbm),
-    "forecast": ("rule", "ridge", "paper_running", *AHEAD),
+    "forecast": ("rule", "ridge", "gru", "paper_running", *AHEAD),
 }
 
 
@@ -46,7 +46,7 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     """
     data = load(cell, session)
     if "rule" in cell.options["forecast"]:
-        return _simple(cell, data)
+        return _simple(cell, data, session.seed)
     session.say(f"{cell.name}: training on {len(data.train)} sequences")
     own = _with_units(cell, data)
     fit = trained(train_trbm, data.train, own, session, folder, validation=data.valid)
@@ -64,7 +64,10 @@ def rehearse(cell: Cell, session: Session) -> None:
     """Do all of it with two short sequences and one epoch."""
     whole = load(cell, session)
     if "rule" in cell.options["forecast"]:
-        checks.choice("forecast.rule", cell.options["forecast"]["rule"], RULES)
+        if checks.choice("forecast.rule", cell.options["forecast"]["rule"], RULES) == "gru":
+            recurrent.checked(cell.options["forecast"].get("gru", {}))
+        elif "gru" in cell.options["forecast"]:
+            raise ValueError("forecast.gru has no effect without forecast.rule = 'gru'")
         return
     checks.count("train.epochs", cell.options["train"].get("epochs", 1))
     seen = 2 + cell.options["train"].get("n_lags", 1)
@@ -110,20 +113,49 @@ def _with_units(cell: Cell, data: sequences.ForecastData) -> Cell:
     return replace(cell, options=cell.options | {"train": visible | cell.options["train"]})
 
 
-def _simple(cell: Cell, data: sequences.ForecastData) -> Line:
+def lacks(cell: Cell) -> str | None:
+    """Say what a cell needs that is not installed."""
+    if cell.options["forecast"].get("rule") != "gru":
+        return None
+    try:
+        recurrent.libraries()
+    except ImportError as error:
+        return str(error)
+    return None
+
+
+def _simple(cell: Cell, data: sequences.ForecastData, seed: int) -> Line:
     options = cell.options["forecast"]
-    rule, ridge = str(options["rule"]), options.get("ridge", 1.0)
-    orders = (int(rule[-1]),) if rule.startswith("linear") else ()
-    fitting: dict[str, Any] = {"orders": orders, "ridge": ridge}
-    errors, ahead = {}, {}
-    for name, test in data.test.items():
-        found = forecast_errors(data.train, test, **fitting)
-        errors[name] = {"rule": float(found[rule].mean())}
-        if "n_frames" in options:
-            n_frames = options["n_frames"]
-            several = forecast_horizon_errors(data.train, test, n_frames, **fitting)
-            ahead[name] = {"rule": _rounded(several[rule])}
+    rule, n_frames = str(options["rule"]), options.get("n_frames")
+    if rule == "gru":
+        found = recurrent.fitted(data.train, data.valid or [], seed=seed, **options.get("gru", {}))
+        pairs = {name: _by_network(found, test, n_frames) for name, test in data.test.items()}
+    else:
+        orders = (int(rule[-1]),) if rule.startswith("linear") else ()
+        fitting = {"orders": orders, "ridge": options.get("ridge", 1.0)}
+        pairs = {
+            name: _by_rule(rule, data.train, test, n_frames, fitting)
+            for name, test in data.test.items()
+        }
+    errors = {name: {"rule": float(one.mean())} for name, (one, _) in pairs.items()}
+    ahead = {name: {"rule": _rounded(k)} for name, (_, k) in pairs.items() if k is not None}
     return {"errors": errors} | ({"ahead": ahead} if ahead else {})
+
+
+Errors = tuple[NDArray[np.float64], NDArray[np.float64] | None]  # of one frame ahead, of several
+
+
+def _by_network(found: recurrent.Recurrent, test: Any, n_frames: int | None) -> Errors:
+    return found.error(test), None if n_frames is None else found.horizon_errors(test, n_frames)
+
+
+def _by_rule(
+    rule: str, train: Any, test: Any, n_frames: int | None, fitting: dict[str, Any]
+) -> Errors:
+    one = forecast_errors(train, test, **fitting)[rule]
+    if n_frames is None:
+        return one, None
+    return one, forecast_horizon_errors(train, test, n_frames, **fitting)[rule]
 
 
 def _figures(fit: TRBMFit, data: sequences.ForecastData, cell: Cell, seed: int) -> Line:

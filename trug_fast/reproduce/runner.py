@@ -81,6 +81,8 @@ class Table:
         Printed below them.
     views : callable(lines) -> str, optional
         What is printed at the end: the same in other forms.
+    lacks : callable(cell) -> str or None, optional
+        Says what a cell needs that is not installed; it is left out then.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Table:
     row: Callable[[Line], Sequence[str]]
     note: str
     views: Callable[[Sequence[Line]], str] | None = None
+    lacks: Callable[[Cell], str | None] | None = None
 
     def cells(self, config: str | None, only: Sequence[str], *, quick: bool) -> list[Cell]:
         """Return the cells that a configuration file describes."""
@@ -130,6 +133,7 @@ def run(
     """
     source = results.source()  # before anybody changes the files that are running
     session = sessions[0]
+    cells = [cell for cell in cells if not _left_out(table, cell, session)]
     tasks = [(cell, each) for each in sessions for cell in cells]
     lines = [_finished(table, *task) for task in tasks]
     waiting = [number for number, line in enumerate(lines) if line is None]
@@ -150,6 +154,14 @@ def run(
             _keep(outcome, session.out / RESULTS)
             _keep(outcome, also)
     return [line for line in lines if line is not None], failures
+
+
+def _left_out(table: Table, cell: Cell, session: Session) -> bool:
+    """Tell whether a cell is left out, and say why."""
+    reason = table.lacks(cell) if table.lacks is not None else None
+    if reason is not None:
+        session.say(f"{cell.name}: left out, since {reason}")
+    return reason is not None
 
 
 def _keep(line: Line, path: Path | None) -> None:

@@ -6,7 +6,7 @@ Tested in tests/reproduce/test_forecasting.py.
 from __future__ import annotations
 
 from . import generating
-from .forecasting import NOTE, SECTIONS, compute, effort, error, rehearse
+from .forecasting import NOTE, SECTIONS, compute, effort, error, lacks, rehearse
 from .results import Line
 from .runner import Table
 
@@ -32,4 +32,5 @@ TABLE = Table(
     _row,
     NOTE,
     generating.views,
+    lacks,
 )

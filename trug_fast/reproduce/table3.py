@@ -5,7 +5,7 @@ Tested in tests/reproduce/test_forecasting.py.
 
 from __future__ import annotations
 
-from .forecasting import NOTE, SECTIONS, ahead_views, compute, effort, error, rehearse
+from .forecasting import NOTE, SECTIONS, ahead_views, compute, effort, error, lacks, rehearse
 from .results import Line
 from .runner import Table
 
@@ -39,4 +39,5 @@ TABLE = Table(
     _row,
     NOTE,
     ahead_views,
+    lacks,
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 from trug_fast._common import checks
 
-from .rates import Rate, checked_rate, over_epochs, rate
+from .rates import Rate, checked_rate, over_epochs, rate, without_functions
 
 Value = TypeVar("Value")
 
@@ -81,16 +81,32 @@ def _checked_penalty(name: str, value: Any) -> Any:
     return ByField((field, checked_rate(f"{name} of {field}", one)) for field, one in value.items())
 
 
-def _settle_optimizer(value: Any) -> None:
-    settle(value, **{name: _checked_penalty(name, getattr(value, name)) for name in PENALTIES})
-    if value.average is not None:
-        settle(value, average=checks.number("average", value.average, least=0.0, most=1.0))
-    if hasattr(value, "momentum"):
-        settle(value, momentum=checks.number("momentum", value.momentum, least=0.0, below=1.0))
+class _Rule:
+    """What all optimizers share."""
+
+    truncation_rate: Rate | None
+    average: float | None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        settle(self, **{name: _checked_penalty(name, getattr(self, name)) for name in PENALTIES})
+        if self.average is not None:
+            settle(self, average=checks.number("average", self.average, least=0.0, most=1.0))
+        if hasattr(self, "momentum"):
+            settle(self, momentum=checks.number("momentum", self.momentum, least=0.0, below=1.0))
+        if self.truncation_rate is not None:
+            settle(self, truncation_rate=checked_rate("truncation_rate", self.truncation_rate))
+
+    def __repr__(self) -> str:
+        """Return the fields, the rate of truncation points only if it is given."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        if self.truncation_rate is None:
+            del named["truncation_rate"]
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in named.items())})"
 
 
-@dataclass(frozen=True)
-class SGD:
+@dataclass(frozen=True, repr=False)
+class SGD(_Rule):
     """Steps along the gradient.
 
     Parameters
@@ -122,6 +138,10 @@ class SGD:
         Share of the updates so far over which the parameters of the model that is returned and
         scored are averaged, latest ones most; 0 takes those of the last update, 1 the mean over
         all.  By default 0.1 for the RBM and 0.05 for the temporal one; the regression has none.
+    truncation_rate : float, (start, end), callable or array, optional
+        The rate of truncation points that are learned, as ``learning_rate`` is that of all else;
+        each training says its default.  They move as the log of the interval's width, so that
+        lower < upper holds by construction.
 
     Examples
     --------
@@ -139,19 +159,16 @@ class SGD:
     l1_squared: Penalty = 0.0
     group_lasso: Penalty = 0.0
     average: float | None = None
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        _settle_optimizer(self)
+    truncation_rate: Rate | None = None
 
 
-@dataclass(frozen=True)
-class RMSprop:
+@dataclass(frozen=True, repr=False)
+class RMSprop(_Rule):
     """Steps along the gradient over the root of its mean square.
 
     Parameters
     ----------
-    weight_decay, l1, l1_squared, group_lasso, average
+    weight_decay, l1, l1_squared, group_lasso, average, truncation_rate
         As of :class:`SGD`.
 
     Examples
@@ -167,21 +184,18 @@ class RMSprop:
     l1_squared: Penalty = 0.0
     group_lasso: Penalty = 0.0
     average: float | None = None
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        _settle_optimizer(self)
+    truncation_rate: Rate | None = None
 
 
-@dataclass(frozen=True)
-class Adam:
+@dataclass(frozen=True, repr=False)
+class Adam(_Rule):
     """Steps along the gradient's running mean over the root of its mean square.
 
     Parameters
     ----------
     momentum : float
         Of the mean, in [0, 1).
-    weight_decay, l1, l1_squared, group_lasso, average
+    weight_decay, l1, l1_squared, group_lasso, average, truncation_rate
         As of :class:`SGD`.
 
     Examples
@@ -198,10 +212,7 @@ class Adam:
     l1_squared: Penalty = 0.0
     group_lasso: Penalty = 0.0
     average: float | None = None
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        _settle_optimizer(self)
+    truncation_rate: Rate | None = None
 
 
 Optimizer = SGD | RMSprop | Adam
@@ -211,6 +222,11 @@ OPTIMIZERS: dict[str, Optimizer] = {"sgd": SGD(), "rmsprop": RMSprop(), "adam": 
 def as_optimizer(value: Optimizer | str) -> Optimizer:
     """Return an optimizer from one or from its word."""
     return chosen("optimizer", value, OPTIMIZERS)
+
+
+def identity_of(optimizer: Optimizer) -> str:
+    """Return what makes it the same optimizer; the rate of truncation points is a run's own."""
+    return repr(without_functions(replace(optimizer, truncation_rate=None)))
 
 
 # Scores, and where training starts.

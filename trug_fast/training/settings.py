@@ -18,7 +18,7 @@ from trug_fast.models.two_layers import TwoLayers
 
 from .checkpoints import data_identity
 from .going_on import shape_of
-from .options import Monitor, Optimizer, as_monitor, for_epochs
+from .options import Monitor, Optimizer, as_monitor, for_epochs, identity_of
 from .penalties import Amounts, Penalties, as_penalties
 from .rates import Rate, Schedule, as_schedule, sweeps, without_functions
 from .unit_parameters import Shape
@@ -138,6 +138,7 @@ class Settings:
             for name, value in vars(self).items()
         }
         words |= {"dtype": str(self.dtype)} | ({} if self.hidden else {"hidden": "Bernoulli"})
+        words["optimizer"] = identity_of(self.optimizer)
         if not self.from_model:
             return words
         parts = np.concatenate([np.ravel(array) for array in self.start.arrays().values()])
@@ -146,13 +147,13 @@ class Settings:
     def rates(
         self,
         learning: Rate,
-        truncation: Rate | None,
         usual_truncation: tuple[float, float],
         usual_precision: tuple[float, float],
         epochs: int,
         usual_visible: tuple[float, float] | None = None,
     ) -> Rates:
-        """Return the rates of a run; those of precisions belong to the units."""
+        """Return the rates: the optimizer's of truncation points, the units' of precisions."""
+        truncation = self.optimizer.truncation_rate
         if truncation is not None and not self.shape().learns_ends:
             raise ValueError("truncation_rate has no effect: no truncation point is learned")
         hidden = None if self.hidden is None else self.hidden.precision_rate

@@ -10,7 +10,7 @@ from tests.support.models import exact_draws, strong_model
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
 
 OPTIONS = {"n_hidden": 5, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
-STILL = {"learning_rate": 0.0, "truncation_rate": 0.0}
+STILL = {"learning_rate": 0.0, "optimizer": tf.SGD(truncation_rate=0.0)}
 KINDS = {
     "per unit": {},
     "shared": {"truncation": "c-learn"},
@@ -29,7 +29,7 @@ def data():
 def moving(options):
     """Return these options but for rates that have no effect on them."""
     fixed = options.get("truncation") == "relu" or options.get("hidden") == "bernoulli"
-    return {k: v for k, v in STILL.items() if k != "truncation_rate" or not fixed}
+    return {k: v for k, v in STILL.items() if k != "optimizer" or not fixed}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -67,7 +67,9 @@ def test_ends_and_precisions_are_the_models(data):
     fit = tf.train_rbm(data, **OPTIONS | STILL, start=start)
     np.testing.assert_allclose(fit.model.upper, ends, rtol=1e-6)
     assert (fit.model.lower == -1).all() and fit.model.precision.tolist() == [0.5, 1, 2, 1, 1]
-    moved = tf.train_rbm(data, **OPTIONS | {"truncation_rate": 0.1}, start=start).model
+    moved = tf.train_rbm(
+        data, **OPTIONS | {"optimizer": tf.SGD(truncation_rate=0.1)}, start=start
+    ).model
     assert (moved.upper != ends.astype(np.float32)).all() and (moved.lower == -1).all()
     bent = tf.TruGUnits(learn_precision=True, precision_rate=20.0)
     moved = tf.train_rbm(data, **OPTIONS, hidden=bent, start=start).model
@@ -111,7 +113,11 @@ BAD = [
     ({"start": TRUG, "truncation": (0, 1)}, ValueError, "truncation keeps upper=1.*with 1 to 5"),
     ({"start": TRUG, "truncation": "c-learn"}, ValueError, "one pair of ends for all .*upper=1 to"),
     ({"start": EQUAL, "truncation": "s-learn"}, ValueError, "finite ends, but start has upper=inf"),
-    ({"start": EQUAL, "truncation_rate": 0.1}, ValueError, "truncation_rate has no effect"),
+    (
+        {"start": EQUAL, "optimizer": tf.SGD(truncation_rate=0.1)},
+        ValueError,
+        "truncation_rate has no effect",
+    ),
     ({"start": TRUG, "hidden": tf.TruGUnits(3.0)}, ValueError, "hidden has precision=3.0, but st"),
     (
         {"start": GAUSSIAN, "hidden": "bernoulli", "visible": tf.GaussianUnits(precision=2.0)},

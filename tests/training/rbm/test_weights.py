@@ -185,8 +185,8 @@ def test_in_chunks_rows_of_weight_zero_add_nothing():
     zeros = np.where(np.arange(120) < 60, 0.0, WEIGHTS)
     rate = lambda share: 0.1 if share < 0.5 else 0.0  # noqa: E731
     start = tf.train_rbm(PIXELS, 4, epochs=1, rng=0).model
-    options = {"epochs": 1, "batch_size": 20, "rng": 0, "start": start, "truncation_rate": rate}
-    options |= {"optimizer": tf.SGD(average=0.0), "learning_rate": rate}
+    options = {"epochs": 1, "batch_size": 20, "rng": 0, "start": start}
+    options |= {"optimizer": tf.SGD(average=0.0, truncation_rate=rate), "learning_rate": rate}
     parts = tf.Chunks(PIXELS, rows=60)
     assert same(tf.train_rbm(parts, **options, sample_weight=zeros).model, start)
     assert not same(tf.train_rbm(parts, **options, sample_weight=120 - zeros).model, start)

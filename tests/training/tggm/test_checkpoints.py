@@ -23,7 +23,7 @@ OPTIONS = {
     "search": {
         "learning_rate": tf.RateSearch([0.003, (0.01, 0.001)]),
         "truncation": SHARED,
-        "truncation_rate": 0.01,
+        "optimizer": tf.Adam(truncation_rate=0.01),
     },
     "sgd": {"optimizer": tf.SGD(momentum=0.9), "objective": "moments", "noise": "separate"},
     "by input": {"noise": "by_input", "objective": "moments"},
@@ -143,7 +143,10 @@ def test_without_rng_the_seed_is_that_of_the_run(data, tmp_path):
             r"learning_rate is \[\[0.01, 0.0002\]\] there, \[\[0.1, 0.1\]\] here",
         ),
         ({"learning_rate": lambda share: 0.01 * (1 - share)}, "learning_rate is .* there"),
-        ({"truncation_rate": 0.1}, r"truncation_rate is 'None' there, \[0.1, 0.1\] here"),
+        (
+            {"optimizer": tf.Adam(truncation_rate=0.1)},
+            r"truncation_rate is 'None' there, \[0.1, 0.1\] here",
+        ),
         ({"validation": 0.2}, "rows held back is 7 there, 14 here"),
         ({"validation": PLAIN}, "refit is True there, False here"),
         ({"monitor": "log_likelihood"}, "monitor is .*rmse.* there, .*log_likelihood.* here"),

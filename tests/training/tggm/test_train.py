@@ -196,9 +196,12 @@ class TestRates:
 
     def test_truncation_points_follow_the_learning_rate_or_have_their_own(self):
         alone, together = self.rates(learning_rate=(0.02, 0.002))
-        same, given = self.rates(learning_rate=(0.02, 0.002), truncation_rate=(0.02, 0.002))
+        own = tf.Adam(truncation_rate=(0.02, 0.002))
+        same, given = self.rates(learning_rate=(0.02, 0.002), optimizer=own)
         np.testing.assert_array_equal(together.model.upper, given.model.upper)
-        own, fit = self.rates("truncation_rate", learning_rate=0.02, truncation_rate=0.0)
+        own, fit = self.rates(
+            "truncation_rate", learning_rate=0.02, optimizer=tf.Adam(truncation_rate=0.0)
+        )
         assert (own == 0).all() and (fit.model.upper == np.float32(1)).all()
 
     def test_they_go_over_the_whole_plan_also_in_the_refit(self):
@@ -255,7 +258,10 @@ BAD = [
     (dict(truncation="cosine"), "truncation must be one of"),
 ]
 NO_EFFECT = [
-    (dict(truncation="relu", truncation_rate=0.1), "truncation_rate has no effect: .* not learned"),
+    (
+        dict(truncation="relu", optimizer=tf.Adam(truncation_rate=0.1)),
+        "truncation_rate has no effect: .* not learned",
+    ),
     (dict(optimizer=tf.Adam(average=0.1)), "average=0.1, which has no effect"),
     (dict(validation=None, monitor="rmse"), "monitor has no effect without validation"),
     (dict(validation=None, monitor=tf.Monitor()), "monitor has no effect without validation"),

@@ -40,7 +40,7 @@ class TestDivergence:
         with pytest.raises(FloatingPointError, match=r"it began at 100\)$"):
             tf.train_tggm(*YACHT[:2], **options)
         with pytest.raises(FloatingPointError, match=r"at 100\), or a lower truncation_rate$"):
-            tf.train_tggm(*YACHT[:2], **options, truncation_rate=0.1)
+            tf.train_tggm(*YACHT[:2], **options, optimizer=tf.Adam(truncation_rate=0.1))
 
 
 def test_a_training_that_learned_nothing():

@@ -87,7 +87,7 @@ def test_patience_ends_a_temporal_training_and_returns_the_model_of_the_best_sco
     monitor = tf.Monitor(told, patience=2)
     fit = tf.train_trbm(VIDEOS[2:], epochs=9, validation=VIDEOS[:2], monitor=monitor, **options)
     assert list(fit.history["validation_score"]) == [1.0, 3.0, 2.0, 2.5]
-    rates = {"truncation_rate": 0.001, "sampler": tf.SequenceCD(n_gibbs=3)}
+    rates = {"optimizer": tf.Adam(truncation_rate=0.001), "sampler": tf.SequenceCD(n_gibbs=3)}
     scores = iter([1.0, 3.0, 2.0, 2.5])
     fit = tf.train_trbm(
         VIDEOS[2:], epochs=9, validation=VIDEOS[:2], monitor=monitor, **options, **rates

@@ -121,7 +121,7 @@ def test_training_can_start_at_an_rbm_of_single_frames(kind, n_lags):
     own = {} if kind == "bernoulli" else {"visible_precision": rng.uniform(1, 2, 5)}
     rbm = tf.TruGRBM(weights, 0.1, rng.normal(size=4), 1.0, -1.0, [1, 2, 1, 2], **own)
     videos = rng.integers(0, 2, (4, 6, 5))
-    still = STILL | {"truncation_rate": 1e-9}
+    still = STILL | {"optimizer": tf.Adam(truncation_rate=1e-9)}
     fit = tf.train_trbm(videos, n_lags=n_lags, dtype="float64", start=rbm, **still)
     assert fit.model.n_lags == n_lags and fit.model.visible == kind
     for name, value in fit.model.arrays().items():

@@ -109,7 +109,7 @@ def test_training_goes_on_from_a_model(videos):
     for options in SETTINGS:
         still = ARGUMENTS | options | {"learning_rate": 1e-9, "epochs": 1}
         if options.get("truncation") != "relu" and options.get("hidden") != "bernoulli":
-            still["truncation_rate"] = 1e-9
+            still["optimizer"] = replace(still.get("optimizer", tf.Adam()), truncation_rate=1e-9)
         if isinstance(options.get("visible"), tf.GaussianUnits):
             still["visible"] = replace(options["visible"], precision_rate=1e-9)
         first = tf.train_trbm(videos, **(ARGUMENTS | options)).model
@@ -151,7 +151,11 @@ def test_a_checkpoint_belongs_to_its_start_and_its_rates(videos, tmp_path):
         tf.train_trbm(videos, **ARGUMENTS, checkpoint=go_on)
     with pytest.raises(ValueError, match="belongs to another run: truncation_rate is"):
         tf.train_trbm(
-            videos, **ARGUMENTS, start=first, checkpoint=go_on, truncation_rate=lambda share: 1e-4
+            videos,
+            **ARGUMENTS,
+            start=first,
+            checkpoint=go_on,
+            optimizer=tf.Adam(truncation_rate=lambda share: 1e-4),
         )
 
 
@@ -164,8 +168,14 @@ def test_a_checkpoint_belongs_to_its_start_and_its_rates(videos, tmp_path):
         ({"monitor": None, "validation": [np.zeros((3, 64))]}, "validation has no effect"),
         ({"monitor": "ais"}, "monitor must be one of"),
         ({"truncation": "relu", "hidden": tf.TruGUnits(-1.0)}, "precision must be positive"),
-        ({"truncation": "relu", "truncation_rate": 0.1}, "truncation_rate has no effect"),
-        ({"hidden": "bernoulli", "truncation_rate": 0.1}, "truncation_rate has no effect"),
+        (
+            {"truncation": "relu", "optimizer": tf.Adam(truncation_rate=0.1)},
+            "truncation_rate has no effect",
+        ),
+        (
+            {"hidden": "bernoulli", "optimizer": tf.Adam(truncation_rate=0.1)},
+            "truncation_rate has no effect",
+        ),
         ({"visible": tf.BernoulliUnits(missing=3)}, "missing has no effect in train_trbm"),
     ],
 )

@@ -86,7 +86,6 @@ def train_rbm(
     sampler: Sampler | Literal["pcd", "cd", "pt", "ptt"] = "pcd",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "sgd",
     learning_rate: Rate | None = None,
-    truncation_rate: Rate | None = None,
     batch_size: int | None = None,
     epochs: int = 30,
     dtype: Any = "float32",
@@ -135,8 +134,10 @@ def train_rbm(
         persistent with replicas at higher temperatures or on earlier models of the run; with the
         number of Gibbs sweeps.
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
-        With momentum, weight decay and the averaging of parameters (over a tenth of the updates so
-        far, if not said otherwise).
+        With momentum, weight decay, the averaging of parameters (over a tenth of the updates so
+        far, if not said otherwise) and the rate of truncation points, by default (0.005, 0.0005)
+        of SGD, else the paper's (1e-4, 1e-6).  That of precisions, which :class:`TruGUnits` may
+        learn, is (30, 3) of SGD, else (1e-2, 1e-4).
     learning_rate : float, (start, end), callable or array, optional
         A pair decays geometrically over the run; (start, end, "linear") or (start, end, "cosine")
         do so in that form, and stay high for longer; a callable gives the rate by the share of
@@ -144,11 +145,6 @@ def train_rbm(
         default chosen by the data and the kind of units (docs/training.md): (0.2, 0.01) for SGD
         and the default units on data of moderate variance; with :class:`TrajectoryTempering` a
         quarter of that.
-    truncation_rate : float, (start, end), callable or array, optional
-        The same for truncation points, which move as the log of the interval's width, so
-        lower < upper holds by construction.  Default (0.005, 0.0005) for SGD, else the paper's
-        (1e-4, 1e-6).  That of precisions, which :class:`TruGUnits` may learn, is (30, 3) for SGD,
-        else (1e-2, 1e-4).
     batch_size : int, optional
         By default a 200th of the rows, but at least 10 and at most 100.
     epochs : int
@@ -246,7 +242,7 @@ def train_rbm(
         dtype=checks.float_dtype("dtype", dtype),
     )
     settings = settings.over(checks.count("epochs", epochs))
-    rates = _rates(settings, by_data, learning_rate, truncation_rate, epochs)
+    rates = _rates(settings, by_data, learning_rate, epochs)
     plan = Plan(int(epochs), rates.at, watched)
     functions = as_callbacks(callbacks)
     source = X if isinstance(X, Resampler) else data
@@ -329,7 +325,6 @@ def _rates(
     settings: RBMSettings,
     by_data: ByData,
     learning_rate: Rate | None,
-    truncation_rate: Rate | None,
     epochs: int,
 ) -> Rates:
     """Return the rates of a run, those that are not given by the optimizer and the data."""
@@ -341,7 +336,6 @@ def _rates(
             learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(
         learning_rate,
-        truncation_rate,
         TRUNCATION_RATES[name],
         PRECISION_RATES[name],
         epochs,

@@ -55,7 +55,6 @@ def train_ensemble(
     noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
-    truncation_rate: Rate | None = None,
     batch_size: int = 50,
     epochs: int = 300,
     dtype: Any = "float32",
@@ -78,7 +77,7 @@ def train_ensemble(
     X : array_like, shape (rows, inputs)
     y : array_like, shape (rows,) or (rows, outputs)
     n_models : int
-    n_hidden, truncation, objective, noise, optimizer, learning_rate, truncation_rate
+    n_hidden, truncation, objective, noise, optimizer, learning_rate
         As in :func:`train_tggm`, for all models alike.
     batch_size, epochs, dtype, sample_weight, monitor
         As there.
@@ -146,7 +145,6 @@ def train_ensemble(
         noise=noise,
         optimizer=optimizer,
         learning_rate=learning_rate,
-        truncation_rate=truncation_rate,
         batch_size=batch_size,
         epochs=epochs,
         dtype=dtype,

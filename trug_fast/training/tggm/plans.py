@@ -106,7 +106,6 @@ def planned(
     noise: Any,
     optimizer: Any,
     learning_rate: Rate | RateSearch | None,
-    truncation_rate: Rate | None,
     batch_size: int,
     epochs: int,
     dtype: Any,
@@ -141,8 +140,8 @@ def planned(
         noise=errors,
         optimizer=rule,
         truncation_rate=None
-        if truncation_rate is None
-        else schedule("truncation_rate", truncation_rate),
+        if rule.truncation_rate is None
+        else schedule("truncation_rate", rule.truncation_rate),
         batch_size=checks.count("batch_size", batch_size),
         dtype=checks.float_dtype("dtype", dtype),
         start=start,

@@ -15,7 +15,7 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.going_on import require_ends
-from trug_fast.training.options import PENALTIES, Optimizer
+from trug_fast.training.options import PENALTIES, Optimizer, identity_of
 from trug_fast.training.rates import Schedule
 
 from .options import MeanField, Noise, Objective
@@ -117,6 +117,7 @@ class RegressionSettings:
         """Return what makes a run the same run, as numbers and words."""
         words: dict[str, Any] = {name: repr(value) for name, value in vars(self).items()}
         words |= {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        words["optimizer"] = identity_of(self.optimizer)
         if self.truncation_rate is not None:
             words["truncation_rate"] = self.truncation_rate.identity()
         if self.start is not None:

@@ -33,7 +33,6 @@ def train_tggm(
     noise: NoiseLike = "shared",
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | RateSearch | None = None,
-    truncation_rate: Rate | None = None,
     batch_size: int = 50,
     epochs: int = 300,
     dtype: Any = "float32",
@@ -74,16 +73,15 @@ def train_tggm(
         x: its log is a constant and a weighted sum of the hidden units' means (mathematics 5.8).
         That is for the objectives "moments" and "bp".
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
-        With momentum and weight decay; parameters are not averaged.
+        With momentum, weight decay and the rate of truncation points, by default the learning
+        rate: they move as the lower one and the log of the width, so they cannot cross.
+        Parameters are not averaged.
     learning_rate : float, (start, end), callable, array or RateSearch, optional
         A pair decays geometrically over the run; (start, end, "linear") or (start, end, "cosine")
         do so in that form, and stay high for longer; a callable gives the rate by the share of
         the run that is done; an array has one an epoch.  Default
         (0.01, 0.0002); of SGD (0.1, 0.002).  :class:`RateSearch` has several to try; the best on
         the held out rows is taken.
-    truncation_rate : float, (start, end), callable or array, optional
-        The same for truncation points, by default as the learning rate.  They move as the lower
-        one and the log of the width, so they cannot cross.
     batch_size, epochs : int
     dtype : float32 or float64
         Of all arithmetic; the model is float64 always.
@@ -161,7 +159,6 @@ def train_tggm(
         noise=noise,
         optimizer=optimizer,
         learning_rate=learning_rate,
-        truncation_rate=truncation_rate,
         batch_size=batch_size,
         epochs=epochs,
         dtype=dtype,

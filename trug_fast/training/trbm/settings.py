@@ -125,14 +125,13 @@ def checked_lags(n_lags: int | None, start: object, longest: int) -> int:
 def rates_of(
     settings: SequenceSettings,
     learning_rate: Rate | None,
-    truncation_rate: Rate | None,
     epochs: int,
 ) -> Rates:
     """Return the rates of a run, those that are not given by the units and the optimizer."""
     kind, name = settings.visible.kind, settings.optimizer.name
     usual = RATES[kind][name] if learning_rate is None else learning_rate
     own = UNIT_RATES[kind][name]
-    found, sampler = settings.rates(usual, truncation_rate, own, own, epochs), settings.sampler
+    found, sampler = settings.rates(usual, own, own, epochs), settings.sampler
     past: dict[str, Any] = {
         name: as_schedule(name, getattr(sampler, name), epochs=epochs)
         for name in ("own_frames", "past_noise")

@@ -59,7 +59,6 @@ def train_trbm(
     sampler: SequenceCD | None = None,
     optimizer: Optimizer | Literal["sgd", "rmsprop", "adam"] = "adam",
     learning_rate: Rate | None = None,
-    truncation_rate: Rate | None = None,
     batch_size: int = 4,
     epochs: int = 30,
     dtype: Any = "float32",
@@ -100,14 +99,12 @@ def train_trbm(
     sampler : SequenceCD, optional
         Chains, Gibbs sweeps, and the kind of gradient.
     optimizer : SGD, RMSprop, Adam, "sgd", "rmsprop" or "adam"
-        With momentum, weight decay and the averaging of parameters (over a twentieth of the updates
-        so far, if not said otherwise).
+        With momentum, weight decay, the averaging of parameters (over a twentieth of the updates
+        so far, if not said otherwise) and the rate of truncation points, of Adam by default
+        (5e-4, 5e-5), of Gaussian visible units (1e-4, 1e-5), as of both kinds of precisions.
     learning_rate : float, (start, end), callable or array, optional
         As in :func:`train_rbm`; default of Adam (8e-3, 2e-4), of Gaussian visible units
         (1e-4, 1e-5).
-    truncation_rate : float, (start, end), callable or array, optional
-        The same for truncation points (the log of the width); default of Adam (5e-4, 5e-5), of
-        Gaussian visible units (1e-4, 1e-5), as of both kinds of precisions.
     batch_size : int
         Sequences for each update.
     epochs : int
@@ -182,7 +179,7 @@ def train_trbm(
     )
     settings = checked(settings, truncation)
     settings = settings.over(checks.count("epochs", epochs))
-    rates = rates_of(settings, learning_rate, truncation_rate, epochs)
+    rates = rates_of(settings, learning_rate, epochs)
     plan = Plan(int(epochs), rates.at, watched)
     functions = as_callbacks(callbacks)
     data = data.astype(settings.dtype)
