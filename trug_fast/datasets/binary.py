@@ -73,7 +73,7 @@ class Variants:
 
     Attributes
     ----------
-    images : array, shape (versions, *shape of the images)
+    images : array, shape (versions, ...), as the images
         Intensities from 0 to `max_value`.
     share : float
         The probability, from 0 to 1, that an image of an epoch is one of its other versions.
