@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from trug_fast.evaluation.ladder import anchors as anchors_file
+from trug_fast.evaluation.ladder.anchors import RARE, Anchored
 from trug_fast.evaluation.ladder.climbing import Climber
 
 BITS = np.array(list(product([0.0, 1.0], repeat=8)))
@@ -76,6 +78,33 @@ def test_real_numbers_are_drawn_from_the_mixture_that_they_are():
     assert (abs(rows.mean(axis=0) - mean) < 4.5 * np.sqrt(variance / 2000)).all()
 
 
+def test_offers_are_rare_where_hardly_any_is_taken():
+    # Of many units only the anchor that a state comes from fits it; an anchor alone says nothing.
+    model, states = two_modes("bernoulli")
+    anchors = states[[0b11110000, 0b00001111, 0]]
+    assert Anchored(model, anchors, 100, 0).every == 1
+    rng = np.random.default_rng(0)
+    wide = tf.BernoulliRBM(rng.normal(0, 1.0, (100, 60)), 0.0, 0.0)
+    rows = (rng.random((50, 100)) < 0.5).astype(float)
+    assert Anchored(wide, rows, 100, 0).every == RARE
+    visible, moved = np.repeat(rows[None, :20], 2, axis=0), []
+    climber = Climber([wide, wide], visible, 0, 0, rows)
+    climber._anchored.move = lambda chains, step, generator: moved.append(step)
+    climber.run(2 * RARE + 1, 2)
+    assert moved == [0, 2 * RARE, 4 * RARE]
+
+
+def test_rare_offers_leave_the_distribution_as_it_is(monkeypatch):
+    # The statistic exceeds five by chance less than once in 10,000 times.
+    monkeypatch.setattr(anchors_file, "FEW", 2.0)  # above every share
+    model, states = two_modes("trug")
+    assert Anchored(model, states[:1], 5, 0).every == RARE
+    anchors = states[[0b11110000, 0b00001111]]
+    visible = np.repeat(anchors[:1], 2000, axis=0)[None]
+    Climber([model], visible, 3, 0, anchors).run(12 * RARE, 1)
+    assert statistic(model, states, visible[0]) < 5
+
+
 FAST = {"epochs": 1, "sampler": "ptt", "monitor": None, "rng": 0, "progress": False}
 
 
@@ -104,7 +133,7 @@ def test_anchors_of_another_model_are_refused():
     model, states = two_modes("bernoulli")
     ladder = tf.Ladder(type(model)(0 * model.weights, 0.0, 0.0), 10, 0, states)
     arrays = ladder.arrays()
-    for wrong in (states[:, 1:], states.astype(np.float32)):
+    for wrong in (states[:, 1:], states.astype(np.float32), states + np.inf):
         with pytest.raises(ValueError, match="do not fit together"):
             tf.Ladder.of_arrays(arrays | {"anchors": wrong})
     with pytest.raises(ValueError, match="a ladder lacks anchors"):

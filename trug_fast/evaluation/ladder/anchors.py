@@ -7,7 +7,9 @@ at random.  With q(h) = mean of p(h|x_i), it takes them where
 
 which leaves the rung's distribution as it is, whatever the anchors are.  If they are data that the
 model knows, q is nearly its own distribution of hidden states, and chains go from mode to mode at
-once.  With hundreds of hidden units hardly a state fits two rows, and few offers are taken.
+once.  With hundreds of hidden units hardly a state fits two rows, and few offers are taken: how
+many is seen beforehand, and where it is next to none, offers are rare.  That choice knows nothing
+of the chains, so it leaves the distribution as it is, too.
 
 Tested in tests/evaluation/ladder/test_anchors.py.
 """
@@ -25,6 +27,10 @@ from trug_fast.models.rbm import RBM
 
 Floats = NDArray[np.float64]
 
+FEW = 0.02  # share of offers taken below which they are rare
+RARE = 20  # exchanges for each such offer
+TRIED = 20  # offers by which it is judged
+
 
 class Anchored:
     """Offers to the chains of one rung.
@@ -35,6 +41,11 @@ class Anchored:
     anchors : ndarray, shape (anchors, n_columns)
     chains : int
     seed : int
+
+    Attributes
+    ----------
+    every : int
+        Exchanges for each offer: 1, or RARE where hardly any would be taken.
     """
 
     def __init__(self, rung: RBM, anchors: FloatArray, chains: int, seed: int) -> None:
@@ -46,6 +57,20 @@ class Anchored:
         trajectory.quick_log_norms(self._layers, anchors, self._net, self._norm)
         room = np.empty((chains, rung.n_columns), anchors.dtype)
         self._offers = gibbs.Chains.new(room, rung.n_hidden, statistics=False)
+        self.every = 1 if self._promise(seed_from(seed, "promise")) >= FEW else RARE
+
+    def _promise(self, seed: int) -> float:
+        """Return the share of offers that others would take, each weighed as a draw of the rung.
+
+        Of log ratios r_i this is sum_(i != j) min(w_i, w_j) / ((n - 1) sum_i w_i), w = exp(r).
+        """
+        rows = self._anchors[np.arange(TRIED) * len(self._anchors) // TRIED]
+        tried = gibbs.Chains.new(rows, self._net.shape[1], statistics=False)
+        gibbs.run_chains(self._layers, tried, 1, seed, 0)
+        ratio = self._log_ratio(tried.hidden)
+        weight = np.exp(ratio - ratio.max())
+        taken = np.minimum.outer(weight, weight).sum() - weight.sum()
+        return float(taken / ((TRIED - 1) * weight.sum()))
 
     def _log_ratio(self, hidden: FloatArray) -> Floats:
         """Return log p(h) - log q(h) up to a constant, in which the units' own energy cancels."""

@@ -119,10 +119,11 @@ class Climber:
                     gibbs.run_chains(
                         self._layers[k], self._chains[k], n_gibbs, self._seeds[k], self.sweeps
                     )
-            if self._anchored is not None:  # whose states are still in the working arrays
+            offers = self._anchored  # to the last rung, whose states are still in working arrays
+            if offers is not None and self.sweeps // n_gibbs % offers.every == 0:
                 with computing(self._work):
                     generator = stream(self.seed, "anchors", self.sweeps)
-                    self._anchored.move(self._chains[-1], self.sweeps, generator)
+                    offers.move(self._chains[-1], self.sweeps, generator)
             self.sweeps += n_gibbs
             if top is not None:
                 top.append(self.visible[-1].copy())

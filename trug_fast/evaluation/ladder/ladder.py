@@ -353,6 +353,7 @@ class Ladder:
         shape = (int(draws.sum()), columns)
         sound = chains.shape == (count, columns, rungs[0].n_columns)
         sound &= anchors.shape[1:] == chains.shape[2:] and anchors.dtype == chains.dtype
+        sound = sound and bool(np.isfinite(anchors).all())
         sound &= chains.dtype == rungs[0].dtype and draws.shape == (count - 1,) and columns > 1
         sound &= found["forward"].shape == found["reverse"].shape == shape
         sound = sound and place.shape == (2,) and bool((place >= 0).all() and (draws >= 0).all())
