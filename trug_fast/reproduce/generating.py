@@ -152,7 +152,8 @@ def _slope(values: Sequence[float]) -> str:
 NOTE = """\
 Videos that go on from the first frames of test videos, by draws and by means of sweeps: the share
 of frames with three balls and nothing else (smears are none), in all, of the first and of the last
-20; of videos with three in 95 % of their frames; of frames whose light is one connected part (2 %
-of the data's); what balls leave unexplained, as a share of one, the median of frames (at most 0.012
-where grey frames count); mass in balls; joint speed (the data's is 0.5); covariances of pixels, frames so far
-apart, against those of the test videos (of these: one half against the other)."""
+20; of videos with three in 95 % of their frames; of frames whose light is one connected part (1 to
+2 % of the data's); what balls leave unexplained, as a share of one, the median of frames (at most
+0.012 where grey frames count); mass in balls; joint speed of balls that are followed (the data's is
+0.5); covariances of pixels, frames so far apart, against those of the test videos (of these: one
+half against the other)."""
