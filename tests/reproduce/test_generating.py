@@ -25,11 +25,13 @@ def test_the_data_s_own_videos_are_perfect():
     found = generating.judge(Recorder(), VIDEOS, options, 0)["generated"]
     for way in ("data", "draws", "means"):
         assert found[way]["frames"] == [1.0, 0.0] and found[way]["videos"] == 1.0
-        assert abs(found[way]["speed"][0] - 0.5) < 0.03 and abs(found[way]["mass"][0] - 3.07) < 0.06
+        assert abs(found[way]["speed"][0] - 0.5) < 0.03 and abs(found[way]["mass"][0] - 3) < 0.03
+        assert found[way]["one_part"] < 0.2 and found[way]["residual"] < 0.012
     slope, error, pearson, _ = found["draws"]["lagged"]["2"]
     assert abs(slope - 1) < 3 * error and pearson > 0.8
     shown = generating.views([{"label": "itself", "generated": found}])
     assert "itself: draws" in shown and "1.00 +- 0.00" in shown and "lag 2" in shown
+    assert "one part" in shown and "residual" in shown
 
 
 @pytest.mark.parametrize(

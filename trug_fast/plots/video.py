@@ -169,7 +169,8 @@ def ball_motion(found: Mapping[str, BallMotion], n_balls: int = 3) -> Figure:
     Returns
     -------
     matplotlib Figure
-        The share of videos with so many balls at each frame, the mean mass, and the median speed.
+        The share of videos with so many balls and nothing else at each frame (smears of their mass
+        are none), the mean mass of all light, and the median speed of balls that are followed.
 
     Raises
     ------
