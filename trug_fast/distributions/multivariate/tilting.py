@@ -69,7 +69,7 @@ def saddle_point(
     tilt = np.zeros(d)
     if m == 0:
         return tilt, 0.0, 0.0
-    state = _State(factor[:m, :m], lower[:m], upper[:m], np.zeros(m))
+    state = _State(np.ascontiguousarray(factor[:m, :m]), lower[:m], upper[:m], np.zeros(m))
     for _ in range(STEPS):
         improved = state.improved()
         if improved is None:
