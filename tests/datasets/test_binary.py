@@ -147,6 +147,7 @@ def test_rows_of_a_resampler_keep_their_own_variants():
         (np.zeros((1, 3, 2)), {}, r"variants.images must have shape \(versions, 2, 2\)"),
         (np.full((1, 2, 2), 2.0), {}, r"variants.images must lie in \[0, 1.0\]"),
         (np.full((1, 2, 2), np.nan), {}, r"variants.images must lie in"),
+        (np.zeros((1, 2, 2)), {"max_value": 0}, "variants.max_value must be above 0, got 0"),
         (np.zeros((1, 2, 2)), {"share": 1.5}, "variants.share must be"),
         (np.zeros((1, 2, 2)), {"epochs": 0}, "variants.epochs must be"),
     ],

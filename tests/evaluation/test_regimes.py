@@ -67,3 +67,8 @@ def test_rows_may_come_in_any_number(monkeypatch):
 def test_what_is_no_trug_rbm_is_refused():
     with pytest.raises(TypeError, match="model must be a TruGRBM, got BernoulliRBM"):
         tf.unit_regimes(model_of("bernoulli"), [[0, 1]])
+
+
+def test_one_row_tells_no_change():
+    with pytest.raises(ValueError, match="X must have at least 2 rows, over which units change, g"):
+        tf.unit_regimes(tf.TruGRBM(np.ones((2, 1)), 0.0, 0.0, 1.0, 0.0, 1.0), [[0, 1]])

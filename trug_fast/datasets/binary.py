@@ -73,8 +73,13 @@ class Variants:
 
     Attributes
     ----------
+<<<<<<< HEAD
     images : array, shape (versions, ...), as the images
         Intensities from 0 to `max_value`.
+=======
+    images : array, shape (versions, *shape of the images)
+        Intensities from 0 to `max_value`; not copied.
+>>>>>>> strange1
     share : float
         The probability, from 0 to 1, that an image of an epoch is one of its other versions.
     epochs : int
@@ -106,8 +111,13 @@ class Variants:
                 f"got {versions.shape}"
             )
         full = checks.number("variants.max_value", self.max_value)
+        if full <= 0:
+            raise ValueError(f"variants.max_value must be above 0, got {self.max_value!r}")
         if not (versions.min() >= 0 and versions.max() <= full):  # so written, NaN fails too
-            raise ValueError(f"variants.images must lie in [0, {full}] (variants.max_value)")
+            raise ValueError(
+                f"variants.images must lie in [0, {full}] (variants.max_value), got values from "
+                f"{versions.min()} to {versions.max()}"
+            )
         share = checks.number("variants.share", self.share, least=0.0, most=1.0)
         epochs = checks.count("variants.epochs", self.epochs)
         return Variants(versions, share, epochs, full)

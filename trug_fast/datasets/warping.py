@@ -14,6 +14,8 @@ from trug_fast._common.randomness import RngLike, checked_rng
 Floats = NDArray[np.float64]
 INK = 0.25  # share of the brightest pixel from which on a pixel belongs to what is drawn
 SMOOTH = 4.0  # pixels over which displacements are alike
+BRIGHTEST = 1e300  # of which sums over an image are finite
+MOST = {"turn": 100.0, "stretch": 3.0, "slant": 100.0, "bend": 1e6}  # nothing is left long before
 CHUNK = 1000  # images whose displacements are drawn at a time
 
 
@@ -29,8 +31,8 @@ def warp(
 ) -> NDArray[Any]:
     """Return grey images that are turned, stretched, slanted and bent by chance.
 
-    The centre of mass and the longer side of what is drawn stay as they are, which is how MNIST's
-    images were made, so that warped images look like more of the same.
+    The centre of mass and the longer side of what is drawn stay as they are but for the bending,
+    which is how MNIST's images were made, so that warped images look like more of the same.
 
     Parameters
     ----------
@@ -75,11 +77,17 @@ def warp(
     array = checks.numbers("images", images)
     if array.ndim != 3 or array.size == 0:
         raise ValueError(f"images must have shape (rows, height, width), got {array.shape}")
-    if not (array.min() >= 0 and np.isfinite(array.max())):  # so written, NaN fails too
-        raise ValueError("images must be finite numbers from 0 on")
+    low, high = float(array.min()), float(array.max())
+    if not (low >= 0 and high <= BRIGHTEST):  # so written, NaN fails too
+        raise ValueError(
+            f"images must be numbers from 0 to {BRIGHTEST:g}, got values from {low} to {high}"
+        )
     copies = checks.count("n_copies", n_copies)
     spreads = {"turn": turn, "stretch": stretch, "slant": slant, "bend": bend}
-    amounts = {name: checks.number(name, value, least=0.0) for name, value in spreads.items()}
+    amounts = {
+        name: checks.number(name, value, least=0.0, most=MOST[name])
+        for name, value in spreads.items()
+    }
     generator = np.random.default_rng(checked_rng(rng))
     result = np.empty((copies, *array.shape), array.dtype)
     for copy in result:
@@ -138,5 +146,13 @@ def _displacements(shape: tuple[int, ...], bend: float, rng: np.random.Generator
     moves = rng.standard_normal((rows, 2, height, width))
     for axis in (2, 3):
         moves = ndimage.gaussian_filter1d(moves, SMOOTH, axis=axis, mode="wrap")
-    drawn: Floats = moves * (bend / moves.std())
+        moves *= 1 / _spread_of_smooth(moves.shape[axis])
+    drawn: Floats = moves * bend
     return drawn
+
+
+def _spread_of_smooth(size: int) -> float:
+    """Return the standard deviation of so many standard normal numbers, once they are smooth."""
+    one = np.zeros(size)
+    one[0] = 1.0
+    return float(np.linalg.norm(ndimage.gaussian_filter1d(one, SMOOTH, mode="wrap")))

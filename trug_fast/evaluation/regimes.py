@@ -62,7 +62,7 @@ def unit_regimes(model: TruGRBM, X: ArrayLike) -> UnitRegimes:
     Raises
     ------
     TypeError, ValueError
-        If `model` is no TruGRBM, or X does not hold what its visible units are.
+        If `model` is no TruGRBM, X does not hold what its visible units are, or has one row.
 
     Notes
     -----
@@ -83,7 +83,10 @@ def unit_regimes(model: TruGRBM, X: ArrayLike) -> UnitRegimes:
     """
     checks.kind("model", model, TruGRBM)
     units = model.visible_units
-    columns = units.columns(units.checked("X", X, model.n_visible))
+    rows = units.checked("X", X, model.n_visible)
+    if len(rows) < 2:
+        raise ValueError("X must have at least 2 rows, over which units change, got 1")
+    columns = units.columns(rows)
     weights = np.asarray(model.column_weights, np.float64)
     ends = np.stack([model.lower, model.upper]).astype(np.float64)
     precision = np.asarray(model.precision, np.float64)

@@ -1,5 +1,7 @@
 """Covariances of one factor: which are taken for it, and all that follows, against 40 digits."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,37 @@ def test_a_factor_without_noise_and_noise_of_any_size():
     mean = (z @ mass) / mass.sum()
     assert abs(frozen.mean().value[0] - mean) < 1e-13
     assert abs(frozen.cov().value[0, 0] - (z * z @ mass / mass.sum() - mean**2)) < 1e-12
+
+
+# log P by mpmath's quad of 30 digits, between points two widths of the step apart about it.
+@pytest.mark.parametrize("low", [-2.0, -0.5, 0.0, 1.0])
+@pytest.mark.parametrize("gap", [1e-11, 1e-9, 1e-6])
+def test_steps_as_narrow_as_little_noise_are_seen(low, gap):
+    # Three of equal correlations r: z is uniform but for a step of width sqrt(1 - r) at low.
+    cov = equicorrelated(3, 1 - gap)
+    found = truncmvn(None, cov, low).logprob()
+    noise = 1 - cov[0, 1]
+    grid, weights = np.polynomial.legendre.leggauss(400)
+    width = 12 * np.sqrt(noise)
+    b, s = np.sqrt(cov[0, 1]), np.sqrt(noise)
+    z = low / b + width * grid
+    mass = weights @ (np.exp(-z * z / 2) * truncnorm.sf((low - b * z) / s, -INF, INF) ** 3)
+    total = width * mass / np.sqrt(2 * np.pi) + truncnorm.sf(low / b + width, -INF, INF)
+    assert abs(found.log - np.log(total)) <= 3 * found.relative_error + 1e-14
+    assert found.relative_error < 1e-8
+
+
+def test_digits_of_correlations_near_1_are_in_the_stated_error():
+    generator = np.random.default_rng(0)
+    for _ in range(50):
+        rho, s = 1 - 10 ** generator.uniform(-12, -2), generator.uniform(0.1, 10, 2)
+        cov = np.outer(s, s) * (rho + (1 - rho) * np.eye(2))
+        found = truncmvn(None, cov, 0.0).logprob()
+        # 1 - r of the floats, by exact arithmetic
+        a, b, c = (Fraction(float(n)) for n in (cov[0, 0], cov[1, 1], cov[0, 1]))
+        short = float(1 - c * c / (a * b))
+        exact = np.log(0.5 - np.arctan2(np.sqrt(short), np.sqrt(1 - short)) / (2 * np.pi))
+        assert abs(found.log - exact) <= 3 * found.relative_error < 1e-8
 
 
 def test_a_deviation_is_in_the_stated_error():

@@ -37,7 +37,8 @@ class OneFactor(NamedTuple):
     box: FactorBox  # of coordinates with noise
     placing: Placing  # of these, and of the one without, if there is one
     frame: FactorPeak | None  # None: all are independent
-    rounding: float  # error of the log probability by the last digits of what was given
+    rounding: float  # error of the log probability by the last digits of what was given, at a peak
+    apart: NDArray[Any]  # (k, k) by how much correlations may be off, in the order of placing
 
 
 def tolerance_of(cov: ArrayLike) -> float:
@@ -72,8 +73,8 @@ def one_factor(form: BoxForm, tolerance: float) -> OneFactor | None:
     box = FactorBox(*parts, *_ends_of_factor(loading, low, high, pure))
     vectors = (mean, loading * deviations, scale * deviations, lower, upper, y)
     placing = Placing(*(vector[order] for vector in vectors))
-    apart += EPSILON * np.abs(correlations)
-    return OneFactor(box, placing, *_framed(box, scale[noisy], apart[order][:, order]))
+    apart = (apart + EPSILON * np.abs(correlations))[order][:, order]
+    return OneFactor(box, placing, *_framed(box, scale[noisy], apart), apart)
 
 
 def _ends_of_factor(

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from trug_fast._common.threads import UNIT, computing
 from trug_fast.kernels.multivariate import one_factor as kernels
 
-from .one_factor import FactorPeak, OneFactor
+from .one_factor import FALL, FactorPeak, OneFactor
 from .tilting import EPSILON, standard_moments
 
-NODES = 20  # of a panel
+NODES, THIN = 20, 5  # of a panel; one of so many tells of rounding
 HALVINGS = 60
+SECTIONS, ROUNDS = np.linspace(0.0, 1.0, 17), 12  # of an interval: to the last digit
 CLOSE = 1e-13  # of a panel and its halves, over the whole
 
 
@@ -32,17 +33,43 @@ class Nodes(NamedTuple):
 
 def probability_of_factor(factor: OneFactor) -> tuple[float, float]:
     """Return the log of the probability of the box, and the error of it."""
-    rounding = 4 * (EPSILON + factor.rounding) if factor.placing.mean.size else 0.0
     if factor.frame is None:
+        rounding = 4 * (EPSILON + factor.rounding) if factor.placing.mean.size else 0.0
         return float(standard_moments(factor.box.low, factor.box.high)[0].sum()), rounding
     nodes = nodes_of(factor, factor.frame)
-    return nodes.log, nodes.error + rounding
+    return nodes.log, nodes.error + 4 * (EPSILON + _rounding(factor, nodes))
+
+
+def _rounding(factor: OneFactor, nodes: Nodes) -> float:
+    """Return how much last digits change the log of the integral.
+
+    That is at the peak, or the average along the factor, which is much more where little noise
+    makes steps of the density.  Derivatives
+    are those of ``one_factor._framed``; where the factor ends it has one by its correlations, too.
+    """
+    box, apart, n = factor.box, factor.apart, factor.box.low.size
+    over = np.sqrt(1.0 + box.slope**2)  # 1 / scale
+    some = np.argsort(nodes.z)[THIN // 2 :: THIN]  # of each panel, enough for a doubt
+    z, shares = nodes.z[some], THIN * nodes.shares[some]
+    inner, spread = _noise(factor, z)
+    push = np.abs(inner) * over
+    sums = np.minimum(np.abs(box.low), np.abs(box.high)) + np.abs(z[:, None] * box.slope)
+    digits = (np.abs(inner) * sums).sum(1) + np.abs(inner**2 + spread - 1.0) @ over**2
+    pairs = (push * shares[:, None]).T @ push
+    total = EPSILON * float(shares @ digits) + 0.5 * float((apart[:n, :n] * pairs).sum())
+    ends = np.array([end for end in (box.least, box.most) if np.isfinite(end)])
+    if ends.size:
+        heights = np.empty(ends.size)
+        kernels.log_densities(box, ends, heights)
+        densities = np.exp(heights - nodes.log - 0.5 * np.log(2 * np.pi))
+        total += float(densities @ (np.abs(_noise(factor, ends)[0]) * over) @ apart[n, :n])
+    return max(total, factor.rounding)
 
 
 def nodes_of(factor: OneFactor, frame: FactorPeak) -> Nodes:
     """Return nodes of Gauss-Legendre panels, halved until that changes nothing."""
     unit, weight = np.polynomial.legendre.leggauss(NODES)
-    edges = _edges(frame)
+    edges = _edges(factor, frame)
     panels = np.stack([edges[:-1], edges[1:]], 1)
     z, terms, sums = _integrated(factor, frame, panels, unit, weight)
     taken: list[tuple[NDArray[Any], NDArray[Any]]] = []
@@ -68,13 +95,40 @@ def nodes_of(factor: OneFactor, frame: FactorPeak) -> Nodes:
     return Nodes(places, shares / done, log, error / done)
 
 
-def _edges(frame: FactorPeak) -> NDArray[Any]:
-    """Return edges of panels that grow with their distance from the peak."""
-    steps = frame.step * 2.0 ** np.arange(0, 1024)
+def _edges(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
+    """Return edges of panels that grow with their distance from the peak, and from where it ends.
+
+    Little noise makes a step of the density as narrow as itself, and beyond it nothing is left: so
+    what is narrow lies at the peak or where h falls to nothing (h'' stays what it is in the step).
+    """
+    (left, inner_left), (right, inner_right) = _falls(factor, frame)
+    doubled = 2.0 ** np.arange(0, 1024)
     with np.errstate(over="ignore"):
-        left, right = frame.peak - steps, frame.peak + steps
-    within = [left[left > frame.left], right[right < frame.right]]
-    return np.unique(np.concatenate([*within, [frame.left, frame.peak, frame.right]]))
+        below, above = frame.peak - frame.step * doubled, frame.peak + frame.step * doubled
+        rising = left + (inner_left - left) * doubled
+        falling = right - (right - inner_right) * doubled
+    within = [below[below > left], above[above < right]]
+    within += [rising[rising < frame.peak], falling[falling > frame.peak]]
+    return np.unique(np.concatenate([*within, [left, frame.peak, right]]))
+
+
+def _falls(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
+    """Return where h has fallen by FALL, or its ends, and where by less, on the left and right."""
+    far, heights = np.array([frame.left, frame.right]), np.empty(2)
+    kernels.log_densities(factor.box, far, heights)
+    most = np.minimum(frame.top - heights, FALL)
+    fall = np.stack([most, most - np.minimum(0.5 * most, np.maximum(0.5, most / 8))], 1).ravel()
+    near, far = np.full(4, frame.peak), np.repeat(far, 2)
+    heights = np.empty(4 * SECTIONS.size)
+    for _ in range(ROUNDS):
+        points = near[:, None] + (far - near)[:, None] * SECTIONS
+        kernels.log_densities(factor.box, points.ravel(), heights)
+        fallen = frame.top - heights.reshape(points.shape) >= fall[:, None]
+        fallen[:, -1] = True
+        first = fallen.argmax(1)
+        far = points[np.arange(4), first]
+        near = points[np.arange(4), np.maximum(first - 1, 0)]
+    return far.reshape(2, 2)
 
 
 def _integrated(
@@ -106,9 +160,11 @@ class FactorMoments(NamedTuple):
 def moments_of_factor(factor: OneFactor) -> FactorMoments:
     """Return mean and covariance of the coordinates that have an end."""
     box, placing, frame = factor.box, factor.placing, factor.frame
-    z, shares, error = np.zeros(1), np.ones(1), 0.0
+    z, shares, error, rounding = np.zeros(1), np.ones(1), 0.0, factor.rounding
     if frame is not None:
-        z, shares, _, error = nodes_of(factor, frame)
+        nodes = nodes_of(factor, frame)
+        z, shares, _, error = nodes
+        rounding = _rounding(factor, nodes)
     peak = 0.0 if frame is None else frame.peak
     n = box.low.size
     centre = placing.mean + placing.loading * peak
@@ -123,7 +179,7 @@ def moments_of_factor(factor: OneFactor) -> FactorMoments:
     cov[np.arange(n), np.arange(n)] += placing.scale[:n] ** 2 * (shares @ spread)
     deviation = np.sqrt(np.diagonal(cov))
     lost = 4 * EPSILON * (np.abs(centre) + np.abs(placing.loading * peak) + deviation)
-    doubt = error + 4 * (EPSILON + factor.rounding)
+    doubt = error + 4 * (EPSILON + rounding)
     mean_error = lost + doubt * deviation
     cov_error = np.outer(lost, deviation) + np.outer(deviation, lost)
     cov_error += doubt * np.outer(deviation, deviation)

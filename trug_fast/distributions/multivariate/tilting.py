@@ -69,7 +69,7 @@ def saddle_point(
     tilt = np.zeros(d)
     if m == 0:
         return tilt, 0.0, 0.0
-    state = _State(factor[:m, :m], lower[:m], upper[:m], np.zeros(m))
+    state = _State(np.ascontiguousarray(factor[:m, :m]), lower[:m], upper[:m], np.zeros(m))
     for _ in range(STEPS):
         improved = state.improved()
         if improved is None:
@@ -102,11 +102,17 @@ class _State:
         return float(terms.sum())
 
     def rounding(self) -> float:
-        """Return how much psi changes with the last digits of the ends and of the point."""
+        """Return how much psi changes with the last digits of ends, point and covariance.
+
+        Derivatives by the mean are M / diag, half their products those by the covariance, and the
+        error of S = L L' is that of the digits of |L| |L'| with L = diag (1 + factor).
+        """
         ends = np.minimum(np.abs(self.lower), np.abs(self.upper))
         sums = ends + np.abs(self.factor) @ np.abs(self.point)
         widths = (sums + np.abs(self.tilt)) / (self.upper - self.lower)
-        return EPSILON * float(np.abs(self.mean) @ sums + widths.sum())
+        push = np.abs(self.mean)
+        along = push + np.abs(self.factor).T @ push
+        return EPSILON * float(push @ sums + 0.5 * along @ along + widths.sum())
 
     def improved(self) -> _State | None:
         """Return the state after Newton's step, or a part of it; None if there is nothing to gain.
