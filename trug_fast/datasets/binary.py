@@ -73,13 +73,8 @@ class Variants:
 
     Attributes
     ----------
-<<<<<<< HEAD
     images : array, shape (versions, ...), as the images
-        Intensities from 0 to `max_value`.
-=======
-    images : array, shape (versions, *shape of the images)
         Intensities from 0 to `max_value`; not copied.
->>>>>>> strange1
     share : float
         The probability, from 0 to 1, that an image of an epoch is one of its other versions.
     epochs : int

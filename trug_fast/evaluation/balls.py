@@ -18,7 +18,7 @@ LIT = 0.3  # pixels that are brighter belong to balls
 ROUNDS = 20  # of Lloyd's, which split what touches
 NOT_BALLS = -1  # stands for the count of a frame whose light is not that of balls
 # What discs may leave of a frame, as a share of a ball.  The data's frames leave 0.01 at most where
-# they are grey, and drawn pixels 0.4 / radius^2 (in pixels) in 99.5 % of frames (temporal.md).
+# they are grey, and drawn pixels 0.4 / radius^2 (in pixels) in 99.3 % of frames (temporal.md).
 LEFT, LEFT_DRAWN = 0.012, 0.4
 BLUR, BLUR_DRAWN = 0.25, 0.5  # of what is left, in radii: single pixels drawn are averaged out
 INSIDE = 0.5  # how far balls come into each other at most: what they go in a frame
