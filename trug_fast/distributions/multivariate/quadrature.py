@@ -44,8 +44,8 @@ def _rounding(factor: OneFactor, nodes: Nodes) -> float:
     """Return how much last digits change the log of the integral.
 
     That is at the peak, or the average along the factor, which is much more where little noise
-    makes steps of the density.  Derivatives
-    are those of ``one_factor._framed``; where the factor ends it has one by its correlations, too.
+    makes steps of the density.  Derivatives are those of ``one_factor._framed``; where the factor
+    ends it has one by its correlations, too.
     """
     box, apart, n = factor.box, factor.apart, factor.box.low.size
     over = np.sqrt(1.0 + box.slope**2)  # 1 / scale
