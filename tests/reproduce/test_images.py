@@ -56,10 +56,12 @@ def test_warped_copies_stand_in_for_grey_images():
     assert not np.array_equal(data.train.epoch(2), plain.train.epoch(2))
     ink = [each.train.epoch(2).mean() for each in (plain, data)]
     assert abs(ink[1] / ink[0] - 1) < 0.1
+    quick = images.load("digits", "epoch", **warps, directory=None, seed=3, alone=True)
+    assert quick.train.variants is None
     for given, words in (
         ({"warp_copies": 2}, "warp_copies needs warp_share and warp_epochs"),
         ({"warp_share": 0.5}, "no effect without warp_copies"),
-        ({"warp_copies": 2, "warp_share": 2.0, "warp_epochs": 3}, "variants.share must be"),
+        ({"warp_copies": 2, "warp_share": 2.0, "warp_epochs": 3}, "images.warp_share must be"),
     ):
         with pytest.raises(ValueError, match=words):
             images.load("digits", "epoch", **given, directory=None, seed=3)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast import plots, unit_regimes
+from trug_fast import plots
 from trug_fast._common import checks, files
+from trug_fast.evaluation.regimes import unit_regimes
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
 from trug_fast.plots.canvas import BLUE, GREEN, GREY, ORANGE, new_figure, set_title, tidy
 from trug_fast.plots.image_grid import strongest
+from trug_fast.training.gathering import spaced
 
 from . import results, table1, trainings
 from .images import Images
@@ -94,7 +96,7 @@ def draw(session: Session, settings: Mapping[str, Options], only: Sequence[str])
     for done in cells:
         name = done.cell.name.replace("/", "-")
         session.say(f"{done.cell.name}: samples and dictionary")
-        data = table1.load(done.cell, session)
+        data = table1.load(done.cell, session, alone=True)
         samples, dictionary = _images(done, data, session, settings)
         save(f"samples-{name}", samples)
         save(f"dictionary-{name}", dictionary)
@@ -195,7 +197,7 @@ def units(done: FinishedCell, data: Images, session: Session) -> Figure | None:
     model = done.model
     if not isinstance(model, TruGRBM) or not (done.learns == "per_unit" or np.ptp(model.precision)):
         return None
-    found = unit_regimes(model, _some(data.fixed, ROWS))
+    found = unit_regimes(model, data.fixed[spaced(len(data.fixed), ROWS)])
     counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
     session.say(f"{done.cell.name}: units: {counts}")
     return _figure(plots.regimes(model, found))
@@ -207,18 +209,12 @@ def _finished_cell(cell: Cell, line: Line, folder: Path) -> FinishedCell:
     return FinishedCell(cell, line, model, history, folder)
 
 
-def _some(rows: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return so many rows, evenly spread."""
-    chosen: NDArray[Any] = rows[np.linspace(0, len(rows) - 1, min(count, len(rows))).astype(int)]
-    return chosen
-
-
 def _images(
     done: FinishedCell, data: Images, session: Session, settings: Mapping[str, Options]
 ) -> tuple[Figure, Figure]:
     """Draw samples and the weights of the strongest units."""
     model = done.model
-    rows = _some(data.fixed, settings["samples"]["n"])
+    rows = data.fixed[spaced(len(data.fixed), settings["samples"]["n"])]
     samples = model.sample(
         start=rows, n_gibbs=settings["samples"]["n_gibbs"], rng=session.seed, return_mean=True
     )
@@ -236,7 +232,7 @@ def _estimate(done: FinishedCell, temperatures: int, session: Session, options: 
         if line.get("key") == key:
             return line
     session.say(f"{done.cell.name}: {temperatures} temperatures")
-    base = table1.load(done.cell, session).fixed
+    base = table1.load(done.cell, session, alone=True).fixed
     estimate = table1.anneal(done.model, base, session, own)
     fresh: Line = {
         "key": key,

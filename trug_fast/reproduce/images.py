@@ -58,6 +58,7 @@ def load(
     *,
     directory: str | None,
     seed: int,
+    alone: bool = False,
 ) -> Images:
     """Return the images that the section ``images`` of a configuration describes.
 
@@ -83,6 +84,8 @@ def load(
         Where the files lie.
     seed : int
         Of the draws of each epoch, and of the warps.
+    alone : bool
+        Make no warped copies: nobody is going to train on them.
     """
     checks.choice("images.set", set, SETS)
     checks.choice("images.binarize", binarize, ("fixed", "epoch"))
@@ -107,11 +110,11 @@ def load(
     if binarize == "epoch":
         grey = _grey(set, directory)
         kept = len(grey.train) - (HELD_OUT[set] if hold_out else 0)
-        alone = datasets.resampler(grey.train[:kept], seed)
-        variants = _warped(alone.intensities, grey.image_shape, *warps, seed=seed)
-        train = datasets.resampler(alone.intensities, seed, variants=variants)
+        images = datasets.resampler(grey.train[:kept], seed)
+        variants = _warped(images.intensities, grey.image_shape, *warps, seed, alone)
+        train = datasets.resampler(images.intensities, seed, variants=variants)
         valid = datasets.binarize(grey.train[kept:], "sample", rng=FIXED) if hold_out else None
-        return Images(train, alone.epoch(0), data.test, valid, data.image_shape)
+        return Images(train, images.epoch(0), data.test, valid, data.image_shape)
     if not hold_out:
         data = data.merge_valid()
     rows, valid = data.train, data.valid
@@ -128,16 +131,24 @@ def _warped(
     copies: int,
     share: float | None,
     epochs: int | None,
-    *,
     seed: int,
+    alone: bool,
 ) -> datasets.Variants | None:
-    """Return the images' warped copies and when they stand in for them, if that is wanted."""
+    """Return the images' warped copies and when they stand in for them, if that is wanted.
+
+    50,000 images and nine copies take most of a minute: not to rehearse a cell, or to draw its
+    figures.
+    """
     if checks.count("images.warp_copies", copies, least=0) == 0:
         if share is not None or epochs is not None:
             raise ValueError("images.warp_share and warp_epochs have no effect without warp_copies")
         return None
     if share is None or epochs is None:
         raise ValueError("images.warp_copies needs warp_share and warp_epochs")
+    checks.number("images.warp_share", share, least=0.0, most=1.0)
+    checks.count("images.warp_epochs", epochs)
+    if alone:
+        return None
     whole = np.rint(images * BYTE).astype(np.uint8)  # a quarter of the memory
     made = datasets.warp(whole.reshape(-1, *shape), copies, rng=seed)
     return datasets.Variants(made.reshape(copies, *images.shape), share, epochs, BYTE)

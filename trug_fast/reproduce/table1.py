@@ -72,7 +72,7 @@ def rehearse(cell: Cell, session: Session) -> None:
     """Do all of it with two images, one epoch and two temperatures."""
     brief, annealing = shortened(cell)
     bound = lower_bound.checked(cell.options["bound"])
-    whole = load(cell, session)
+    whole = load(cell, session, alone=True)
     valid = None if whole.valid is None else whole.valid[:2]
     few = images.Images(whole.fixed[:2], whole.fixed[:2], whole.test[:2], valid, whole.shape)
     quiet = replace(session, progress=False)
@@ -98,15 +98,16 @@ def shortened(cell: Cell) -> tuple[Cell, Options]:
     return brief, annealing | {"n_chains": 2, "n_temperatures": 2}
 
 
-def load(cell: Cell, session: Session) -> images.Images:
-    """Return the images of a cell."""
+def load(cell: Cell, session: Session, *, alone: bool = False) -> images.Images:
+    """Return the images of a cell, or only those that no warped copies stand in for."""
     options = json.dumps(cell.options["images"], sort_keys=True)
-    return _load(options, session.data_dir, session.seed)
+    without = alone and "warp_copies" in cell.options["images"]  # else both are the same
+    return _load(options, session.data_dir, session.seed, without)
 
 
 @lru_cache(maxsize=1)  # the cells of one set follow each other
-def _load(options: str, directory: str | None, seed: int) -> images.Images:
-    return images.load(**json.loads(options), directory=directory, seed=seed)
+def _load(options: str, directory: str | None, seed: int, alone: bool) -> images.Images:
+    return images.load(**json.loads(options), directory=directory, seed=seed, alone=alone)
 
 
 def anneal(
