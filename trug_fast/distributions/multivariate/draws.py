@@ -20,7 +20,7 @@ from trug_fast.kernels.multivariate.one_factor import FactorBox
 from trug_fast.kernels.multivariate.tangents import Hull
 from trug_fast.kernels.unit.quantile_rows import ROW
 
-from .one_factor import OneFactor
+from .one_factor import COARSE, OneFactor
 from .quadrature import probability_of_factor
 from .reduction import BoxForm
 from .tilting import Tilting, bound_holds
@@ -29,7 +29,6 @@ LEAST = 1e-5  # share of proposals accepted below which there is an error,
 TRIED = 16_384  # once so many have been tried
 NUMBERS = 4_000_000  # that one round of proposals may hold
 TANGENTS = 192  # at most
-COARSE = 0.01  # rounding error of psi that is too much
 
 
 class DrawInfo(NamedTuple):

@@ -16,7 +16,7 @@ from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 
 from .checking import cut_normal
-from .draws import COARSE, FactorSource, accepted, factor_source, through_factor
+from .draws import FactorSource, accepted, factor_source, through_factor
 from .marginals import marginal_log_density
 from .moments import Estimate, moments_by_factor, moments_by_points
 from .one_factor import OneFactor, one_factor, tolerance_of
@@ -94,11 +94,7 @@ class FrozenVector:
 
     @cached_property
     def _factor(self) -> OneFactor | None:
-        if self._tolerance is None:
-            return None
-        found = one_factor(self._form, self._tolerance)
-        # Else tilting may keep digits that sharp conditions on the factor do not.
-        return found if found is not None and found.rounding <= COARSE else None
+        return one_factor(self._form, self._tolerance)
 
     @cached_property
     def _source(self) -> FactorSource | None:

@@ -59,7 +59,7 @@ def marginal_log_density(
 def _probability(
     form: BoxForm, tolerance: float | None, n_points: int, seed: int
 ) -> BoxProbability:
-    factor = None if tolerance is None else one_factor(form, tolerance)
+    factor = one_factor(form, tolerance)
     if factor is not None:
         return by_factor(factor)
     tilted = tilting(form.mean, form.cov, form.lower, form.upper)

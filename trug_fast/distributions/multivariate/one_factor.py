@@ -18,6 +18,7 @@ from .reduction import BoxForm
 from .tilting import EPSILON
 
 APART_64, APART_32 = 1e-13, 1e-6  # of correlations from those of one factor, at most
+COARSE = 0.01  # error of a log density by last digits that is too much
 FALL = 45.0  # of the log of a density of the factor, beyond which it is left out
 
 
@@ -46,12 +47,15 @@ def tolerance_of(cov: ArrayLike) -> float:
     return APART_32 if getattr(cov, "dtype", None) == np.float32 else APART_64
 
 
-def one_factor(form: BoxForm, tolerance: float) -> OneFactor | None:
-    """Return the box form as one of one factor, or None if it is none.
+def one_factor(form: BoxForm, tolerance: float | None) -> OneFactor | None:
+    """Return the box form as one of one factor, or None if it is none, or not to be taken as one.
 
     It is one if the correlations of coordinates with an end are, to the tolerance.  What such a
-    deviation may do is part of ``rounding``.
+    deviation may do is part of ``rounding``; where that is coarse, tilting may keep digits that
+    sharp conditions on the factor do not.
     """
+    if tolerance is None:
+        return None
     y, cov, mean, lower, upper = form.bounded, form.cov, form.mean, form.lower, form.upper
     if y.size < mean.size:
         cov, mean, lower, upper = cov[y][:, y], mean[y], lower[y], upper[y]
@@ -74,7 +78,8 @@ def one_factor(form: BoxForm, tolerance: float) -> OneFactor | None:
     vectors = (mean, loading * deviations, scale * deviations, lower, upper, y)
     placing = Placing(*(vector[order] for vector in vectors))
     apart = (apart + EPSILON * np.abs(correlations))[order][:, order]
-    return OneFactor(box, placing, *_framed(box, scale[noisy], apart), apart)
+    whole = OneFactor(box, placing, *_framed(box, scale[noisy], apart), apart)
+    return whole if whole.rounding <= COARSE else None
 
 
 def _ends_of_factor(
