@@ -115,6 +115,7 @@ def trial(
         model, fits = several.model, several.fits
         if several.held_back_log_likelihood is not None:
             own["held_back_log_likelihood"] = several.held_back_log_likelihood
+            own["held_back_rmse_together"] = several.held_back_rmse
     else:
         fit = train_tggm(X, y, **settings)
         model, fits = fit.model, (fit,)

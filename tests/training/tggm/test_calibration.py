@@ -79,6 +79,12 @@ def test_rows_are_predicted_by_the_models_that_left_them_out():
 
     best = likelihood(noise.log_noise, noise.factors)
     np.testing.assert_allclose(noise.log_density, best / weights[:110].sum(), rtol=1e-10)
+    errors = []
+    for k in range(110):
+        own = [m.predict(X[[k]])[0] for m, held in zip(models, places, strict=True) if k in held]
+        errors.append(np.mean(own, axis=0) - y[k])
+    expected = np.average(np.square(errors), axis=0, weights=weights[:110])
+    np.testing.assert_allclose(noise.square_error, expected, rtol=1e-10)
     for step in (-0.02, 0.02):
         assert (likelihood(noise.log_noise + step, noise.factors) < best).all()
         powers = noise.factors ** (1 + 2 * step)

@@ -61,7 +61,13 @@ def test_models_are_those_of_single_trainings():
             assert_same(tf.train_tggm(X, Y, **plan, **SEARCH), own)
     assert not np.array_equal(*(fit.fits[k].history["validation_rmse"] for k in (0, 1)))
     assert -10 < fit.held_back_log_likelihood < 0
-    assert train(validation=tf.HoldOut(calibrate=None)).held_back_log_likelihood is None
+    assert train(validation=tf.HoldOut(calibrate=None))[-2:] == (None, None)
+
+
+def test_the_error_of_rows_held_back_is_that_of_the_models_that_held_them_back():
+    (own,) = (fit := tf.train_ensemble(X, 10 * Y, **BASE | {"n_models": 1})).fits
+    expected = own.history["validation_rmse"][own.best_epoch - 1] * 10 * Y.std()
+    assert fit.held_back_rmse == pytest.approx(expected, rel=1e-5)
 
 
 def test_stretches_of_one_update_change_nothing(short):

@@ -83,6 +83,7 @@ class MixtureNoise(NamedTuple):
     log_noise: Floats  # (outputs,), as `calibrated` returns it
     factors: Floats  # (scales, outputs), 1 on average: by what it is multiplied, as likely each
     log_density: Floats  # (outputs,), mean over the rows left out, of standardised targets
+    square_error: Floats  # (outputs,), that of the models' mean, likewise
 
 
 class _OutOfBag:
@@ -107,6 +108,11 @@ class _OutOfBag:
         top = np.maximum.reduceat(logs.max(axis=0), self._starts)
         total = np.add.reduceat(np.exp(logs - top[self._row]).sum(axis=0), self._starts)
         return -2 * self.rows.mean(top + np.log(total / (SCALES * self._counts)))
+
+    def square_error(self) -> Floats:
+        """Return the mean square of what the mean of the models leaves unexplained, (outputs,)."""
+        mean = np.add.reduceat(self.error, self._starts) / self._counts[:, None]
+        return np.array([self.rows.mean(own) for own in mean.T**2])
 
 
 def tailed(tail: float) -> Floats:
@@ -145,7 +151,7 @@ def calibrated_mixture(models: Sequence[LeftOut], rows: Examples) -> MixtureNois
         if (plain.fun - heavy.fun) * len(bag.rows.inputs) > 2:
             log_noise[o], factors[:, o], cost = heavy.x[0], tailed(heavy.x[1]), heavy.fun
         density[o] = -0.5 * (cost + LOG_TWO_PI)
-    return MixtureNoise(log_noise, factors, density)
+    return MixtureNoise(log_noise, factors, density, bag.square_error())
 
 
 class CrossedResiduals:

@@ -32,6 +32,7 @@ class EnsembleFit(NamedTuple):
     fits: tuple[TGGMFit, ...]  # of its models, each as train_tggm returns it
     interrupted: bool
     held_back_log_likelihood: float | None = None  # of rows under the models that held them back
+    held_back_rmse: float | None = None  # of these rows, of the mean of those models
 
     @property
     def history(self) -> History:
@@ -103,10 +104,11 @@ def train_ensemble(
     EnsembleFit
         ``model``, a :class:`TGGMEnsemble`; ``fits``, the :class:`TGGMFit` of each of its models,
         with the noise that it has alone; ``interrupted``; ``held_back_log_likelihood``, the mean
-        log-density, in nats, of rows under the mixture of those models that held them back (None
-        without calibration): by it options of ensembles can be chosen without other rows.  It is
-        that of fewer models than the ensemble has, so lower than the ensemble's.  After Ctrl-C
-        these are the models that were begun.
+        log-density, in nats, of rows under the mixture of those models that held them back, and
+        ``held_back_rmse``, the error of its mean (both None without calibration): by them options
+        of ensembles can be chosen without other rows.  They are those of fewer models than the
+        ensemble has, so worse than the ensemble's.  After Ctrl-C these are the models that were
+        begun.
 
     Raises
     ------
@@ -164,5 +166,5 @@ def train_ensemble(
     with announced("train_tggm", progress):
         job = EnsembleJob(plan, n_models, begun.seed, executor)
         interrupted = run_training(job, begun.file, progress)
-        model, fits, held_back = job.outcome()
-    return EnsembleFit(model, fits, interrupted, held_back)
+        model, fits, scores = job.outcome()
+    return EnsembleFit(model, fits, interrupted, *(scores or (None, None)))

@@ -87,6 +87,13 @@ def advance(member: Member, state: State | None, seconds: float) -> Place:
     return Place.of(job)
 
 
+class LeftOutScores(NamedTuple):
+    """Of rows under the mixture of the models that left them out, in the data's own units."""
+
+    log_likelihood: float
+    rmse: float
+
+
 class EnsembleJob:
     """The trainings of all models: a job for ``run_training``."""
 
@@ -226,10 +233,10 @@ class EnsembleJob:
                     job.restore(place.state)
                 yield job
 
-    def outcome(self) -> tuple[TGGMEnsemble, tuple[TGGMFit, ...], float | None]:
+    def outcome(self) -> tuple[TGGMEnsemble, tuple[TGGMFit, ...], LeftOutScores | None]:
         """Return the ensemble, whose models share the mixture's noise, and each as it is alone.
 
-        And the mean log-density of rows under the models that left them out, if there are some.
+        And the scores of rows under the models that left them out, if there are some.
         """
         jobs = list(self.jobs())
         fits = tuple(self.plan.fit(job, not job.finished) for job in jobs)
@@ -239,8 +246,12 @@ class EnsembleJob:
         noise = calibrated_mixture(left, jobs[0].sets.known)
         factors = None if (noise.factors == 1).all() else noise.factors
         models = [job.model(noise.log_noise) for job in jobs]
-        density = noise.log_density - np.log(jobs[0].scales.targets.deviation)
-        return TGGMEnsemble(models, noise_factors=factors), fits, float(density.sum())
+        unit = jobs[0].scales.targets.deviation
+        scores = LeftOutScores(
+            log_likelihood=float((noise.log_density - np.log(unit)).sum()),
+            rmse=float(np.sqrt(np.mean(noise.square_error * unit**2))),
+        )
+        return TGGMEnsemble(models, noise_factors=factors), fits, scores
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""
