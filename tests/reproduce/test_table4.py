@@ -9,7 +9,7 @@ from scipy import stats
 
 import trug_fast as tf
 from trug_fast.cli import main
-from trug_fast.reproduce import protocol, runner, table4, table4_peers
+from trug_fast.reproduce import protocol, runner, table4, table4_aims, table4_peers
 
 TINY = """
 trials = { splits = 3, workers = 2, paper_error = 100.0 }
@@ -112,8 +112,39 @@ def test_an_ensemble_is_scored_as_the_mixture_of_its_models(config, capsys):
     assert line["rmse_gain"] == pytest.approx(gains.mean())
     assert line["rmse_gain_error"] == pytest.approx(abs(np.diff(gains)[0]) / 2)
     assert 0 < line["crps"] < line["rmse"] and "three models" in printed
-    row = [text for text in printed.splitlines() if text.startswith("| yachts | 2 ")]
-    assert len(row) == 1 and row[0].count("±") == 3
+    own = [text for text in printed.splitlines() if text.startswith("| yachts | 2 ")]
+    assert [text.count("±") for text in own] == [2, 1]
+    spread = [float(text.strip("% ")) for text in own[1].split("|")[-5:-1]]
+    expected = [line["one_coverage"], *(line[f"coverage{own}"] for own in ("", "_50", "_95"))]
+    assert spread == pytest.approx(100 * np.array(expected), abs=0.5)
+
+
+def test_what_is_met_of_published_figures_is_bold_and_counted():
+    def line(cell, rmse, density=0.0, paper=None):
+        trials = {"paper_error": 0.1, "dropout": 0.6}
+        own = {"cell": cell, "data": cell[:5], "rmse": rmse, "log_likelihood": density}
+        return own | {"options": {"trials": trials}, "paper": paper}
+
+    sets = {
+        "yacht": {
+            "per-unit": line("yacht/per-unit", 0.91, paper=0.8),
+            "ensemble": line("yacht/ensemble", 0.59, -1.62),
+            "common": line("yacht/common", 0.89, paper=0.8),
+        },
+        "power": {"ensemble": line("power/ensemble", 0.61, -2.71)},
+        "other": {"ensemble": line("other/ensemble", 0.1)},  # nothing is published of it
+    }
+    rows = [
+        [cell.strip() for cell in text.split("|")[1:-1]]
+        for text in table4_aims.table(sets).splitlines()
+    ]
+    assert len(rows) == 5
+    assert rows[2][1:4] == ["0.8 ± 0.1", "0.9100", "**0.5900**"]
+    assert rows[2][4:7] == ["0.8 ± 0.1", "**0.8900**", ""]
+    assert rows[2][7:] == ["**0.6**", "-1.620", "-1.38", "**-1.62**"]
+    assert rows[3][3:] == ["0.6100", "", "", "", "0.6", "-2.710", "**-2.79**", "-2.70"]
+    assert rows[4][1:4] == ["", "0 of 1", "1 of 1"]
+    assert rows[4][5:] == ["1 of 1", "", "1 of 2", "", "1 of 2", "1 of 2"]
 
 
 def test_quantiles_are_scored_as_the_distribution_they_are_of():

@@ -15,7 +15,7 @@ from trug_fast import plots
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.plots.canvas import BLUE, new_figure, set_title, tidy
 
-from . import results
+from . import results, table4_aims
 from .results import Line
 from .runner import RESULTS, Session
 
@@ -40,6 +40,7 @@ BESIDE = {  # what other models of the same splits are called
     "boosting": "boosted trees",
 }
 ENSEMBLE_SCORES = {"rmse": "RMSE", "log_likelihood": "log-density", "crps": "CRPS"}
+INSIDE = ("coverage", "coverage_50", "coverage_95")
 COLUMNS, SIZE = 3, 3.0  # panels in a row; inches, of each
 MARGIN = 1.5  # drawn beyond the ends
 
@@ -52,8 +53,12 @@ def views(lines: Sequence[Line]) -> str:
     if ensembles:
         tables += [
             "Ensembles beside one of their models on average, means over splits; of the gain its\n"
-            "standard error; the last columns are test rows inside the ensemble's intervals:",
+            "standard error; s is seconds of processor time of ten models:",
             _ensembles(ensembles),
+            "Their continuous ranked probability scores, and test rows inside intervals:",
+            _spreads(ensembles),
+            table4_aims.WORDS,
+            table4_aims.table(_by_set(lines, table4_aims.CELLS)),
         ]
     beside = {
         name: found for name, found in _by_set(lines, tuple(BESIDE)).items() if len(found) > 1
@@ -81,22 +86,43 @@ def _of_settings(sets: dict[str, dict[str, Line]]) -> list[str]:
 
 
 def _ensembles(lines: Sequence[Line]) -> str:
-    """Return a row for each ensemble."""
+    """Return a row of errors and densities for each ensemble."""
     header = ["data", "splits"]
-    for title in ENSEMBLE_SCORES.values():
-        header += [f"{title}: one", "ensemble", "gain"]
-    rows = []
-    for line in lines:
-        row = [line["data"], str(line["splits"])]
-        for name in ENSEMBLE_SCORES:
-            digits = _digits(float(line[f"{name}_gain_error"]))
-            gain = f"{line[f'{name}_gain']:.{digits}f} ± {line[f'{name}_gain_error']:.{digits}f}"
-            row += [f"{line[f'one_{name}']:.{digits}f}", f"{line[name]:.{digits}f}", gain]
-        inside = [
-            f"{100 * line[name]:.0f} %" for name in ("coverage_50", "coverage", "coverage_95")
+    for name in ("rmse", "log_likelihood"):
+        header += _gain_titles(name)
+    rows = [
+        [
+            *(line["data"], str(line["splits"])),
+            *(cell for name in ("rmse", "log_likelihood") for cell in _gain(line, name)),
+            f"{line['seconds']:.0f}",
         ]
-        rows.append([*row, f"{100 * line['one_coverage']:.0f} %", *inside])
-    return results.markdown([*header, "one, 90 %", "50 %", "90 %", "95 %"], rows)
+        for line in lines
+    ]
+    return results.markdown([*header, "s a split"], rows)
+
+
+def _spreads(lines: Sequence[Line]) -> str:
+    """Return a row of scores of the whole distribution for each ensemble."""
+    rows = [
+        [
+            *(line["data"], str(line["splits"]), *_gain(line, "crps")),
+            *(f"{100 * line[name]:.0f} %" for name in ("one_coverage", *INSIDE)),
+        ]
+        for line in lines
+    ]
+    inside = ["90 %: one", "ten", "50 %: ten", "95 %: ten"]
+    return results.markdown(["data", "splits", *_gain_titles("crps"), *inside], rows)
+
+
+def _gain_titles(name: str) -> list[str]:
+    return [f"{ENSEMBLE_SCORES[name]}: one", "ten", "gain"]
+
+
+def _gain(line: Line, name: str) -> list[str]:
+    """Return a score of one model and of the ensemble, and what the latter gains."""
+    digits = _digits(float(line[f"{name}_gain_error"]))
+    gain = _with_error(line[f"{name}_gain"], line[f"{name}_gain_error"])
+    return [f"{line[f'one_{name}']:.{digits}f}", f"{line[name]:.{digits}f}", gain]
 
 
 def _beside(sets: dict[str, dict[str, Line]]) -> str:
@@ -176,13 +202,14 @@ def _draw_units(ax: Axes, title: str, paths: Sequence[Path]) -> None:
 
 
 def _by_set(lines: Sequence[Line], settings: Sequence[str]) -> dict[str, dict[str, Line]]:
-    """Return the latest line of each cell, by data set and setting."""
+    """Return the latest line of each cell, by data set and setting, sets in one order always."""
     sets: dict[str, dict[str, Line]] = {}
+    order = [str(line.get("cell", "")).partition("/")[0] for line in lines]
     for line in lines:
         name, _, setting = str(line.get("cell", "")).partition("/")
         if line.get("table") == "table4" and setting in settings:
             sets.setdefault(name, {})[setting] = line
-    return sets
+    return {name: sets[name] for name in dict.fromkeys(order) if name in sets}
 
 
 def _grid(
