@@ -120,6 +120,7 @@ VISIBLE = Group(
 )
 MONITOR = Group("monitor", {"": Monitor})
 START = {"scale": "start_scale", "order": "start_order"}
+LINEAR_START = {"ridge": "start_ridge", "hidden_ridge": "start_hidden_ridge"}
 GROUPS: dict[Train, tuple[Group, ...]] = {
     train_rbm: (
         Group(
@@ -141,7 +142,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
         Group("sampler", {"": SequenceCD}),
         *(OPTIMIZER, HIDDEN, MONITOR),
         replace(VISIBLE, without=("soft", "missing")),
-        Group("start", {"": LinearStart}, START),
+        Group("start", {"": LinearStart}, START | LINEAR_START),
     ),
     train_tggm: (
         Group("objective", {"ml": MeanField, "moments": None, "bp": None, "probit": None}),
