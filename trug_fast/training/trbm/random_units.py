@@ -21,7 +21,8 @@ from trug_fast.training.unit_parameters import UnitParameters
 
 from .working_point import working_point
 
-WIDTH = 1.4  # net inputs in standard deviations, in those that take a unit half across its range
+WIDTH = 2.0  # net inputs in standard deviations, in those that take a unit half across its range
+SMALL, TINY = 1e-9, 1e-30  # channels may stand still, or repeat others
 ENDLESS = 4.0  # half the range of a unit with an infinite end, in its standard deviations
 
 Array = NDArray[np.float64]
@@ -44,17 +45,17 @@ def drawn(data: Sequences, order: int, whole: bool, units: UnitParameters, seed:
         total += weight * past.sum(axis=0)
         square += weight * (past.T @ past)
     mean = total / total[0]
-    spread, axes = np.linalg.eigh((square / total[0] - np.outer(mean, mean))[1:, 1:])
-    spread = np.sqrt(np.maximum(spread, 0.0))
+    spread = (square / total[0] - np.outer(mean, mean))[1:, 1:]
+    root = np.linalg.cholesky(spread + (SMALL * np.trace(spread) / n + TINY) * np.eye(n))
     generator = np.random.default_rng(seed_from(seed, "directions of hidden units"))
-    some = generator.normal(size=(n, m)) * spread[:, None]
-    size = np.linalg.norm(some * spread[:, None], axis=0)  # standard deviations of what they see
+    some = root @ generator.normal(size=(n, m))
+    size = np.linalg.norm(root.T @ some, axis=0)  # standard deviations of what they see
     point, d = working_point(units), float(units.precision[0])
     half = (point.lit - point.dark) / 2
     if not (units.bounded or units.bernoulli):
         half = ENDLESS / np.sqrt(d)
     reach = WIDTH * half / point.slope
-    weights = axes @ (some * (reach / np.maximum(size, 1e-30)))
+    weights = some * (reach / size)
     bias = point.net + reach * generator.uniform(-1, 1, m) - mean[1:] @ weights
     return Looks(weights, bias, point.net, half)
 
@@ -109,9 +110,7 @@ def build(
     own["initial_visible_bias"] = (precision * mean - weights @ amid).astype(own["weights"].dtype)
 
 
-def _moments(
-    looks: Looks, own: State, units: UnitParameters, past: Array
-) -> tuple[Array, Array]:
+def _moments(looks: Looks, own: State, units: UnitParameters, past: Array) -> tuple[Array, Array]:
     """Return means and variances of the hidden units given the past alone."""
     return _means(own, units, past[:, 1:] @ looks.weights + looks.bias)
 
