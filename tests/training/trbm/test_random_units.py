@@ -51,7 +51,7 @@ def test_units_add_what_is_not_linear(pendulums, units, share, n_lags):
 
 
 def windows(x, order=2):
-    """Ones and the frames before each from the second on, first frames standing for earlier ones."""
+    """Ones and the frames before each, from the second on; first frames stand for earlier ones."""
     places = np.maximum(np.arange(len(x) - 1)[:, None] - np.arange(order), 0)
     return np.concatenate([np.ones((len(x) - 1, 1)), x[places].reshape(len(places), -1)], axis=1)
 

@@ -74,15 +74,15 @@ def build(
 ) -> None:
     """Make a model forecast as a regression does whose last columns were those features.
 
-    Hidden units answer to the present frame too, which is what they move.  Of it they shall see
-    what the linear part leaves, e = A^-1 W1 (h - mean h), and h has been moved by v W1'e then, v the
-    mean variance: for the regression's own weights S of A^1/2 e, the singular values of
-    A^-1/2 W1 are the w of w (1 + v w s) = s.
+    Hidden units answer to the present frame too, which they move.  Of it they shall see what the
+    linear part of the forecast leaves, e = A^-1 W1 (h - mean h), which moves h by v W1'e, v the
+    mean variance.  So singular values s of what the regression adds to A^1/2 x, and w of A^-1/2 W1,
+    have w (1 + v w s) = s.
 
     pasts : what :func:`past_and_present` yields
     mean : the mean frame, that of first frames
     """
-    n, rows = own["weights"].shape[0], len(looks.weights)
+    rows = len(looks.weights)
     count, hidden, slope = 0.0, np.zeros(looks.bias.size), 0.0
     for past, _, weight in pasts:
         means, variances = _moments(looks, own, units, past)
