@@ -119,8 +119,7 @@ VISIBLE = Group(
     },
 )
 MONITOR = Group("monitor", {"": Monitor})
-START = {"scale": "start_scale", "order": "start_order"}
-LINEAR_START = {"ridge": "start_ridge", "hidden_ridge": "start_hidden_ridge"}
+START = {name: f"start_{name}" for name in ("scale", "order", "ridge", "hidden_ridge")}
 GROUPS: dict[Train, tuple[Group, ...]] = {
     train_rbm: (
         Group(
@@ -142,7 +141,7 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
         Group("sampler", {"": SequenceCD}),
         *(OPTIMIZER, HIDDEN, MONITOR),
         replace(VISIBLE, without=("soft", "missing")),
-        Group("start", {"": LinearStart}, START | LINEAR_START),
+        Group("start", {"": LinearStart}, START),
     ),
     train_tggm: (
         Group("objective", {"ml": MeanField, "moments": None, "bp": None, "probit": None}),
