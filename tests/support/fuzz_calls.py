@@ -218,7 +218,10 @@ CALLS = (
         ),
         "Monitor": Call(tf.Monitor, {"score": word("auto", "rmse"), "every": N, "patience": N}),
         "RandomWeights": Call(tf.RandomWeights, {"scale": NUMBER}),
-        "LinearStart": Call(tf.LinearStart, {"order": Arg("count", (1, 2)), "scale": NUMBER}),
+        "LinearStart": Call(
+            tf.LinearStart,
+            {"order": Arg("count", (1, 2)), **dict.fromkeys(("scale", "ridge"), NUMBER)},
+        ),
         "Checkpoint": Call(
             tf.Checkpoint,
             {"path": PATH, "every": NUMBER, "resume": Arg("flag", (True, False, "auto"))},

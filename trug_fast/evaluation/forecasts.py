@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from math import comb
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 class LinearFit(NamedTuple):
     """A regression of a frame on those before it."""
 
-    coefficients: Floats  # (1 + order * n_visible, n_visible), the constants first
+    coefficients: Floats  # (1 + order * n_visible, n_visible), constants first, features last
     mean_square: Floats  # (n_visible,) of the residuals
 
 
@@ -176,7 +177,22 @@ def _ahead(
     return path[:, order:]
 
 
-def linear_fit(sequences: Sequences, order: int, ridge: float, *, whole: bool = False) -> LinearFit:
+class Features(NamedTuple):
+    """Functions of the past that a regression takes beside the frames themselves."""
+
+    of: Callable[[Floats], Floats]  # of a one and the frames before, a row each, as _past has them
+    number: int
+    ridge: float  # penalty on their squared coefficients
+
+
+def linear_fit(
+    sequences: Sequences,
+    order: int,
+    ridge: float,
+    *,
+    whole: bool = False,
+    features: Features | None = None,
+) -> LinearFit:
     """Fit each frame to the ``order`` frames before it, by least squares with a penalty.
 
     Squares of sequences that have weights are weighted.
@@ -184,35 +200,50 @@ def linear_fit(sequences: Sequences, order: int, ridge: float, *, whole: bool = 
     whole : from second frames on, the first one of a sequence standing for those before it, with
         the penalty on what is forecast of the difference to the frame before, from that frame,
         its own difference to the one before it, and so on
+    features : more columns, whose coefficients come last
 
     Raises
     ------
     ValueError
         If no sequence is longer than ``order`` frames.
     """
-    size, n_visible = 1 + order * sequences.shape[1], sequences.shape[1]
+    n_visible, more = sequences.shape[1], features.number if features else 0
+    linear = 1 + order * n_visible
+    size = linear + more
     square, product = np.zeros((size, size)), np.zeros((size, n_visible))
     total, count = np.zeros(n_visible), 0.0
-    each = np.ones(sequences.shape[0]) if sequences.weights is None else sequences.weights
-    for x, weight in zip(sequences.split(sequences.frames), each, strict=True):
-        if whole and len(x) > 1:
-            x = np.concatenate([np.repeat(x[:1], order - 1, axis=0), x])
-        if len(x) > order:
-            past, present = _past(x.astype(np.float64), order), x[order:].astype(np.float64)
-            square += weight * (past.T @ past)
-            product += weight * (past.T @ present)
-            total += weight * (present**2).sum(axis=0)
-            count += weight * len(present)
+    for past, present, weight in past_and_present(sequences, order, whole=whole):
+        rows = past if features is None else np.concatenate([past, features.of(past)], axis=1)
+        square += weight * (rows.T @ rows)
+        product += weight * (rows.T @ present)
+        total += weight * (present**2).sum(axis=0)
+        count += weight * len(present)
     if count == 0:
         raise ValueError(f"no sequence is longer than {order} frames")
     penalty = np.zeros((size, size))
-    penalty[1:, 1:] = ridge * (_on_steps(order, n_visible) if whole else np.eye(size - 1))
+    penalty[1:linear, 1:linear] = ridge * (
+        _on_steps(order, n_visible) if whole else np.eye(linear - 1)
+    )
+    if features is not None:
+        penalty[linear:, linear:] = features.ridge * np.eye(more)
     regular = square + penalty + 1e-12 * np.trace(square) / size * np.eye(size)
     last = np.zeros((size, n_visible))  # the forecast that nothing changes, if that is free
     last[1 : 1 + n_visible] = np.eye(n_visible) if whole else 0.0
     fit = np.linalg.solve(regular, product + penalty @ last)
     left = total - 2 * (fit * product).sum(axis=0) + (fit * (square @ fit)).sum(axis=0)
     return LinearFit(fit, np.maximum(left, 0.0) / count)
+
+
+def past_and_present(
+    sequences: Sequences, order: int, *, whole: bool
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """Yield of each sequence the rows and frames of a regression, as above, and its weight."""
+    each = np.ones(sequences.shape[0]) if sequences.weights is None else sequences.weights
+    for x, weight in zip(sequences.split(sequences.frames), each, strict=True):
+        if whole and len(x) > 1:
+            x = np.concatenate([np.repeat(x[:1], order - 1, axis=0), x])
+        if len(x) > order:
+            yield _past(x.astype(np.float64), order), x[order:].astype(np.float64), float(weight)
 
 
 def _on_steps(order: int, n_visible: int) -> Floats:

@@ -119,7 +119,7 @@ VISIBLE = Group(
     },
 )
 MONITOR = Group("monitor", {"": Monitor})
-START = {"scale": "start_scale", "order": "start_order"}
+START = {name: f"start_{name}" for name in ("scale", "order", "ridge", "hidden_ridge")}
 GROUPS: dict[Train, tuple[Group, ...]] = {
     train_rbm: (
         Group(

@@ -105,19 +105,33 @@ class LinearStart:
         to three quarters of the hidden units on holding the frame before.
     scale : float
         Standard deviation of the random weights.
+    ridge : float, optional
+        Penalty on the squared coefficients of the forecast; by default 1 with one lag, and 10 with
+        several, where it is on those of differences (mathematics 4.5).
+    hidden_ridge : float, optional
+        If given, hidden units add what is not linear: they look at the frames of the past in random
+        directions, and how their means move the forecast comes from the same regression, with
+        this penalty on the squares of their coefficients (of half their range each).  For Gaussian
+        visible units alone.
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> tf.LinearStart(order=1)
-    LinearStart(order=1, scale=0.01)
+    LinearStart(order=1, scale=0.01, ridge=None, hidden_ridge=None)
     """
 
     order: int | None = None
     scale: float = 0.01
+    ridge: float | None = None
+    hidden_ridge: float | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
         if self.order is not None:
             settle(self, order=checks.count("order", self.order))
         settle(self, scale=checks.number("scale", self.scale, least=0.0))
+        if self.ridge is not None:
+            settle(self, ridge=checks.number("ridge", self.ridge, least=0.0))
+        if self.hidden_ridge is not None:
+            settle(self, hidden_ridge=checks.number("hidden_ridge", self.hidden_ridge, least=0.0))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast import kernels
-from trug_fast.evaluation.forecasts import linear_fit
+from trug_fast.evaluation.forecasts import linear_fit, past_and_present
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.lags import LAGGED, stacked
 from trug_fast.models.sequences import Sequences
@@ -18,15 +17,16 @@ from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
 
+from . import random_units
 from .options import LinearStart
 from .settings import SequenceSettings, StartModel, TemporalModel
+from .working_point import OFF, WorkingPoint, response, working_point
 
 SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
 RIDGE, STEP_RIDGE = 1.0, 10.0  # with one lag, and with several, whose penalty is another
 REACH = 0.45  # net inputs of the built units in standard deviations of their own: nearly linear
 HELD = 0.2  # the same of units that hold a frame: their errors grow when frames are subtracted
 KEPT = 0.99  # of the variance of what the second frame adds
-OFF = 30.0  # net input that silences a unit
 SHARE = 0.75  # of the hidden units at most is built
 
 Array = NDArray[Any]
@@ -38,16 +38,6 @@ def mean_frame(data: Sequences) -> NDArray[np.float64]:
     if weights is not None:
         return mean_of(data.frames.astype(np.float64), weights)
     return np.asarray(data.frames.mean(axis=0, dtype=np.float64))
-
-
-class WorkingPoint(NamedTuple):
-    """A hidden unit at work: where its response is nearly linear."""
-
-    net: float
-    mean: float
-    slope: float  # of the mean by the net input: the variance
-    lit: float  # mean far above
-    dark: float  # mean far below
 
 
 def initial_parameters(
@@ -65,7 +55,10 @@ def initial_parameters(
         order = start.order or settings.n_lags
         fitted = min(order, settings.n_lags)
         several = settings.n_lags > 1
-        ridge = STEP_RIDGE if several else RIDGE
+        usual = STEP_RIDGE if several else RIDGE
+        ridge = usual if start.ridge is None else start.ridge
+        if start.hidden_ridge is not None:
+            return _with_random_units(own, settings, data, units, (fitted, ridge, seed))
         coefficients, residual = linear_fit(data, fitted, ridge, whole=several)
         if isinstance(settings.visible, GaussianUnits):
             _set_precision(own["visible_precision"], settings.visible, residual)
@@ -77,11 +70,30 @@ def initial_parameters(
         own["visible_to_visible"][:] = 0.0
         own["visible_to_visible"][: len(coefficients) - 1] = coefficients[1:] * scale
         if order > fitted:
-            _build_second(own, units, data)
+            _build_second(own, units, data, ridge)
         # Random weights from units that are amid their intervals would shift every forecast.
-        unit = _response(units, float(own["hidden_bias"][-1]))[0]
+        unit = response(units, float(own["hidden_bias"][-1]))[0]
         own["visible_bias"] -= unit * own["weights"].sum(axis=1)
     own["initial_visible_bias"] = own["visible_bias"].copy()
+    return own
+
+
+def _with_random_units(
+    own: State,
+    settings: SequenceSettings,
+    data: Sequences,
+    units: UnitParameters,
+    fitting: tuple[int, float, int],
+) -> State:
+    """Start at a forecast from frames and from hidden units that look in random directions."""
+    order, ridge, seed = fitting
+    whole, start = settings.n_lags > 1, cast(LinearStart, settings.start)
+    looks = random_units.drawn(data, order, whole, units, seed)
+    columns = random_units.features(looks, own, units, cast(float, start.hidden_ridge))
+    found, residual = linear_fit(data, order, ridge, whole=whole, features=columns)
+    _set_precision(own["visible_precision"], cast(GaussianUnits, settings.visible), residual)
+    pasts = past_and_present(data, order, whole=whole)
+    random_units.build(own, looks, found, units, pasts, mean_frame(data))
     return own
 
 
@@ -163,9 +175,9 @@ class Directions(NamedTuple):
     whole: Array  # (n_visible, n_visible) what both frames give together
 
 
-def _directions(data: Sequences, precision: Array) -> Directions:
+def _directions(data: Sequences, precision: Array, ridge: float) -> Directions:
     root, n = np.sqrt(precision.astype(np.float64)), precision.size
-    fit, _ = linear_fit(data, 2, RIDGE)
+    fit, _ = linear_fit(data, 2, ridge)
     first, second = (part * root / root[:, None] for part in (fit[1 : n + 1], fit[n + 1 :]))
     steps = np.concatenate([np.diff(x, axis=0) for x in data.split(data.frames)]) * root
     p, size, q = np.linalg.svd(second)
@@ -174,7 +186,7 @@ def _directions(data: Sequences, precision: Array) -> Directions:
     return Directions(root, p, size, q, spread, moves, mean, fit[0] * root, first + second)
 
 
-def _build_second(own: State, units: UnitParameters, data: Sequences) -> None:
+def _build_second(own: State, units: UnitParameters, data: Sequences, ridge: float) -> None:
     """Build units that make the forecast one from two frames, x_t = k + x' A1 + x'' A2.
 
     Written as x' (A1 + A2) + (x'' - x') A2, its first part goes to the visibles' own connections.
@@ -184,12 +196,12 @@ def _build_second(own: State, units: UnitParameters, data: Sequences) -> None:
     before it.  All of it works where units respond linearly.  The way back from x to these units,
     lambda, is allowed for, and they see of x only what the forecast from one frame leaves.
     """
-    ways = _directions(data, own["visible_precision"])
+    ways = _directions(data, own["visible_precision"], ridge)
     most = max(0, int(SHARE * own["weights"].shape[1]) - 1)
     chosen, pairs = _allot((ways.size * ways.moves) ** 2, most)
     if chosen.size == 0:
         return
-    unit, first = _working_point(units), 1 + chosen.size
+    unit, first = working_point(units), 1 + chosen.size
     for name in ("weights", "visible_to_hidden", "hidden_to_hidden"):
         own[name][:, : first + 2 * pairs.sum()] = 0.0
     own["hidden_bias"][0] = unit.net - OFF
@@ -237,27 +249,3 @@ def _allot(power: Array, units: int) -> tuple[Array, Array]:
     spare = (units - chosen.size) // 2 - chosen.size
     share = power[chosen] / max(power[chosen].sum(), 1e-300)
     return chosen, 1 + np.floor(spare * share).astype(int)
-
-
-def _working_point(units: UnitParameters) -> WorkingPoint:
-    """Return where to work: the middle of an interval; well inside, where it is infinite."""
-    d, low, high = (float(v[0]) for v in (units.precision, units.lower, units.upper))
-    if units.bernoulli:
-        net = 0.0
-    elif units.bounded:
-        net = float(units.precision[0] * (units.lower[0] + units.upper[0]) / 2)
-    else:
-        net = 3 * np.sqrt(d) + d * low if np.isfinite(low) else -3 * np.sqrt(d) + d * high
-        net = net if np.isfinite(net) else 0.0
-    lit, dark = (_response(units, net + sign * OFF)[0] for sign in (1, -1))
-    return WorkingPoint(net, *_response(units, net), lit, dark)
-
-
-def _response(units: UnitParameters, net: float) -> tuple[float, float]:
-    """Return the mean of the first hidden unit and its derivative by the net input."""
-    if units.bernoulli:
-        mean = 1 / (1 + float(np.exp(-net)))
-        return mean, mean * (1 - mean)
-    d, low, high = (float(v[0]) for v in (units.precision, units.lower, units.upper))
-    found = kernels.mean_variance(net, d, low, high)
-    return float(found[0]), float(found[1])
