@@ -23,6 +23,7 @@ def test_figures_of_a_finished_table(done, tmp_path, monkeypatch, capsys):
         "units-digits-per-unit.png",
         "nonlinearities.png",
         "truncation-points.png",
+        "scores.png",
         "convergence.png",
     }
     assert all(content[:4] == b"\x89PNG" for content in drawn.values())
@@ -31,9 +32,9 @@ def test_figures_of_a_finished_table(done, tmp_path, monkeypatch, capsys):
     assert [line["n_temperatures"] for line in found] == [10, 20]
     monkeypatch.setattr(table1, "log_partition", refuse)  # estimates are kept
     assert main([*words, "--only=digits/per-unit", "--quiet"]) == 0
-    assert capsys.readouterr().out.count("written to") == 6
+    assert capsys.readouterr().out.count("written to") == 7
     assert main([*words, "--only=digits/rbm", "--quiet"]) == 0
-    assert capsys.readouterr().out.count("written to") == 2
+    assert capsys.readouterr().out.count("written to") == 3
 
 
 def test_curves_hold_what_they_should(done):
@@ -45,6 +46,11 @@ def test_curves_hold_what_they_should(done):
     assert len(shapes.axes) == 2 and sum(bar.get_height() for bar in shapes.axes[1].patches) == 8
     points = figures.truncation_points(cells).axes[0]
     assert [line.get_xdata().tolist() for line in points.lines] == [[1, 2, 3]] * 2
+    scores = figures.scores(cells).axes[0]
+    trained = [done.history["score"].tolist() for done in cells]
+    assert [line.get_ydata().tolist() for line in scores.lines] == trained
+    last = [each[-1] for each in trained]
+    assert scores.get_ylim() == (min(last) - figures.BELOW, max(last) + figures.ABOVE)
     options = {"n_chains": 10, "n_temperatures": [30], "direction": "both"}
     curves = figures.convergence(cells, session, options).axes[0].get_legend_handles_labels()
     assert curves[1] == ["per-unit, forward", "per-unit, reverse"]

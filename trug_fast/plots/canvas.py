@@ -39,6 +39,23 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return the axes to draw on: those given, or those of a new figure of this size in inches.
+
+    Raises
+    ------
+    ImportError
+        If Matplotlib is not installed.
+    TypeError
+        If what is given is no Matplotlib Axes.
+    """
+    if ax is None:
+        return new_figure(width, height).subplots()
+    if not callable(getattr(ax, "plot", None)) or not hasattr(ax, "spines"):
+        raise TypeError(f"ax must be a Matplotlib Axes, got {type(ax).__name__}")
+    return ax
+
+
 def _png(figure: Figure) -> bytes:
     """Return the picture of a figure."""
     content = BytesIO()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 from trug_fast.evaluation.partition.result import NORMAL
 
-from .canvas import BLUE, new_figure, set_title, tidy
+from .canvas import BLUE, axes_for, new_figure, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def scores(
     matplotlib Axes
     """
     checks.kind("history", history, Mapping)
-    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    ax = axes_for(ax, 4.2, 3.2)
     for name, part, style in (("score", "training", "-"), ("validation_score", "held out", "--")):
         if name in history:
             seen = np.isfinite(history[name])
@@ -93,7 +93,7 @@ def truncation_points(
     ends = [end for end in ("lower", "upper") if f"{end}_mean" in history]
     if not ends:
         raise ValueError("history must hold learned truncation points; these ends were fixed")
-    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    ax = axes_for(ax, 4.2, 3.2)
     for end in ends:
         style = "--" if end == "lower" and len(ends) > 1 else "-"
         mean, least, most = (history[f"{end}_{which}"] for which in ("mean", "min", "max"))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common import checks
 from trug_fast.models.continuations import Forecast
 
-from .canvas import BLUE, GREY, ORANGE, new_figure, set_title, tidy
+from .canvas import BLUE, GREY, ORANGE, axes_for, new_figure, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def fan(
         (checks.above_zero("levels", level, below=1.0) for level in levels), reverse=True
     )
     came = None if actual is None else checks.matrix("actual", actual, ahead.draws.shape[2])
-    ax = ax if ax is not None else new_figure(5.2, 3.0).subplots()
+    ax = axes_for(ax, 5.2, 3.0)
     frames = np.arange(1, ahead.draws.shape[1] + 1)
     past = ahead.prefix
     if past is not None:

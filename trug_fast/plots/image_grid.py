@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 
-from .canvas import new_figure
+from .canvas import axes_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def images(
     for k, row in enumerate(rows):
         top, left = (k // across) * (height + 1), (k % across) * (width + 1)
         mosaic[top : top + height, left : left + width] = row.reshape(height, width)
-    ax = ax if ax is not None else new_figure(0.4 * across + 0.2, 0.4 * down + 0.2).subplots()
+    ax = axes_for(ax, 0.4 * across + 0.2, 0.4 * down + 0.2)
     low, colours = (-1.0, "RdBu_r") if signed else (0.0, "gray_r")
     ax.imshow(mosaic, cmap=colours, vmin=low, vmax=1.0, interpolation="nearest")
     ax.set_facecolor("#C8C8C8")  # shows between the images, where the mosaic is NaN

@@ -11,7 +11,7 @@ from trug_fast._common import checks
 from trug_fast.datasets.letters import GAP, as_alphabet
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM, require_rbm
 
-from .canvas import BLUE, GREEN, GREY, ORANGE, new_figure, set_title, tidy
+from .canvas import BLUE, GREEN, GREY, ORANGE, axes_for, new_figure, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,7 +173,7 @@ def _logo(
     """Draw stacks of letters, those above 0 upwards and the others downwards."""
     if isinstance(first, bool) or not isinstance(first, int | np.integer):
         raise TypeError(f"first must be the number of a site, got {first!r}")
-    ax = ax if ax is not None else new_figure(max(3.0, 0.2 * len(heights) + 0.8), 2.0).subplots()
+    ax = axes_for(ax, max(3.0, 0.2 * len(heights) + 0.8), 2.0)
     from matplotlib.collections import PathCollection
 
     top = float(np.maximum(heights, 0).sum(axis=1).max())

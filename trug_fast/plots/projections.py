@@ -13,7 +13,7 @@ from trug_fast.datasets.letters import states
 from trug_fast.evaluation.correlations import fitted_line
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 
-from .canvas import BLUE, GREY, ORANGE, new_figure, set_title, tidy
+from .canvas import BLUE, GREY, ORANGE, axes_for, set_title, tidy
 from .units import unit_mean
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def unit_inputs(
     net += float(model.hidden_bias[index])
     share = as_weights(sample_weight, len(rows))
     share = np.full(len(net), 1.0) if share is None else share / share.max()
-    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    ax = axes_for(ax, 4.2, 3.2)
     behind: Any = ax.twinx()
     behind.hist(net, BINS, weights=share / share.sum(), color=GREY, alpha=0.35)
     behind.set(yticks=[], ylim=(0, 1.6 * behind.get_ylim()[1]))
@@ -131,7 +131,7 @@ def projection(
         onto, shares = _principal(rows, count)
         names = tuple(f"{w} principal axis ({100 * s:.0f} %)" for w, s in zip(
             ("first", "second"), shares, strict=True))  # type: ignore[assignment]  # fmt: skip
-    ax = ax if ax is not None else new_figure(4.2, 3.6).subplots()
+    ax = axes_for(ax, 4.2, 3.6)
     layers = [("data", rows, GREY, 5.0)]
     if samples is not None:
         layers.append(("samples", _rows("samples", samples, count, rows.shape[1]), BLUE, 3.0))
@@ -175,7 +175,7 @@ def correlations(data: ArrayLike, samples: ArrayLike, ax: Axes | None = None) ->
     slope, pearson = fitted_line(x, y)
     if not np.isfinite([slope, pearson]).all():
         raise ValueError("data and samples must vary, got the same number throughout")
-    ax = ax if ax is not None else new_figure(4.0, 3.6).subplots()
+    ax = axes_for(ax, 4.0, 3.6)
     ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())])
     ends += np.ptp(ends) * np.array([-0.04, 0.04])
     if x.size > MOST:

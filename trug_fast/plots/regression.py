@@ -12,7 +12,7 @@ from trug_fast._common import checks
 from trug_fast.evaluation.regression import Z_90
 from trug_fast.models.tggm import TruGTGGM
 
-from .canvas import BLUE, GREY, new_figure, set_title, tidy
+from .canvas import BLUE, GREY, axes_for, new_figure, set_title, tidy
 from .curves import scores
 from .units import nonlinearities
 
@@ -49,7 +49,7 @@ def predictions(
     seen = _vector("y", y, None)
     found = _vector("mean", mean, seen.size)
     reach = None if std is None else Z_90 * _vector("std", std, seen.size)
-    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    ax = axes_for(ax, 4.2, 3.2)
     rows = np.unique(np.linspace(0, seen.size - 1, MOST).round().astype(int))
     ends = [min(seen.min(), found.min()), max(seen.max(), found.max())]
     ax.plot(ends, ends, color=GREY, lw=1.2, ls="--")

@@ -14,7 +14,18 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TRBM, TruGTRBM
 
-from .canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, interval_name, new_figure, set_title, tidy
+from .canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    axes_for,
+    interval_name,
+    new_figure,
+    set_title,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +81,7 @@ def nonlinearities(
     """
     count = checks.count("n", n)
     checks.kind("model", model, TruGRBM, BernoulliRBM, TRBM, TruGTGGM)
-    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    ax = axes_for(ax, 4.2, 3.2)
     ax.set(xlabel="net input", ylabel="mean of the hidden unit")
     tidy(ax)
     if not isinstance(model, TruGRBM | TruGTRBM | TruGTGGM):
@@ -114,7 +125,7 @@ def nonlinearities(
 def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
     """Draw how many units have which truncation points; infinite ones are counted in the title."""
     checks.kind("model", model, TruGRBM)
-    ax = ax if ax is not None else new_figure(4.2, 3.2).subplots()
+    ax = axes_for(ax, 4.2, 3.2)
     both = np.ptp(model.lower[np.isfinite(model.lower)]) > 0 if model.n_hidden > 1 else False
     ends = {"upper": (model.upper, BLUE)} | ({"lower": (model.lower, ORANGE)} if both else {})
     values = np.concatenate([end[np.isfinite(end)] for end, _ in ends.values()])
@@ -158,7 +169,7 @@ def regimes(model: TruGRBM, found: UnitRegimes, ax: Axes | None = None) -> Axes:
     checks.kind("found", found, UnitRegimes)
     if len(found.regime) != model.n_hidden:
         raise ValueError(f"found is of {len(found.regime)} units, the model has {model.n_hidden}")
-    ax = ax if ax is not None else new_figure(4.6, 3.4).subplots()
+    ax = axes_for(ax, 4.6, 3.4)
     width = np.asarray(model.upper, np.float64) - model.lower
     finite = np.isfinite(width)
     edge = 1.5 * float(width[finite].max()) if finite.any() else 1.0

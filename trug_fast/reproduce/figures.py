@@ -38,6 +38,8 @@ SECTIONS = {
 }
 COLOURS = (BLUE, ORANGE, GREEN, GREY)
 SIZE = 3.4  # inches, of a panel
+PARTS = ("score", "validation_score")  # of a history
+BELOW, ABOVE = 6.0, 1.0  # nats about the last scores: the first epochs are not of interest
 ROWS = 5000  # training images on which units are judged
 
 
@@ -93,6 +95,7 @@ def draw(session: Session, settings: Mapping[str, Options], only: Sequence[str])
 
     save("nonlinearities", nonlinearities(cells))
     save("truncation-points", truncation_points(cells))
+    save("scores", scores(cells))
     for done in cells:
         name = done.cell.name.replace("/", "-")
         session.say(f"{done.cell.name}: samples and dictionary")
@@ -163,6 +166,21 @@ def truncation_points(cells: Sequence[FinishedCell]) -> Figure | None:
         for done, colour in zip(group, _colours(group), strict=True):
             plots.truncation_points(done.history, ax, label=done.cell.label, color=colour)
         _finish(ax, data, "epoch", "upper truncation points")
+    return figure
+
+
+def scores(cells: Sequence[FinishedCell]) -> Figure | None:
+    """Draw the scores over the epochs, of training images and, dashed, of images held out."""
+    groups = _by_data([done for done in cells if "score" in done.history])
+    if not groups:
+        return None
+    figure, axes = _panels(len(groups))
+    for ax, (data, group) in zip(axes, groups.items(), strict=True):
+        for done, colour in zip(group, _colours(group), strict=True):
+            plots.scores(done.history, ax, label=done.cell.label, color=colour)
+        ends = [done.history[name][-1] for done in group for name in PARTS if name in done.history]
+        ax.set_ylim(min(ends) - BELOW, max(ends) + ABOVE)
+        _finish(ax, data, "epoch", "score (nats per image)")
     return figure
 
 
