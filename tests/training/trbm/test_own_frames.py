@@ -9,7 +9,7 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import trbm as temporal_exact
 from trug_fast.models.lags import of_lags
 from trug_fast.models.sequences import Sequences, as_sequences
-from trug_fast.training.trbm import learner
+from trug_fast.training.trbm import learner, own_frames
 from trug_fast.training.trbm.gradients import Draws, Offsets, estimate
 from trug_fast.training.trbm.own_frames import with_own_frames
 
@@ -84,37 +84,64 @@ def test_the_same_past_changes_nothing():
         np.testing.assert_allclose(found[1][name], value, rtol=0, atol=1e-14, err_msg=name)
 
 
-@pytest.mark.parametrize("stretch", [1, 3])
-def test_where_own_frames_are_and_that_they_follow_what_is_given(stretch):
-    # Weights without noise: each frame is that before it, moved by one place.
-    n = 6
-    zero = np.zeros
-    model = tf.BernoulliTRBM(
-        zero((n, 2)), zero((2, n)), 80 * np.roll(np.eye(n), 1, axis=0), zero((2, 2)),
-        -40.0, 0.0, 0.0, 0.0,
-    )  # fmt: skip
-    rng = np.random.default_rng(0)
-    lengths = np.array([12, 5, 1, 9])
-    frames = rng.integers(0, 2, (lengths.sum(), n)).astype(float)
-    given = Sequences(frames, lengths)
-    batch, options = given.batch(np.arange(4)), {"stretch": stretch, "n_gibbs": 2, "seed": 3}
-    known = with_own_frames(model.parameters(), given, batch, share=1.0, number=7, **options)
-    changed = 0
-    for before, after in zip(given.split(frames), given.split(known.frames), strict=True):
+def chain(weights, visible_to_visible):
+    """Return a model without noise: what weights of 80 lead to is certain."""
+    n, none = len(weights), np.zeros((len(weights), len(weights)))
+    biases = -0.5 * (weights + visible_to_visible).sum(axis=1), -0.5 * weights.sum(axis=0), 0.0, 0.0
+    return tf.BernoulliTRBM(weights, none, visible_to_visible, np.zeros((n, n)), *biases)
+
+
+@pytest.fixture
+def given():
+    rng, lengths = np.random.default_rng(0), np.array([12, 5, 1, 9])
+    return Sequences(rng.integers(0, 2, (lengths.sum(), 6)).astype(float), lengths)
+
+
+OWN = {"most": 3, "seed": 3, "number": 7}
+
+
+def test_own_frames_start_at_the_given_frame_and_know_its_past(given):
+    batch, none = given.batch(np.arange(4)), np.zeros((6, 6))
+    # Hidden units copy the frame, and the frame is drawn from them: sweeps leave it where it was.
+    copies = chain(80 * np.eye(6), none)
+    known = with_own_frames(copies.parameters(), given, batch, share=1.0, **OWN)
+    np.testing.assert_allclose(known.frames, given.frames, atol=1e-12)
+    # Each frame is that before it, moved by one place, whatever is given; the first stays.
+    moves = chain(none, 80 * np.roll(np.eye(6), 1, axis=0))
+    known = with_own_frames(moves.parameters(), given, batch, share=1.0, **OWN)
+    for before, after in zip(given.split(given.frames), given.split(known.frames), strict=True):
         np.testing.assert_array_equal(after[0], before[0])
-        own = 0
-        for t in range(1, len(after)):
-            if (after[t] == np.roll(after[t - 1], 1)).all():
-                own, changed = own + 1, changed + 1
-            else:
-                np.testing.assert_array_equal(after[t], before[t])
-                own = 0
-            assert own <= stretch
-    assert changed > (0.6 if stretch == 3 else 0.35) * (lengths.sum() - 4)
-    none = with_own_frames(model.parameters(), given, batch, share=0.0, number=7, **options)
-    assert none is given
-    again = with_own_frames(model.parameters(), given, batch, share=1.0, number=7, **options)
-    np.testing.assert_array_equal(again.frames, known.frames)
+        np.testing.assert_allclose(after[1:], np.roll(before[:-1], 1, axis=1), atol=1e-12)
+
+
+def test_own_frames_are_some_and_the_same_again(given):
+    batch, model = given.batch(np.arange(4)), chain(np.zeros((6, 6)), np.zeros((6, 6)))
+    own = model.parameters()
+    changed = []
+    for number in range(40):
+        options = OWN | {"number": number, "share": 0.3}
+        known = with_own_frames(own, given, batch, **options)
+        again = with_own_frames(own, given, batch, **options)
+        np.testing.assert_array_equal(again.frames, known.frames)
+        rows = (known.frames != given.frames).any(axis=1)
+        np.testing.assert_array_equal(known.frames[rows], 0.5)
+        changed.append(rows)
+    several = 40 * (given.lengths.sum() - 4)
+    assert abs(np.sum(changed) / several - 0.3) < 4 * np.sqrt(0.21 / several)  # four deviations
+    assert with_own_frames(own, given, batch, share=0.0, **OWN) is given
+
+
+def test_sweeps_of_own_frames_are_up_to_as_many_as_said(given, monkeypatch):
+    found = []
+
+    def watched(layers, chains, n_gibbs, *address):
+        found.append(n_gibbs)
+
+    monkeypatch.setattr(own_frames.gibbs, "run_chains", watched)
+    own, batch = chain(np.eye(6), np.eye(6)).parameters(), given.batch(np.arange(4))
+    for number in range(30):
+        with_own_frames(own, given, batch, share=1.0, most=3, seed=0, number=number)
+    assert set(found) == {1, 2, 3}
 
 
 def test_noise_is_on_the_past_alone(monkeypatch):

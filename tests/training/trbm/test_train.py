@@ -36,7 +36,7 @@ SETTINGS = [
     },
     {"n_lags": 3},
     {
-        "sampler": tf.SequenceCD(own_frames=(0.3, 0.9), own_stretch=2, past_noise=[0.1, 0.2]),
+        "sampler": tf.SequenceCD(own_frames=(0.3, 0.9), own_sweeps=2, past_noise=[0.1, 0.2]),
         "n_lags": 2,
     },
 ]

@@ -204,7 +204,7 @@ class TRBMLearner:
     def _known(
         self, own: TemporalLayers, data: Sequences, batch: Batch, pace: Pace
     ) -> Sequences | None:
-        """Return what later frames know of a batch: the model's own frames, or noise on them."""
+        """Return what later frames know of a batch: frames redrawn by the model, or noisy."""
         known = data
         if pace.own_frames:
             known = with_own_frames(
@@ -212,8 +212,7 @@ class TRBMLearner:
                 data,
                 batch,
                 share=pace.own_frames,
-                stretch=self.settings.sampler.own_stretch,
-                n_gibbs=pace.n_gibbs,
+                most=self.settings.sampler.own_sweeps,
                 seed=self.seed,
                 number=self.updates,
             )

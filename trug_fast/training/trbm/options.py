@@ -12,7 +12,7 @@ from trug_fast.training.options import settle
 from trug_fast.training.rates import Decay, Rate, checked_rate
 from trug_fast.training.samplers import Sweeps, as_sweeps
 
-STRETCH = 1  # own frames in a row
+SWEEPS = 6  # that make a frame the model's own, at most
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,13 @@ class SequenceCD:
     centred : bool
         Use the centred gradient (mathematics 2.5), also for connections from the past.
     own_frames : float, (start, end), callable or array
-        How much of the past is the model's own: the probability that the frames after a given one
-        are replaced, in what later frames know of the past, by a draw of how the model goes on.
-        What is to be learned stays the given frames.  A model trained so has learned to come back
-        from its own errors: it generates longer, and forecasts frames by clean ones less exactly.
-    own_stretch : int, optional
-        Own frames in a row, 1 if not said otherwise; only with ``own_frames``.
+        How much of the past is the model's own: the probability that a frame is replaced, in what
+        later frames know of the past, by what a few sweeps of the model make of it, the last
+        conditional means of the visible units.  What is to be learned stays the given frames.  A
+        model trained so has learned to come back from its own errors of shape.
+    own_sweeps : int, optional
+        Sweeps that make a frame the model's own at most, 6 if not said otherwise; each update
+        draws a number from 1 on.  Only with ``own_frames``.
     past_noise : float, (start, end), callable or array
         Noise on the frames of the past, anew each time: the share of pixels that a coin replaces,
         or the standard deviation of what is added to Gaussian units.  Here, too, what is to be
@@ -50,7 +51,7 @@ class SequenceCD:
     >>> import trug_fast as tf
     >>> tf.SequenceCD(begin="data").n_gibbs
     (3, 25)
-    >>> tf.SequenceCD(own_frames=(0.1, 0.9), own_stretch=3).own_frames
+    >>> tf.SequenceCD(own_frames=(0.1, 0.9), own_sweeps=3).own_frames
     (0.1, 0.9)
     """
 
@@ -59,7 +60,7 @@ class SequenceCD:
     gradient: Literal["full", "paper", "paper-draws"] = "full"
     centred: bool = True
     own_frames: Rate = 0.0
-    own_stretch: int | None = None
+    own_sweeps: int | None = None
     past_noise: Rate = 0.0
 
     def __post_init__(self) -> None:
@@ -70,10 +71,10 @@ class SequenceCD:
         settle(self, own_frames=_shares("own_frames", self.own_frames))
         settle(self, past_noise=checked_rate("past_noise", self.past_noise))
         if used(self.own_frames):
-            stretch = STRETCH if self.own_stretch is None else self.own_stretch
-            settle(self, own_stretch=checks.count("own_stretch", stretch))
-        elif self.own_stretch is not None:
-            raise ValueError("own_stretch has no effect without own_frames")
+            sweeps = SWEEPS if self.own_sweeps is None else self.own_sweeps
+            settle(self, own_sweeps=checks.count("own_sweeps", sweeps))
+        elif self.own_sweeps is not None:
+            raise ValueError("own_sweeps has no effect without own_frames")
 
 
 def used(value: Rate) -> bool:

@@ -1,4 +1,4 @@
-"""Stretches of a model's own frames in the past that training gives (mathematics 4.4).
+"""Frames of the past that a model has made its own (mathematics 4.4).
 
 Tested in tests/training/trbm/test_own_frames.py.
 """
@@ -6,11 +6,10 @@ Tested in tests/training/trbm/test_own_frames.py.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.models.continuations import continued, origin_after
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.sequences import Batch, Sequences
 
@@ -21,53 +20,43 @@ def with_own_frames(
     batch: Batch,
     *,
     share: float,
-    stretch: int,
-    n_gibbs: int,
+    most: int,
     seed: int,
     number: int,
 ) -> Sequences:
-    """Return sequences of which stretches are draws of how a model goes on from what is before.
+    """Return sequences of which some frames are what a few sweeps of the model make of them.
 
-    Each sequence falls into stretches with a given frame between each two; where they begin is
-    random, and whether one is the model's own.
+    These are the conditional means of the visible units after sweeps that start at the frame, given
+    its past as it is: the model's own errors of shape, where the frame is.  What the model
+    forecasts from the frames before errs in place too, and the speeds that follow from it
+    contradict the frames that are to be learned (docs/temporal.md).
 
     Parameters
     ----------
     batch : Batch
         Of all sequences.
     share : float
-        The probability of each stretch.
-    stretch : int
-        Frames of each, at most.
+        The probability of each frame but the first of its sequence.
+    most : int
+        Sweeps at most; each update has a number of its own, from 1 on.
     number : int
         Of the update, which decides all draws together with the seed.
     """
     key = seed_from(seed, f"own frames of update {number}")
     generator = np.random.default_rng(key)
-    last = _last_given(sequences, stretch, share, generator)
-    if not last.size:
+    n_gibbs = int(generator.integers(1, most + 1))
+    chosen = generator.random(batch.rows.size) < share
+    chosen[: batch.first] = False
+    if not chosen.any():
         return sequences
-    rows = np.empty_like(batch.rows)
-    rows[batch.rows] = np.arange(rows.size)
-    with computing(work(rows.size, *own.layers.weights.shape)):
+    with computing(work(batch.rows.size, *own.layers.weights.shape)):
         seen = own.filter(sequences, batch)
-    start = origin_after(own, seen, batch, rows[last])
-    drawn = continued(own, start, stretch, n_gibbs=n_gibbs, seed=key)
-    ends = np.repeat(sequences.offsets[1:], sequences.lengths)[last]
-    places = last[:, None] + 1 + np.arange(stretch)
-    inside, frames = places < ends[:, None], sequences.frames.copy()
-    frames[places[inside]] = drawn[inside]
+        layers = seen.layers._replace(
+            visible_bias=seen.layers.visible_bias[chosen],
+            hidden_bias=seen.layers.hidden_bias[chosen],
+        )
+        chains = gibbs.Chains.new(seen.visible[chosen], seen.net.shape[1], statistics=False)
+        gibbs.run_chains(layers, chains, n_gibbs, key, 0)
+    frames = sequences.frames.copy()
+    frames[batch.rows[chosen]] = chains.visible_mean
     return Sequences(frames, sequences.lengths, sequences.weights)
-
-
-def _last_given(
-    sequences: Sequences, stretch: int, share: float, generator: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return the places of the frames after which stretches begin."""
-    firsts = generator.integers(stretch + 1, size=sequences.lengths.size)
-    some = [
-        np.arange(start + first, end - 1, stretch + 1)
-        for start, end, first in zip(sequences.offsets, sequences.offsets[1:], firsts, strict=False)
-    ]
-    found = np.concatenate(some)
-    return found[generator.random(found.size) < share]
