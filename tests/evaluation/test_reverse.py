@@ -5,13 +5,15 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import exact_draws, strong_model
+from trug_fast.evaluation.partition import mean_field
 
 STATES = tf.exact.binary_states(8)
 
 
 @pytest.mark.parametrize("path", ["quad", "quad2", "paper"])
 @pytest.mark.parametrize("temperatures", [1, 4, 40])
-def test_all_states_together_have_the_probability_one(path, temperatures):
+def test_all_states_together_have_the_probability_one(path, temperatures, monkeypatch):
+    monkeypatch.setattr(mean_field, "bound", lambda *_: -1e6)  # which takes from some rows
     model = strong_model()
     found = tf.log_likelihood_bound(
         model, STATES, path=path, n_temperatures=temperatures, n_chains=50, rng=0
@@ -33,6 +35,18 @@ def test_it_comes_from_below():
     means = [each.mean() for each in off]
     assert means[0] < means[1] < 0
     assert abs(means[2]) < 5 * off[2].std() / np.sqrt(300) + 1e-3
+
+
+def test_modes_far_from_the_rows_are_not_forgotten():
+    # One unit wants all 20 pixels at once: 13.9 nats of states without it, 20 with all pixels on.
+    # No chain gets there, and annealing says that other rows have a probability of 2^-20.
+    model = tf.BernoulliRBM(np.full((20, 1), 6.0), 0.0, -100.0)
+    X = (np.random.default_rng(0).random((50, 20)) < 0.5).astype(float)
+    exact = tf.exact.log_likelihood(model, X)
+    with pytest.warns(tf.PartitionWarning, match="a mode that annealing misses"):
+        found = tf.log_likelihood_bound(model, X, n_temperatures=100, rng=0)
+    assert len(found.warnings) == 1
+    assert (found.value <= exact + 0.01).all() and (found.value > exact - 0.01).all()
 
 
 def test_gaussian_visible_units():

@@ -1,7 +1,8 @@
-"""Log-likelihoods that are not optimistic: annealing from the data's side (RAISE)."""
+"""Log-likelihoods that are low on average: annealing from the data's side (RAISE)."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -15,8 +16,11 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
 from .conditionals import LogProbability
-from .partition import paths, runs
+from .partition import PartitionWarning, mean_field, paths, runs
+from .partition.judgement import APART
 from .partition.runs import AnnealingLeg, ChainState
+
+MATTERS = 0.05  # nats by which certain bounds must be lower, on average, to be warned of
 
 
 def log_likelihood_bound(
@@ -30,13 +34,15 @@ def log_likelihood_bound(
     rng: RngLike = None,
     progress: bool | None = None,
 ) -> LogProbability:
-    """Log-likelihood of each row by reverse annealing (RAISE): low on average, not optimistic.
+    """Log-likelihood of each row by reverse annealing (RAISE), low on average.
 
     :func:`log_partition` finds log Z too low on average, hence log-likelihoods too high, and where
     its chains miss a mode by any amount.  Here chains begin at each row and go back to the base.
     They estimate without bias how probable the row is as the end of an annealed chain, and the log
-    of that is low on average.  A model with modes that annealing misses comes out worse than it is,
-    since rows there are improbable ends; with temperatures enough the two distributions agree.
+    of that is low on average.  Rows in modes that annealing misses come out worse than they are, as
+    improbable ends; with temperatures enough the two distributions agree.  Of modes far from these
+    rows it knows nothing, and they make all rows less probable: a row therefore has at most what
+    the mean-field bound on log Z allows, which finds some such modes, not all.
 
     Parameters
     ----------
@@ -58,19 +64,25 @@ def log_likelihood_bound(
     Returns
     -------
     LogProbability
-        Arrays with an entry for each row, and no warnings.  ``value.mean()`` has the standard
-        error ``value.std() / sqrt(rows)``, of rows and chains together; ``std_error`` is that of
-        each row's chains alone, NaN for one chain.
+        Arrays with an entry for each row.  ``value.mean()`` has the standard error ``value.std() /
+        sqrt(rows)``, of rows and chains together; ``std_error`` is that of each row's chains alone,
+        NaN for one chain.  ``warnings`` says if the mean-field bound is well below what annealing
+        found, in which case the model has a mode that annealing misses.
 
     Raises
     ------
     TypeError, ValueError
         Before anything is computed, naming the argument.
 
+    Warns
+    -----
+    PartitionWarning
+        As ``warnings`` of the result.
+
     Notes
     -----
-    mathematics 3.9; Burda, Grosse and Salakhutdinov, "Accurate and conservative estimates of MRF
-    log-likelihood using reverse annealing" (2015).
+    mathematics 3.9, and 3.6 of the mean-field bound; Burda, Grosse and Salakhutdinov, "Accurate and
+    conservative estimates of MRF log-likelihood using reverse annealing" (2015).
 
     Examples
     --------
@@ -97,7 +109,26 @@ def log_likelihood_bound(
         log_z = paths.base_log_partition(model, forward)
         gains = _gains(leg, np.repeat(rows, chains, axis=0), progress).reshape(-1, chains)
         each = -model.column_energy(rows)[:, None] - log_z + gains
-    return LogProbability(*_means(each), ())
+        points = mean_field.starting_points(model, data, seed_from(seed, "mean field"))
+        most = -model.column_energy(rows) - mean_field.bound(model, points)
+    value, std_error = _means(each)
+    reasons = _impossible(value, most)
+    for reason in reasons:
+        warnings.warn(reason, PartitionWarning, stacklevel=2)
+    return LogProbability(np.minimum(value, most), std_error, tuple(reasons))
+
+
+def _impossible(value: NDArray[Any], most: NDArray[Any]) -> list[str]:
+    """Return the reason if rows cannot be as probable as annealing says."""
+    above = value - most
+    error = above.std(ddof=1) / np.sqrt(len(above)) if len(above) > 1 else 0.0
+    if above.mean() <= MATTERS + APART * error:
+        return []
+    return [
+        f"annealing from the rows' side gives them {value.mean():.2f} nats on average, but by the "
+        f"mean-field bound on log Z, which is certain, they have {most.mean():.2f} at most: the "
+        "model has a mode that annealing misses"
+    ]
 
 
 def _gains(leg: AnnealingLeg, rows: NDArray[Any], progress: bool | None) -> NDArray[Any]:

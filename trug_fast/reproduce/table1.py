@@ -213,8 +213,9 @@ HEADER = (
 NOTE = """\
 Mean log-probability of images in nats: of test images by all chains, and by those of each
 direction alone; reverse is low on average, forward high. bound: that of all chains, less what
-annealing from the side of some test images falls short of it: not optimistic. error: standard error
-of log Z. training: as test, of training images. minutes: of training, and of annealing with bound.
+annealing from the side of some test images, or the mean-field bound on log Z, falls short of it.
+error: standard error of log Z. training: as test, of training images. minutes: of training, and of
+annealing with bound.
 (!): the chains speak against the estimate, see "warnings" in the results."""
 
 TABLE = Table(
