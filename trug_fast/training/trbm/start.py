@@ -103,9 +103,9 @@ def _with_random_units(
     ours, theirs = random_units.squared_errors(own, units, plain, pasts, len(data.frames))
     if not ours <= WORSE * theirs:
         said = (
-            f"hidden units start worse than none: with hidden_ridge={start.hidden_ridge:g} forecasts "
-            f"of training frames have a squared error of {ours:.3g} at the start, linear ones alone "
-            f"{theirs:.3g}; a higher hidden_ridge helps, or a wider truncation"
+            f"hidden units start worse than none: with hidden_ridge={start.hidden_ridge:g} "
+            f"forecasts of training frames have a squared error of {ours:.3g} at the start, linear "
+            f"ones alone {theirs:.3g}; a higher hidden_ridge helps, or a wider truncation"
         )
         warnings.warn(said, TrainingWarning, stacklevel=STACK)
     return own
