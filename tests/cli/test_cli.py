@@ -121,6 +121,12 @@ def test_train_options(options, tmp_path):
     assert len(report["results"]) == 1
 
 
+def test_options_of_a_start_beside_a_model(trained, tmp_path, capsys):
+    words = [f"--start={trained / 'model.npz'}", "--start-scale=0.1", f"--out={tmp_path}"]
+    assert main(["train", "rbm", *SMALL, *words]) != 0
+    assert "with --start there is no effect of --start-scale" in capsys.readouterr().err
+
+
 def test_evaluate(trained, capsys):
     arguments = ["evaluate", str(trained / "model.npz"), "--n-chains=10", "--n-temperatures=20"]
     assert main([*arguments, "--quiet"]) == 0

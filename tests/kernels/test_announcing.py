@@ -71,6 +71,20 @@ def test_a_file_gets_two_lines(talkative, known, capsys):
     assert second.startswith("trug_fast: compiled 4 kernels in 10 s, kept in ")
 
 
+def test_saying_takes_its_time(talkative, known, monkeypatch, capsys):
+    """On a busy computer: looking for what is left ticks, longer than a state is shown."""
+    burst = announcing.Burst("call")
+
+    def slow(name):
+        talkative[0] += 2 * announcing.REFRESH
+        burst.tick()
+        return set()
+
+    monkeypatch.setattr(first_calls, "_known", slow)
+    compiling(talkative, burst, A, B)
+    assert capsys.readouterr().err.count(HEAD) == 1
+
+
 def test_seconds_of_several_compilations_add_up(talkative, capsys):
     burst = announcing.Burst()
     compiling(talkative, burst, A, seconds=1.5)

@@ -21,6 +21,12 @@ def test_what_is_no_axes_is_refused(wrong):
         plots.scores(history, wrong)
 
 
+def test_polar_axes_are_refused():
+    polar = plots.family().axes[0].figure.add_subplot(projection="polar")
+    with pytest.raises(TypeError, match="ax must be a Matplotlib Axes with x and y, got PolarAxes"):
+        plots.scores({"epoch": [0], "score": [1.0]}, polar)
+
+
 def test_axes_that_are_given_are_drawn_on():
     ax = plots.family().axes[0]
     lines = len(ax.lines)

@@ -1,5 +1,8 @@
 """Figures of a finished table."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from tests.support.tables import refuse
@@ -51,6 +54,9 @@ def test_curves_hold_what_they_should(done):
     assert [line.get_ydata().tolist() for line in scores.lines] == trained
     last = [each[-1] for each in trained]
     assert scores.get_ylim() == (min(last) - figures.BELOW, max(last) + figures.ABOVE)
+    history = cells[0].history | {"score": np.array([*trained[0][:-1], np.nan])}
+    low, high = figures.scores([replace(cells[0], history=history)]).axes[0].get_ylim()
+    assert (low + figures.BELOW, high - figures.ABOVE) == pytest.approx((trained[0][-2],) * 2)
     options = {"n_chains": 10, "n_temperatures": [30], "direction": "both"}
     curves = figures.convergence(cells, session, options).axes[0].get_legend_handles_labels()
     assert curves[1] == ["per-unit, forward", "per-unit, reverse"]

@@ -220,7 +220,10 @@ CALLS = (
         "RandomWeights": Call(tf.RandomWeights, {"scale": NUMBER}),
         "LinearStart": Call(
             tf.LinearStart,
-            {"order": Arg("count", (1, 2)), **dict.fromkeys(("scale", "ridge"), NUMBER)},
+            {
+                "order": Arg("count", (1, 2)),
+                **dict.fromkeys(("scale", "ridge", "hidden_ridge"), NUMBER),
+            },
         ),
         "Checkpoint": Call(
             tf.Checkpoint,

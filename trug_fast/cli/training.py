@@ -183,14 +183,15 @@ class TrainCommand(ABC):
 
     def _runs(self, arguments: argparse.Namespace) -> dict[str, Choices]:
         """Return the choices of each training."""
-        settings = arguments_of(self.train, chosen_training(arguments, self.train))
+        flat = chosen_training(arguments, self.train)
+        settings = arguments_of(self.train, flat)
         if arguments.start is not None:
             if "start" in settings:
-                raise ValueError("--start-scale and --start-order have no effect with --start")
+                idle = [f"--{name.replace('_', '-')}" for name in flat if name.startswith("start_")]
+                raise ValueError(f"with --start there is no effect of {', '.join(idle)}")
             settings["start"] = load_model(arguments.start, *self.kinds)
         runs = {MODEL: settings}
         if self.ordinary and settings.get("hidden") != "bernoulli" and not arguments.no_baseline:
-            flat = chosen_training(arguments, self.train)
             same = {name: value for name, value in flat.items() if name not in OF_TRUG}
             runs[BASELINE] = arguments_of(self.train, same | {"hidden": "bernoulli"})
         return runs

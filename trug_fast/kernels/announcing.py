@@ -47,6 +47,7 @@ class Burst:
         self.said = False
         self._line: Any = None  # one that is updated in place
         self._drawn = 0.0  # when
+        self._saying = False  # looking for what is left takes the compiler's lock, which ticks
 
     def name(self, call: str) -> None:
         """Note the kernel that is called, where no public function has given its name."""
@@ -78,11 +79,14 @@ class Burst:
         now = time.perf_counter()
         if self.silent or self._spent() < PATIENCE or now < self._drawn + REFRESH:
             return
-        if os.environ.get(QUIET):
+        if self._saying or os.environ.get(QUIET):
             return
-        self._drawn = now
-        with suppress(OSError, ValueError):  # a stream that is closed
-            self._say()
+        self._drawn, self._saying = now, True
+        try:
+            with suppress(OSError, ValueError):  # a stream that is closed
+                self._say()
+        finally:
+            self._saying = False
 
     def end(self) -> None:
         """Say that all is compiled, where lines stay."""

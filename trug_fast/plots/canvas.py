@@ -47,12 +47,12 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
     ImportError
         If Matplotlib is not installed.
     TypeError
-        If what is given is no Matplotlib Axes.
+        If what is given is no Matplotlib Axes, or one of polar coordinates.
     """
     if ax is None:
         return new_figure(width, height).subplots()
-    if not callable(getattr(ax, "plot", None)) or not hasattr(ax, "spines"):
-        raise TypeError(f"ax must be a Matplotlib Axes, got {type(ax).__name__}")
+    if not callable(getattr(ax, "plot", None)) or "top" not in getattr(ax, "spines", ()):
+        raise TypeError(f"ax must be a Matplotlib Axes with x and y, got {type(ax).__name__}")
     return ax
 
 

@@ -178,8 +178,10 @@ def scores(cells: Sequence[FinishedCell]) -> Figure | None:
     for ax, (data, group) in zip(axes, groups.items(), strict=True):
         for done, colour in zip(group, _colours(group), strict=True):
             plots.scores(done.history, ax, label=done.cell.label, color=colour)
-        ends = [done.history[name][-1] for done in group for name in PARTS if name in done.history]
-        ax.set_ylim(min(ends) - BELOW, max(ends) + ABOVE)
+        curves = [done.history[name] for done in group for name in PARTS if name in done.history]
+        ends = [known[-1] for known in (each[np.isfinite(each)] for each in curves) if known.size]
+        if ends:  # not all epochs are scored
+            ax.set_ylim(min(ends) - BELOW, max(ends) + ABOVE)
         _finish(ax, data, "epoch", "score (nats per image)")
     return figure
 

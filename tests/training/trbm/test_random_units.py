@@ -1,5 +1,7 @@
 """A start at a forecast to which hidden units add what is not linear."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,42 @@ def test_what_it_is_not_for(pendulums):
         tf.LinearStart(hidden_ridge=-1.0)
     with pytest.raises(ValueError, match="ridge must be at least 0"):
         tf.LinearStart(ridge=-1.0)
+
+
+def test_a_start_that_is_worse_than_the_linear_one_says_so(pendulums):
+    train, _ = pendulums
+    few = train[:2, :30]
+    start = {"n_hidden": 300, "ridge": 0.0}
+    with pytest.warns(tf.TrainingWarning, match="hidden_ridge=0 .* error of .* linear ones alone"):
+        started(few, WIDE, hidden_ridge=0.0, **start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        started(train, WIDE, hidden_ridge=100.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_data_far_from_0_or_without_motion(pendulums, dtype):
+    train, test = pendulums
+    how = WIDE | {"dtype": dtype}
+    far = 1e6 + 0.01 * np.random.default_rng(0).normal(size=(5, 20, 4))
+    assert np.isfinite(started(far, how, hidden_ridge=1.0).weights).all()
+    for still in (np.full((3, 6, 2), 0.1), np.zeros((3, 6, 2)), train[:1, :2]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nothing is learned
+            model = started(still, how, n_lags=1, hidden_ridge=1.0)
+        assert np.abs(model.visible_to_hidden).max() < 1
+    constant = train.copy()
+    constant[:, :, 3] = 5.0
+    model = started(constant, how, hidden_ridge=100.0)
+    assert np.abs(model.predict(constant[0], method="mean_field", rng=0)[1:, 3] - 5.0).max() < 0.01
+
+
+@pytest.mark.parametrize("ends", [(-np.inf, np.inf), (-np.inf, 0.0), (0.0, np.inf)])
+@pytest.mark.parametrize("start", [{}, {"hidden_ridge": 100.0}, {"order": 1}])
+def test_intervals_without_a_lower_end(pendulums, ends, start):
+    train, test = pendulums
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = started(train, {"truncation": ends}, n_lags=1, **start)
+    simple = tf.forecast_errors(train, test, orders=(1,))["linear, order 1"].mean()
+    assert tf.prediction_error(model, test, method="mean_field").mean() < 1.05 * simple

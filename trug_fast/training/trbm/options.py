@@ -101,19 +101,22 @@ class LinearStart:
     Parameters
     ----------
     order : int, optional
-        From so many frames: ``n_lags`` at most and, where that is more than one, by default.  With
-        one lag it is 1, or, for Gaussian visible units alone and their default, 2, which spends up
-        to three quarters of the hidden units on holding the frame before.
+        The linear forecast is from so many frames: ``n_lags`` at most and, where that is more than
+        one, by default.  With one lag it is 1, or, for Gaussian visible units alone and their
+        default without ``hidden_ridge``, 2, which spends up to three quarters of the hidden units
+        on holding the frame before.
     scale : float
-        Standard deviation of the random weights.
+        Standard deviation of the random weights; with ``hidden_ridge`` there are none.
     ridge : float, optional
-        Penalty on the squared coefficients of the forecast; by default 1 with one lag, and 10 with
-        several, where it is on those of differences (mathematics 4.5).
+        Penalty on the squared coefficients of the linear forecast; by default 1 with one lag, and
+        10 with several, where it is on those of differences (mathematics 4.5).
     hidden_ridge : float, optional
-        If given, hidden units add what is not linear: they look at the frames of the past in random
-        directions, and how their means move the forecast comes from the same regression, with
-        this penalty on the squares of their coefficients (of half their range each).  For Gaussian
-        visible units alone.
+        If given, hidden units add what is not linear to the forecast: they look at the frames of
+        the past in random directions, and how their means move the forecast comes from the same
+        regression, with this penalty on the squares of their coefficients (of half their range
+        each).  For Gaussian visible units alone.  It is for columns of a deviation of about 1, and
+        the more hidden units and the fewer frames, the higher: a `TrainingWarning` comes where
+        training frames are forecast worse than without, other frames may be so unsaid.
 
     Examples
     --------

@@ -21,7 +21,9 @@ from trug_fast.training.unit_parameters import UnitParameters
 
 from .working_point import working_point
 
+SWEEPS, SEEN = 10, 2000  # of mean field, on about so many frames, to see what the start forecasts
 WIDTH = 2.0  # net inputs in standard deviations, in those that take a unit half across its range
+ROUNDING = 1e-10  # in squares of frames, float32
 SMALL, TINY = 1e-9, 1e-30  # channels may stand still, or repeat others
 ENDLESS = 4.0  # half the range of a unit with an infinite end, in its standard deviations
 
@@ -40,24 +42,35 @@ class Looks(NamedTuple):
 def drawn(data: Sequences, order: int, whole: bool, units: UnitParameters, seed: int) -> Looks:
     """Draw directions as the past is spread, so that all that moves is seen by as much."""
     n, m = order * data.shape[1], len(units.lower)
-    total, square = np.zeros(1 + n), np.zeros((1 + n, 1 + n))
-    for past, _, weight in past_and_present(data, order, whole=whole):
-        total += weight * past.sum(axis=0)
-        square += weight * (past.T @ past)
-    mean = total / total[0]
-    spread = (square / total[0] - np.outer(mean, mean))[1:, 1:]
-    root = np.linalg.cholesky(spread + (SMALL * np.trace(spread) / n + TINY) * np.eye(n))
+    mean, spread = _moments_of_past(data, order, whole)
     generator = np.random.default_rng(seed_from(seed, "directions of hidden units"))
-    some = root @ generator.normal(size=(n, m))
-    size = np.linalg.norm(root.T @ some, axis=0)  # standard deviations of what they see
+    some, size = np.zeros((n, m)), np.ones(m)
+    if np.trace(spread) > (SMALL * np.linalg.norm(mean)) ** 2 + TINY:  # else nothing moves
+        root = np.linalg.cholesky(spread + SMALL * np.trace(spread) / n * np.eye(n))
+        some = root @ generator.normal(size=(n, m))
+        size = np.linalg.norm(root.T @ some, axis=0)  # standard deviations of what they see
     point, d = working_point(units), float(units.precision[0])
     half = (point.lit - point.dark) / 2
     if not (units.bounded or units.bernoulli):
         half = ENDLESS / np.sqrt(d)
     reach = WIDTH * half / point.slope
     weights = some * (reach / size)
-    bias = point.net + reach * generator.uniform(-1, 1, m) - mean[1:] @ weights
+    bias = point.net + reach * generator.uniform(-1, 1, m) - mean @ weights
     return Looks(weights, bias, point.net, half)
+
+
+def _moments_of_past(data: Sequences, order: int, whole: bool) -> tuple[Array, Array]:
+    """Return mean and covariance of the frames before each, about that mean: it may be far off."""
+    n, count = order * data.shape[1], 0.0
+    mean, spread = np.zeros(n), np.zeros((n, n))
+    for past, _, weight in past_and_present(data, order, whole=whole):
+        count += weight * len(past)
+        mean += weight * past[:, 1:].sum(axis=0)
+    mean /= count
+    for past, _, weight in past_and_present(data, order, whole=whole):
+        off = past[:, 1:] - mean
+        spread += weight * (off.T @ off)
+    return mean, spread / count
 
 
 def features(looks: Looks, own: State, units: UnitParameters, ridge: float) -> Features:
@@ -108,6 +121,37 @@ def build(
     amid = _means(own, units, np.full((1, looks.bias.size), looks.middle))[0][0]
     own["initial_hidden_bias"][:] = looks.middle - mean @ weights
     own["initial_visible_bias"] = (precision * mean - weights @ amid).astype(own["weights"].dtype)
+
+
+def squared_errors(
+    own: State, units: UnitParameters, linear: Array, pasts: Any, frames: int
+) -> tuple[float, float]:
+    """Return those of some frames' forecasts: by the model, and by a regression without units.
+
+    To the latter is added what may be rounding.
+
+    linear : its coefficients
+    pasts : what :func:`past_and_present` yields, of so many frames
+    """
+    ours, theirs, count = 0.0, 0.0, 0.0
+    step, rows = max(1, frames // SEEN), len(linear) - 1
+    to_hidden, to_visible, weights = (
+        own[name].astype(np.float64)
+        for name in ("visible_to_hidden", "visible_to_visible", "weights")
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        for past, present, weight in pasts:
+            past, present = past[::step], present[::step]
+            found = plain = past @ linear
+            net = past[:, 1:] @ to_hidden[:rows] + own["hidden_bias"]
+            drive = past[:, 1:] @ to_visible[:rows] + own["visible_bias"]
+            for _ in range(SWEEPS):
+                hidden = _means(own, units, net + found @ weights)[0]
+                found = (drive + hidden @ weights.T) / own["visible_precision"]
+            ours += weight * float(((found - present) ** 2).sum())
+            theirs += weight * float(((plain - present) ** 2 + ROUNDING * present**2).sum())
+            count += weight * len(present)
+    return ours / count, theirs / count
 
 
 def _moments(looks: Looks, own: State, units: UnitParameters, past: Array) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from trug_fast.models.lags import LAGGED, stacked
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
+from trug_fast.training.diagnosis import TrainingWarning
 from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
@@ -28,6 +30,8 @@ REACH = 0.45  # net inputs of the built units in standard deviations of their ow
 HELD = 0.2  # the same of units that hold a frame: their errors grow when frames are subtracted
 KEPT = 0.99  # of the variance of what the second frame adds
 SHARE = 0.75  # of the hidden units at most is built
+WORSE = 1.01  # errors of a start with hidden units, in those of one without, that are worth a word
+STACK = 5  # calls from a warning here to the caller of train_trbm
 
 Array = NDArray[Any]
 
@@ -94,6 +98,16 @@ def _with_random_units(
     _set_precision(own["visible_precision"], cast(GaussianUnits, settings.visible), residual)
     pasts = past_and_present(data, order, whole=whole)
     random_units.build(own, looks, found, units, pasts, mean_frame(data))
+    plain = linear_fit(data, order, ridge, whole=whole).coefficients
+    pasts = past_and_present(data, order, whole=whole)
+    ours, theirs = random_units.squared_errors(own, units, plain, pasts, len(data.frames))
+    if not ours <= WORSE * theirs:
+        said = (
+            f"hidden units start worse than none: with hidden_ridge={start.hidden_ridge:g} "
+            f"forecasts of training frames have a squared error of {ours:.3g} at the start, linear "
+            f"ones alone {theirs:.3g}; a higher hidden_ridge helps, or a wider truncation"
+        )
+        warnings.warn(said, TrainingWarning, stacklevel=STACK)
     return own
 
 
@@ -126,7 +140,7 @@ def _random(settings: SequenceSettings, units: UnitParameters, seed: int) -> Sta
     own = {
         name: generator.normal(0.0, scale, shape).astype(dtype) for name, shape in _shapes(settings)
     }
-    bias = (units.precision * units.middle(0 * units.lower)).astype(dtype)
+    bias = (units.precision * units.middle(np.zeros_like(units.lower))).astype(dtype)
     own |= {"hidden_bias": bias, "initial_hidden_bias": bias.copy()}
     precision = getattr(settings.visible, "precision", None)
     given = np.full(n if settings.real else 0, precision or 1.0, dtype)
