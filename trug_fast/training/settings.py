@@ -39,6 +39,7 @@ class Pace(NamedTuple):
     penalties: Mapping[str, Amounts] = MappingProxyType({})  # by matrix
     own_frames: float = 0.0  # the share of the past that is the model's own
     past_noise: float = 0.0  # that is put on the past
+    past_bridges: float = 0.0  # the share of its frames with gaps filled
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,12 @@ class Rates:
     visible_precision: Schedule | None = None
     own_frames: Schedule | None = None
     past_noise: Schedule | None = None
+    past_bridges: Schedule | None = None
 
     def at(self, share: float, epoch: int) -> Pace:
         """Return how far an update goes when this share of the run is done, in this epoch."""
-        others = (self.visible_precision, self.own_frames, self.past_noise)
-        visible, own, noise = (0.0 if r is None else r.at(share, epoch) for r in others)
+        others = (self.visible_precision, self.own_frames, self.past_noise, self.past_bridges)
+        visible, own, noise, bumps = (0.0 if r is None else r.at(share, epoch) for r in others)
         return Pace(
             self.learning.at(share, epoch),
             self.truncation.at(share, epoch),
@@ -67,6 +69,7 @@ class Rates:
             self.penalties.at(share, epoch),
             own,
             noise,
+            bumps,
         )
 
     def identity(self) -> dict[str, Any]:
@@ -74,7 +77,7 @@ class Rates:
         rates = {rate.name: rate for rate in (self.learning, self.truncation, self.precision)}
         if self.visible_precision is not None:
             rates["precision_rate of visible units"] = self.visible_precision
-        for rate in (self.own_frames, self.past_noise):
+        for rate in (self.own_frames, self.past_noise, self.past_bridges):
             if rate is not None:
                 rates[rate.name] = rate
         found = {name: rate.identity() for name, rate in rates.items()}

@@ -1,5 +1,6 @@
 """The values that only the training on sequences takes check their own fields."""
 
+import numpy as np
 import pytest
 
 import trug_fast as tf
@@ -21,6 +22,7 @@ import trug_fast as tf
             "own_sweeps has no effect without own_frames",
         ),
         (lambda: tf.SequenceCD(past_noise=-0.1), "past_noise must be at least 0"),
+        (lambda: tf.SequenceCD(past_bridges=(0.1, 1.1)), "past_bridges must be at most 1"),
         (lambda: tf.SequenceCD(own_sweeps=2), "own_sweeps has no effect without own_frames"),
         (lambda: tf.SequenceCD(own_frames=0.5, own_sweeps=0), "own_sweeps must be at least 1"),
         (lambda: tf.LinearStart(scale=-1.0), "scale must be at least 0"),
@@ -46,3 +48,12 @@ def test_noise_on_pixels_is_a_share():
         tf.train_trbm(videos, 4, sampler=tf.SequenceCD(past_noise=(0.5, 2.0)))
     with pytest.raises(ValueError, match=r"own_frames\(0.75\) must be at most 1"):
         tf.train_trbm(videos, 4, sampler=tf.SequenceCD(own_frames=lambda done: 2 * done))
+
+
+def test_bridges_are_for_square_pictures_of_bernoulli_units():
+    sampler = tf.SequenceCD(past_bridges=0.5)
+    frames = np.zeros((3, 5, 6))
+    with pytest.raises(ValueError, match="square pictures, got visible='bernoulli' and 6 columns"):
+        tf.train_trbm(frames, 4, sampler=sampler)
+    with pytest.raises(ValueError, match="past_bridges is for Bernoulli visible units"):
+        tf.train_trbm(frames[..., :4], 4, visible="gaussian", sampler=sampler)

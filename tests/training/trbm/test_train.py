@@ -35,6 +35,7 @@ SETTINGS = [
         "dtype": "float64",
     },
     {"n_lags": 3},
+    {"sampler": tf.SequenceCD(past_bridges=[0.5, 1.0])},
     {
         "sampler": tf.SequenceCD(own_frames=(0.3, 0.9), own_sweeps=2, past_noise=[0.1, 0.2]),
         "n_lags": 2,

@@ -30,7 +30,7 @@ from trug_fast.training.penalties import NOTHING, Penalties, Shrinking
 from trug_fast.training.settings import Pace
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 
-from .corruption import corrupt
+from .corruption import add_bridges, corrupt
 from .gradients import Draws, Offsets, estimate
 from .own_frames import with_own_frames
 from .settings import SequenceSettings, TemporalModel
@@ -181,7 +181,7 @@ class TRBMLearner:
         draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)
         start = self.units.start
         units = start.learns_ends or start.learn_precision
-        moved = pace.own_frames > 0 or pace.past_noise > 0
+        moved = max(pace.own_frames, pace.past_noise, pace.past_bridges) > 0
         if self.settings.corruption or moved:
             data, rows = data.take(rows), np.arange(rows.size)
         if self.settings.corruption:
@@ -204,7 +204,7 @@ class TRBMLearner:
     def _known(
         self, own: TemporalLayers, data: Sequences, batch: Batch, pace: Pace
     ) -> Sequences | None:
-        """Return what later frames know of a batch: frames redrawn by the model, or noisy."""
+        """Return what later frames know of a batch: frames redrawn, bridged, or noisy."""
         known = data
         if pace.own_frames:
             known = with_own_frames(
@@ -216,9 +216,12 @@ class TRBMLearner:
                 seed=self.seed,
                 number=self.updates,
             )
+        if pace.past_bridges or pace.past_noise:
+            known = Sequences(known.frames.copy(), known.lengths, known.weights)
+        if pace.past_bridges:
+            known = add_bridges(known, pace.past_bridges, seed=self.seed, number=self.updates)
         if pace.past_noise:
-            own_copy = Sequences(known.frames.copy(), known.lengths, known.weights)
-            known = self._corrupted(own_copy, pace.past_noise, PAST + self.updates)
+            known = self._corrupted(known, pace.past_noise, PAST + self.updates)
         return None if known is data else known
 
     def _corrupted(self, data: Sequences, amount: float, number: int) -> Sequences:

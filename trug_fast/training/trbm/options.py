@@ -45,6 +45,10 @@ class SequenceCD:
         Noise on the frames of the past, anew each time: the share of pixels that a coin replaces,
         or the standard deviation of what is added to Gaussian units.  Here, too, what is to be
         learned stays the given frames; a ``corruption`` of visible units is on these as well.
+    past_bridges : float, (start, end), callable or array
+        The share of frames of the past in which dark gaps between lit parts are filled, by discs of
+        1.5 to 4.5 pixels (a morphological closing), anew each time.  For Bernoulli visible units
+        whose frames are square pictures, row by row.  A model trained so keeps apart what touches.
 
     Examples
     --------
@@ -62,6 +66,7 @@ class SequenceCD:
     own_frames: Rate = 0.0
     own_sweeps: int | None = None
     past_noise: Rate = 0.0
+    past_bridges: Rate = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -70,6 +75,7 @@ class SequenceCD:
         settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
         settle(self, own_frames=_shares("own_frames", self.own_frames))
         settle(self, past_noise=checked_rate("past_noise", self.past_noise))
+        settle(self, past_bridges=_shares("past_bridges", self.past_bridges))
         if used(self.own_frames):
             sweeps = SWEEPS if self.own_sweeps is None else self.own_sweeps
             settle(self, own_sweeps=checks.count("own_sweeps", sweeps))

@@ -5,6 +5,7 @@ Tested in tests/training/trbm/test_train.py.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +32,7 @@ BEST_TRUNCATION = {
 }
 BEST_ORDER = {"bernoulli": 1, "gaussian": 2}  # of the linear forecast, with one lag
 AVERAGE = 0.05
+PAST = ("own_frames", "past_noise", "past_bridges")  # fields of the sampler that move over a run
 RATES = {
     "bernoulli": {"sgd": (0.05, 0.0005), "rmsprop": (1e-3, 1e-5), "adam": (8e-3, 2e-4)},
     "gaussian": {"sgd": (0.05, 0.0005), "rmsprop": (1e-4, 1e-5), "adam": (1e-4, 1e-5)},
@@ -75,6 +77,14 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
     noise = settings.sampler.past_noise
     if isinstance(visible, BernoulliUnits) and not callable(noise) and np.max(noise) > 1:
         raise ValueError(f"past_noise of Bernoulli units is a share, at most 1, got {noise!r}")
+    if used(settings.sampler.past_bridges) and (
+        isinstance(visible, GaussianUnits)
+        or math.isqrt(settings.n_visible) ** 2 != settings.n_visible
+    ):
+        raise ValueError(
+            "past_bridges is for Bernoulli visible units and frames that are square pictures, "
+            f"got visible={visible.kind!r} and {settings.n_visible} columns"
+        )
     if visible.missing is not None:
         raise ValueError("visible: missing has no effect in train_trbm, which takes whole frames")
     if not isinstance(start, LinearStart):
@@ -139,10 +149,10 @@ def rates_of(
     found, sampler = settings.rates(usual, own, own, epochs), settings.sampler
     past: dict[str, Any] = {
         name: as_schedule(name, getattr(sampler, name), epochs=epochs)
-        for name in ("own_frames", "past_noise")
+        for name in PAST
         if used(getattr(sampler, name))
     }
-    shares = ("own_frames", "past_noise") if kind == "bernoulli" else ("own_frames",)
+    shares = PAST if kind == "bernoulli" else ("own_frames",)
     for name in set(shares) & set(past):
         if past[name].function is not None:
             for share in (0.0, 0.25, 0.5, 0.75, 1.0):
