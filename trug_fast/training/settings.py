@@ -59,7 +59,7 @@ class Rates:
     def at(self, share: float, epoch: int) -> Pace:
         """Return how far an update goes when this share of the run is done, in this epoch."""
         others = (self.visible_precision, self.own_frames, self.past_noise, self.past_bridges)
-        visible, own, noise, bumps = (0.0 if r is None else r.at(share, epoch) for r in others)
+        visible, own, noise, bridges = (0.0 if r is None else r.at(share, epoch) for r in others)
         return Pace(
             self.learning.at(share, epoch),
             self.truncation.at(share, epoch),
@@ -69,7 +69,7 @@ class Rates:
             self.penalties.at(share, epoch),
             own,
             noise,
-            bumps,
+            bridges,
         )
 
     def identity(self) -> dict[str, Any]:

@@ -204,7 +204,7 @@ class TRBMLearner:
     def _known(
         self, own: TemporalLayers, data: Sequences, batch: Batch, pace: Pace
     ) -> Sequences | None:
-        """Return what later frames know of a batch: frames redrawn, bridged, or noisy."""
+        """Return what later frames know of a batch: frames redrawn, with bridges, or noisy."""
         known = data
         if pace.own_frames:
             known = with_own_frames(

@@ -1,6 +1,6 @@
 """Frames of the past that a model has made its own (mathematics 4.4).
 
-Tested in tests/training/trbm/test_own_frames.py.
+Tested in tests/training/trbm/test_past.py.
 """
 
 from __future__ import annotations

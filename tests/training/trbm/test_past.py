@@ -144,18 +144,37 @@ def test_sweeps_of_own_frames_are_up_to_as_many_as_said(given, monkeypatch):
     assert set(found) == {1, 2, 3}
 
 
-def test_noise_is_on_the_past_alone(monkeypatch):
-    seen = []
+@pytest.fixture
+def seen(monkeypatch):
+    """Return a list of the frames that each update is to learn, and of those that it knows."""
+    found = []
 
     def watched(own, sequences, *arguments, known=None, **options):
-        seen.append((sequences.frames.copy(), known.frames.copy()))
+        found.append((sequences.frames.copy(), known.frames.copy()))
         return estimate(own, sequences, *arguments, known=known, **options)
 
     monkeypatch.setattr(learner, "estimate", watched)
-    frames = np.random.default_rng(0).integers(0, 2, (4, 20, 100)).astype(np.float32)
-    sampler = tf.SequenceCD(n_gibbs=1, past_noise=0.2)
+    return found
+
+
+def train(frames, **options):
+    sampler = tf.SequenceCD(n_gibbs=1, **options)
     tf.train_trbm(frames, 3, epochs=2, batch_size=4, sampler=sampler, monitor=None, rng=0)
+
+
+def test_noise_is_on_the_past_alone(seen):
+    frames = np.random.default_rng(0).integers(0, 2, (4, 20, 100)).astype(np.float32)
+    train(frames, past_noise=0.2)
     (clean, noisy), (_, other) = seen
     assert sorted(map(bytes, clean)) == sorted(map(bytes, frames.reshape(-1, 100)))
     assert not np.array_equal(noisy, other)
     assert abs((clean != noisy).mean() - 0.1) < 5 * np.sqrt(0.09 / clean.size)  # five deviations
+
+
+def test_bridges_are_on_the_past_alone(seen):
+    frames = tf.datasets.bouncing_balls(4, 20, size=10, rng=0).astype(np.float32)
+    train(frames, past_bridges=1.0)
+    (clean, bridged), (_, other) = seen
+    assert sorted(map(bytes, clean)) == sorted(map(bytes, frames.reshape(-1, 100)))
+    assert (bridged >= clean).all() and (bridged > clean).any(axis=1).mean() > 0.5
+    assert not np.array_equal(bridged, other)
