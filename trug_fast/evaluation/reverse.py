@@ -147,7 +147,9 @@ def _capped_error(value: NDArray[Any], std_error: NDArray[Any], most: NDArray[An
     z = np.where(std_error == 0, 0.0, z)
     density, below = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), ndtr(z)
     mean = z * below + density
-    return std_error * np.sqrt(np.maximum((z**2 + 1) * below + z * density - mean**2, 0.0))
+    variance = np.maximum((z**2 + 1) * below + z * density - mean**2, 0.0)
+    found: NDArray[Any] = std_error * np.sqrt(variance)
+    return found
 
 
 def _gains(leg: AnnealingLeg, rows: NDArray[Any], progress: bool | None) -> NDArray[Any]:

@@ -138,9 +138,7 @@ class Inference(Parameters):
         inputs = self._inputs(X)
         return inputs, self._targets(y, len(inputs))
 
-    def _row_by_row(
-        self, inputs: FloatArray, targets: FloatArray
-    ) -> Iterator[tuple[int, tuple[Inference, FloatArray, FloatArray]]]:
+    def _row_by_row(self, inputs: FloatArray, targets: FloatArray) -> Iterator[tuple[int, Any]]:
         """Yield number, model, input and target of each row: a model with the noise that is there.
 
         The mean field is compiled for a noise that all rows have; this is slow, and right.
