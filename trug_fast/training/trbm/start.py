@@ -98,7 +98,9 @@ def _with_random_units(
     order, ridge, seed = fitting
     whole, start = settings.n_lags > 1, cast(LinearStart, settings.start)
     scaling = Scaling.of_rows(data.frames, data.frame_weights())
-    size = np.where(scaling.varies, scaling.deviation, 1.0)
+    # Columns that stand still have no size; precisions of tiny ones would be beyond floats.
+    least = float(np.finfo(settings.dtype).tiny) ** 0.4
+    size = np.where(scaling.deviation > least, scaling.deviation, 1.0)
     data = Sequences(data.frames / size.astype(data.frames.dtype), data.lengths, data.weights)
     looks = random_units.drawn(data, order, whole, units, seed)
     columns = random_units.features(looks, own, units, cast(float, start.hidden_ridge))
