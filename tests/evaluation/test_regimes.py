@@ -69,6 +69,21 @@ def test_what_is_no_trug_rbm_is_refused():
         tf.unit_regimes(model_of("bernoulli"), [[0, 1]])
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_those_of_floats_are_refused():
+    X = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 1]])
+    for upper in (1.0, INF):
+        far = tf.TruGRBM(np.full((3, 2), [1.0, 1.7e308]), 0.0, 0.0, 1.0, 0.0, upper)
+        with pytest.raises(ValueError, match="net input or the mean of hidden unit 1 .* of float"):
+            tf.unit_regimes(far, X)
+    # All rows have an infinite mean, of which no change is known.
+    endless = tf.TruGRBM(np.full((3, 1), 1.0), 0.0, 1e200, 1.0, 0.0, INF)
+    with pytest.raises(ValueError, match="hidden unit 0"):
+        tf.unit_regimes(endless, X)
+    found = tf.unit_regimes(tf.TruGRBM(np.full((3, 1), 1e200), 0.0, 0.0, 1e-200, 0.0, 1.0), X)
+    assert found.regime.tolist() == ["sigmoid"] and found.beyond_upper[0] == pytest.approx(5 / 6)
+
+
 def test_one_row_tells_no_change():
     with pytest.raises(ValueError, match="X must have at least 2 rows, over which units change, g"):
         tf.unit_regimes(tf.TruGRBM(np.ones((2, 1)), 0.0, 0.0, 1.0, 0.0, 1.0), [[0, 1]])

@@ -47,6 +47,20 @@ def test_modes_far_from_the_rows_are_not_forgotten():
         found = tf.log_likelihood_bound(model, X, n_temperatures=100, rng=0)
     assert len(found.warnings) == 1
     assert (found.value <= exact + 0.01).all() and (found.value > exact - 0.01).all()
+    assert (found.std_error < 1e-9).all()  # the bound has no chance in it
+
+
+def test_errors_are_those_of_what_the_bound_leaves(monkeypatch):
+    model = strong_model()
+    exact, options = tf.exact.log_likelihood(model, STATES), {"n_temperatures": 30}
+    free = tf.log_likelihood_bound(model, STATES, rng=0, **options).value
+    cut = np.median(free - exact)  # so that it takes away half of what chains find
+    monkeypatch.setattr(mean_field, "bound", lambda *_: tf.exact.log_partition(model) - cut)
+    runs = [tf.log_likelihood_bound(model, STATES, rng=k, **options) for k in range(40)]
+    assert 0.3 < np.mean([run.value == exact + cut for run in runs]) < 0.7
+    spread = np.std([run.value for run in runs], axis=0, ddof=1)
+    said = np.sqrt(np.mean([run.std_error**2 for run in runs], axis=0))
+    np.testing.assert_allclose(said.mean(), spread.mean(), rtol=0.15)
 
 
 def test_gaussian_visible_units():

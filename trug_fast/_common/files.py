@@ -95,11 +95,17 @@ def whole(path: Path, name: str, array: NDArray[Any]) -> int:
     raise ValueError(f"{path} is damaged: {name} should be a whole number, is {_what(array)}")
 
 
+class FormerLayoutError(ValueError):
+    """What a file holds is whole, but laid out as earlier versions did."""
+
+
 @contextmanager
 def building_from(path: str | Path) -> Iterator[None]:
     """Turn the refusal of what a file holds into a ValueError that names the file."""
     try:
         yield
+    except FormerLayoutError as error:
+        raise FormerLayoutError(f"{path} is of a former layout: {error}") from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
 

@@ -62,7 +62,8 @@ def unit_regimes(model: TruGRBM, X: ArrayLike) -> UnitRegimes:
     Raises
     ------
     TypeError, ValueError
-        If `model` is no TruGRBM, X does not hold what its visible units are, or has one row.
+        If `model` is no TruGRBM, X does not hold what its visible units are, or has one row; if a
+        unit's net input or mean is beyond the range of floats.
 
     Notes
     -----
@@ -91,16 +92,26 @@ def unit_regimes(model: TruGRBM, X: ArrayLike) -> UnitRegimes:
     ends = np.stack([model.lower, model.upper]).astype(np.float64)
     precision = np.asarray(model.precision, np.float64)
     beyond = np.zeros((2, model.n_hidden))
-    sigma = 1 / np.sqrt(np.where(precision > 0, precision, np.nan))
-    for start in range(0, len(columns), CHUNK):
-        net = columns[start : start + CHUNK].astype(np.float64) @ weights + model.hidden_bias
-        beyond[0] += ndtr((ends[0] - net * sigma**2) / sigma).sum(axis=0)
-        beyond[1] += ndtr((net * sigma**2 - ends[1]) / sigma).sum(axis=0)
-    beyond /= len(columns)
-    mean = model.column_moments(columns).mean.astype(np.float64)
-    reach = np.ptp(mean, axis=0)
+    root = np.sqrt(np.where(precision > 0, precision, np.nan))  # 1 / standard deviation
+    known = np.ones(model.n_hidden, bool)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+        for start in range(0, len(columns), CHUNK):
+            net = columns[start : start + CHUNK].astype(np.float64) @ weights + model.hidden_bias
+            known &= np.isfinite(net).all(axis=0)
+            beyond[0] += ndtr(ends[0] * root - net / root).sum(axis=0)
+            beyond[1] += ndtr(net / root - ends[1] * root).sum(axis=0)
+        beyond /= len(columns)
+        mean = model.column_moments(columns).mean.astype(np.float64)
+        known &= np.isfinite(mean).all(axis=0)
+        reach = np.ptp(mean, axis=0)
+        heard = reach * np.abs(weights).max(axis=0) >= HEARD
+    if not known.all():
+        raise ValueError(
+            f"the net input or the mean of hidden unit {int(np.argmin(known))} on rows of X is "
+            f"beyond the range of {model.dtype}: the model's weights or biases, or X, are too large"
+        )
     both = np.where(precision > 0, (beyond > CUTS).sum(axis=0), 2)
     regime = np.array(REGIMES)[both]
     regime[precision < 0] = "binary"
-    regime[reach * np.abs(weights).max(axis=0) < HEARD] = "silent"
+    regime[~heard] = "silent"
     return UnitRegimes(regime, beyond[0], beyond[1], reach)

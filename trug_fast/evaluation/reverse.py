@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
 from trug_fast._common import checks
 from trug_fast._common.numerics import log_sum_exp
@@ -66,8 +67,10 @@ def log_likelihood_bound(
     LogProbability
         Arrays with an entry for each row.  ``value.mean()`` has the standard error ``value.std() /
         sqrt(rows)``, of rows and chains together; ``std_error`` is that of each row's chains alone,
-        NaN for one chain.  ``warnings`` says if the mean-field bound is well below what annealing
-        found, in which case the model has a mode that annealing misses.
+        NaN for one chain.  It falls to 0 where the chains are above the mean-field bound: that has
+        no chance in it, and is the most that such a row can have.  By how much the row has less, no
+        error says.  ``warnings`` says if the bound is well below what annealing found, in which
+        case the model has a mode that annealing misses.
 
     Raises
     ------
@@ -115,7 +118,9 @@ def log_likelihood_bound(
     reasons = _impossible(value, most)
     for reason in reasons:
         warnings.warn(reason, PartitionWarning, stacklevel=2)
-    return LogProbability(np.minimum(value, most), std_error, tuple(reasons))
+    return LogProbability(
+        np.minimum(value, most), _capped_error(value, std_error, most), tuple(reasons)
+    )
 
 
 def _impossible(value: NDArray[Any], most: NDArray[Any]) -> list[str]:
@@ -129,6 +134,22 @@ def _impossible(value: NDArray[Any], most: NDArray[Any]) -> list[str]:
         f"mean-field bound on log Z, which is certain, they have {most.mean():.2f} at most: the "
         "model has a mode that annealing misses"
     ]
+
+
+def _capped_error(value: NDArray[Any], std_error: NDArray[Any], most: NDArray[Any]) -> NDArray[Any]:
+    """Return the standard deviation of normals of these means that are held at most there.
+
+    Of z = (most - value) / std_error it is that of max(0, z - N(0, 1)), without which the whole of
+    a normal is left from 10 on, and nothing below -10.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.clip((most - value) / std_error, -10.0, 10.0)
+    z = np.where(std_error == 0, 0.0, z)
+    density, below = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), ndtr(z)
+    mean = z * below + density
+    variance = np.maximum((z**2 + 1) * below + z * density - mean**2, 0.0)
+    found: NDArray[Any] = std_error * np.sqrt(variance)
+    return found
 
 
 def _gains(leg: AnnealingLeg, rows: NDArray[Any], progress: bool | None) -> NDArray[Any]:

@@ -50,12 +50,12 @@ class Inference(Parameters):
         >>> model.posterior([[0.0], [0.0]], [0.0, 2.0]).mean.round(3)[:, 0]
         array([0.16 , 0.743])
         """
-        found = self._mean_field(X, y, n_cycles, self.dtype)
+        found = self._mean_field(*self._rows(X, y), n_cycles, self.dtype)
         return Posterior(found.mean, found.variance)
 
     def elbo(self, X: ArrayLike, y: ArrayLike, n_cycles: int = 10) -> NDArray[np.float64]:
         """Evidence lower bound of log p(y | x) at the mean field, (rows,), computed in float64."""
-        return self._mean_field(X, y, n_cycles, np.dtype(np.float64)).bound
+        return self._mean_field(*self._rows(X, y), n_cycles, np.dtype(np.float64)).bound
 
     def log_likelihood(
         self,
@@ -87,13 +87,13 @@ class Inference(Parameters):
         """
         n_samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "log_likelihood")
+        inputs, targets = self._rows(X, y)
         if self.noise_weights is not None:
             options = {"n_samples": n_samples, "n_cycles": n_cycles}
-            each = self._row_by_row(X, y)
+            each = self._row_by_row(inputs, targets)
             found = [m.log_likelihood(*row, rng=seed + k, **options) for k, (m, *row) in each]
             return LogLikelihood(*(np.concatenate(part) for part in zip(*found, strict=True)))
-        net = self._mean_field(X, y, n_cycles, np.dtype(np.float64)).net
-        inputs, targets = self._inputs(X), self._targets(y, len(net))
+        net = self._mean_field(inputs, targets, n_cycles, np.dtype(np.float64)).net
         network, z = self.network(np.float64), self._z(inputs)
         tau, stiffness = 1 / self.hidden_variance, network.stiffness
         given = self._units(np.zeros((1, self.n_hidden)), np.zeros(self.n_hidden), stiffness)
@@ -133,13 +133,16 @@ class Inference(Parameters):
         mean_field.derive(network)
         return network
 
-    def _row_by_row(self, X: ArrayLike, y: ArrayLike) -> Iterator[tuple[int, Any]]:
+    def _rows(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return inputs and targets, checked."""
+        inputs = self._inputs(X)
+        return inputs, self._targets(y, len(inputs))
+
+    def _row_by_row(self, inputs: FloatArray, targets: FloatArray) -> Iterator[tuple[int, Any]]:
         """Yield number, model, input and target of each row: a model with the noise that is there.
 
         The mean field is compiled for a noise that all rows have; this is slow, and right.
         """
-        inputs = self._inputs(X)
-        targets = self._targets(y, len(inputs))
         noise = self._noise(self._prior(inputs)[0])
         own = self.arrays() | {"noise_weights": None}
         for k in range(len(inputs)):
@@ -153,7 +156,7 @@ class Inference(Parameters):
             return log_norms(same, np.ascontiguousarray(net, dtype=np.float64))
 
     def _mean_field(
-        self, X: ArrayLike, y: ArrayLike, n_cycles: int, dtype: np.dtype[Any]
+        self, inputs: FloatArray, targets: FloatArray, n_cycles: int, dtype: np.dtype[Any]
     ) -> mean_field.Inferred:
         """Return net inputs, means, variances and bound of the mean field.
 
@@ -168,18 +171,15 @@ class Inference(Parameters):
                 "many; log_density has its density of y"
             )
         if self.noise_weights is not None:
-            found_rows = (found for _, found in self._row_by_row(X, y))
+            found_rows = (found for _, found in self._row_by_row(inputs, targets))
             single = [model._mean_field(*row, n_cycles, dtype) for model, *row in found_rows]
             return mean_field.Inferred(*map(np.concatenate, zip(*single, strict=True)))
-        inputs = self._inputs(X).astype(dtype, copy=False)
-        rows = len(inputs)
-        targets = self._targets(y, rows).astype(dtype, copy=False)
         n_cycles = checks.count("n_cycles", n_cycles)
-        net, mean, variance = (np.empty((rows, self.n_hidden), dtype) for _ in range(3))
-        found = mean_field.Inferred(net, mean, variance, np.empty(rows, dtype))
+        net, mean, variance = (np.empty((len(inputs), self.n_hidden), dtype) for _ in range(3))
+        found = mean_field.Inferred(net, mean, variance, np.empty(len(inputs), dtype))
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
         with computing(self._work(net, each)):
-            data = mean_field.Rows(inputs, targets)
+            data = mean_field.Rows(*(rows.astype(dtype, copy=False) for rows in (inputs, targets)))
             mean_field.posterior(self.network(dtype), data, n_cycles, found)
         return found

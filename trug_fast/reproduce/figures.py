@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,58 +158,51 @@ def nonlinearities(cells: Sequence[FinishedCell]) -> Figure | None:
 
 def truncation_points(cells: Sequence[FinishedCell]) -> Figure | None:
     """Draw the upper truncation points over the epochs: their mean, least and greatest."""
-    groups = _by_data([done for done in cells if "upper_mean" in done.history])
-    if not groups:
-        return None
-    figure, axes = _panels(len(groups))
-    for ax, (data, group) in zip(axes, groups.items(), strict=True):
-        for done, colour in zip(group, _colours(group), strict=True):
-            plots.truncation_points(done.history, ax, label=done.cell.label, color=colour)
-        _finish(ax, data, "epoch", "upper truncation points")
-    return figure
+    learned = [done for done in cells if "upper_mean" in done.history]
+
+    def draw(done: FinishedCell, ax: Axes, colour: str) -> None:
+        plots.truncation_points(done.history, ax, label=done.cell.label, color=colour)
+
+    return _beside(learned, draw, "epoch", "upper truncation points")
 
 
 def scores(cells: Sequence[FinishedCell]) -> Figure | None:
     """Draw the scores over the epochs, of training images and, dashed, of images held out."""
-    groups = _by_data([done for done in cells if "score" in done.history])
-    if not groups:
-        return None
-    figure, axes = _panels(len(groups))
-    for ax, (data, group) in zip(axes, groups.items(), strict=True):
-        for done, colour in zip(group, _colours(group), strict=True):
-            plots.scores(done.history, ax, label=done.cell.label, color=colour)
+    scored = [done for done in cells if "score" in done.history]
+
+    def draw(done: FinishedCell, ax: Axes, colour: str) -> None:
+        plots.scores(done.history, ax, label=done.cell.label, color=colour)
+
+    figure = _beside(scored, draw, "epoch", "score (nats per image)")
+    for ax, group in zip(figure.axes if figure else (), _by_data(scored).values(), strict=True):
         curves = [done.history[name] for done in group for name in PARTS if name in done.history]
         ends = [known[-1] for known in (each[np.isfinite(each)] for each in curves) if known.size]
         if ends:  # not all epochs are scored
             ax.set_ylim(min(ends) - BELOW, max(ends) + ABOVE)
-        _finish(ax, data, "epoch", "score (nats per image)")
     return figure
 
 
 def convergence(cells: Sequence[FinishedCell], session: Session, options: Options) -> Figure | None:
     """Draw the test log-probability against the number of temperatures that estimate log Z."""
-    groups = _by_data([done for done in cells if done.learns == "per_unit"])
-    if not groups:
-        return None
-    figure, axes = _panels(len(groups))
-    for ax, (data, group) in zip(axes, groups.items(), strict=True):
-        for done, colour in zip(group, _colours(group), strict=True):
-            found = [_estimate(done, n, session, options) for n in options["n_temperatures"]]
-            for direction in found[0]["directions"]:
-                sides = [each["directions"][direction] for each in found]
-                ax.errorbar(
-                    [each["n_temperatures"] for each in found],
-                    [done.line["test"] + done.line["log_z"] - s["log_z"] for s in sides],
-                    [side["std_error"] for side in sides],
-                    color=colour,
-                    marker="o",
-                    ms=3,
-                    ls="--" if direction == "reverse" else "-",
-                    label=f"{done.cell.label}, {direction}",
-                )
+    single = [done for done in cells if done.learns == "per_unit"]
+
+    def draw(done: FinishedCell, ax: Axes, colour: str) -> None:
+        found = [_estimate(done, n, session, options) for n in options["n_temperatures"]]
+        for direction in found[0]["directions"]:
+            sides = [each["directions"][direction] for each in found]
+            ax.errorbar(
+                [each["n_temperatures"] for each in found],
+                [done.line["test"] + done.line["log_z"] - s["log_z"] for s in sides],
+                [side["std_error"] for side in sides],
+                color=colour,
+                marker="o",
+                ms=3,
+                ls="--" if direction == "reverse" else "-",
+                label=f"{done.cell.label}, {direction}",
+            )
         ax.set_xscale("log")
-        _finish(ax, data, "temperatures", "test log-probability (nats)")
-    return figure
+
+    return _beside(single, draw, "temperatures", "test log-probability (nats)")
 
 
 def units(done: FinishedCell, data: Images, session: Session) -> Figure | None:
@@ -276,6 +269,24 @@ def _draw_shared(cells: Sequence[FinishedCell], ax: Axes) -> None:
         words = f"{done.cell.data}, [{shape[1]:.3g}, {shape[2]:.3g}]"
         ax.plot(net, plots.unit_mean(net, *shape)[:, 0], color=colour, lw=2, label=words)
     _finish(ax, "learned in common", "net input", "mean of the hidden unit")
+
+
+def _beside(
+    cells: Sequence[FinishedCell],
+    draw: Callable[[FinishedCell, Axes, str], None],
+    xlabel: str,
+    ylabel: str,
+) -> Figure | None:
+    """Draw a panel for each data set, with all its cells; no cells, no figure."""
+    groups = _by_data(cells)
+    if not groups:
+        return None
+    figure, axes = _panels(len(groups))
+    for ax, (data, group) in zip(axes, groups.items(), strict=True):
+        for done, colour in zip(group, _colours(group), strict=True):
+            draw(done, ax, colour)
+        _finish(ax, data, xlabel, ylabel)
+    return figure
 
 
 def _by_data(cells: Sequence[FinishedCell]) -> dict[str, list[FinishedCell]]:

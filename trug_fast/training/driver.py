@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from trug_fast._common import files
 from trug_fast._common.checkpoints import CheckpointLike, as_checkpoint, seed_of
 from trug_fast._common.interrupts import Interrupts, Terminated
 from trug_fast._common.progress import Progress
@@ -114,10 +115,8 @@ def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> 
 def _go_on(job: Job, file: TrainingFile) -> None:
     """Take over the state that an earlier run left, if one did."""
     if file.found is not None:
-        try:
+        with files.building_from(f"checkpoint {file.path}"):
             job.restore(file.found)
-        except ValueError as error:
-            raise ValueError(f"checkpoint {file.path} is damaged: {error}") from error
 
 
 def _train(job: Job, bar: Progress, file: TrainingFile | None) -> bool:

@@ -140,7 +140,7 @@ class GaussianUnits:
         By default 1 in the RBM; in the temporal one, 1 over the mean square residual of a linear
         forecast.
     learn_precision : bool
-        Learn a of each unit.  Not with :class:`TrajectoryTempering`.
+        Learn a of each unit, between 1e-4 and 1e4.  Not with :class:`TrajectoryTempering`.
     precision_rate : float, (start, end), callable or array, optional
         Rate at which log a moves; the default is the training's, in the RBM 0.05 at the start and
         a 20th of it at the end (RMSprop and Adam: 0.002).

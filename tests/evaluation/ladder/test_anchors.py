@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from trug_fast._common import files
 from trug_fast.evaluation.ladder import anchors as anchors_file
 from trug_fast.evaluation.ladder.anchors import RARE, Anchored
 from trug_fast.evaluation.ladder.climbing import Climber
@@ -136,5 +137,30 @@ def test_anchors_of_another_model_are_refused():
     for wrong in (states[:, 1:], states.astype(np.float32), states + np.inf):
         with pytest.raises(ValueError, match="do not fit together"):
             tf.Ladder.of_arrays(arrays | {"anchors": wrong})
-    with pytest.raises(ValueError, match="a ladder lacks anchors"):
-        tf.Ladder.of_arrays({name: a for name, a in arrays.items() if name != "anchors"})
+
+
+def test_files_from_before_there_were_anchors_are_told_from_damaged_ones(tmp_path):
+    model, states = two_modes("bernoulli")
+    ladder = tf.Ladder(type(model)(0 * model.weights, 0.0, 0.0), 10, 0, states)
+    arrays = ladder.arrays()
+    for lacking, words in (
+        ("anchors", "of a former layout: its ladder keeps no rows of the data; train it anew"),
+        ("chains", "damaged: a ladder lacks chains"),
+    ):
+        files.write(tmp_path / "x.npz", "Ladder", {k: v for k, v in arrays.items() if k != lacking})
+        with pytest.raises(ValueError, match=rf"x\.npz is {words}$"):
+            tf.Ladder.load(tmp_path / "x.npz")
+
+
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+def test_a_checkpoint_from_before_there_were_anchors_is_told_from_a_damaged_one(tmp_path):
+    X = np.random.default_rng(0).integers(0, 2, (60, 8)).astype(float)
+    path = tmp_path / "run.npz"
+    tf.train_rbm(X, 2, **FAST, checkpoint=path)
+    found = files.read(path, "Training")
+    old = {name: array for name, array in found.items() if not name.endswith("anchors")}
+    assert len(old) == len(found) - 1
+    files.write(path, "Training", old)
+    words = r"checkpoint .*run\.npz is of a former layout: its ladder keeps no rows of the data"
+    with pytest.raises(ValueError, match=words):
+        tf.train_rbm(X, 2, **FAST, checkpoint=tf.Checkpoint(path, resume=True))

@@ -38,7 +38,7 @@ def pendulums():
 
 def started(data, units, n_hidden=60, n_lags=2, **start):
     how = {"visible": "gaussian", "start": tf.LinearStart(**start)} | units
-    return tf.train_trbm(data, n_hidden, n_lags=n_lags, **how, **STILL).model
+    return tf.train_trbm(data, n_hidden, n_lags=n_lags, **STILL | how).model
 
 
 @pytest.mark.parametrize("n_lags", [1, 2])
@@ -79,7 +79,8 @@ def test_the_forecast_is_that_of_a_regression(pendulums):
     steps = np.kron([[1, 1], [0, -1]], np.eye(4))  # of frames, in terms of differences
     penalty = np.zeros((rows.shape[1],) * 2)
     inverse = np.linalg.inv(steps)
-    penalty[1:9, 1:9] = 10.0 * inverse.T @ inverse
+    size = np.tile(train.std(axis=(0, 1)), 2)  # of columns over their deviations
+    penalty[1:9, 1:9] = 10.0 * inverse.T @ inverse * size[:, None] * size
     penalty[9:, 9:] = 1000.0 * np.eye(60)
     still = np.zeros((rows.shape[1], 4))
     still[1:5] = np.eye(4)
@@ -119,6 +120,28 @@ def test_penalties_count(pendulums):
     np.testing.assert_allclose(stiff[0] / np.diag(stiff[0]), np.eye(4), atol=1e-3)
 
 
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("n_lags", [1, 2])
+def test_units_of_measurement_do_not_matter(pendulums, n_lags, learned):
+    train, test = pendulums
+    rate = {"precision_rate": 0.0} if learned else {}
+    visible = tf.GaussianUnits(learn_precision=learned, **rate)
+    how = WIDE | {"dtype": "float64", "visible": visible, "learning_rate": 0.0}
+
+    def forecast(size):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tf.TrainingWarning)  # of rates: standardise
+            model = started(train * size, how, n_lags=n_lags, hidden_ridge=100.0)
+        return model.predict(test[0] * size, method="mean_field", n_gibbs=50, rng=0)[1:] / size
+
+    plain, spread = forecast(np.ones(4)), np.std(test[0], axis=0)
+    sizes = [np.full(4, 1e6), np.full(4, 1e-6)]
+    if learned:  # which one for all columns is not; training keeps each between 1e-4 and 1e4
+        sizes = [np.array([100.0, 1.0, 0.3, 10.0])]
+    for size in sizes:
+        np.testing.assert_allclose(forecast(size) / spread, plain / spread, atol=1e-5)
+
+
 def test_what_it_is_not_for(pendulums):
     train, _ = pendulums
     with pytest.raises(ValueError, match="hidden_ridge is for visible='gaussian'"):
@@ -148,7 +171,8 @@ def test_data_far_from_0_or_without_motion(pendulums, dtype):
     how = WIDE | {"dtype": dtype}
     far = 1e6 + 0.01 * np.random.default_rng(0).normal(size=(5, 20, 4))
     assert np.isfinite(started(far, how, hidden_ridge=1.0).weights).all()
-    for still in (np.full((3, 6, 2), 0.1), np.zeros((3, 6, 2)), train[:1, :2]):
+    tiny = 1e-19 if dtype == "float32" else 1e-150
+    for still in (np.full((3, 6, 2), 0.1), np.zeros((3, 6, 2)), tiny * train, train[:1, :2]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nothing is learned
             model = started(still, how, n_lags=1, hidden_ridge=1.0)

@@ -339,6 +339,8 @@ class Ladder:
         """
         kind = TruGRBM if "lower" in found else BernoulliRBM
         lacking = {*kind.names, *BESIDE} - found.keys()
+        if lacking == {"anchors"}:
+            raise files.FormerLayoutError("its ladder keeps no rows of the data; train it anew")
         if lacking:
             raise ValueError(f"a ladder lacks {', '.join(sorted(lacking))}")
         ladder = object.__new__(cls)
@@ -390,7 +392,7 @@ class Ladder:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If the file is damaged, of another version, or holds something else.
+            If the file is damaged, of a former layout, or holds something else.
         """
         found = files.read(path, "Ladder")
         with files.building_from(path):

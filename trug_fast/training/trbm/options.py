@@ -120,9 +120,10 @@ class LinearStart:
         If given, hidden units add what is not linear to the forecast: they look at the frames of
         the past in random directions, and how their means move the forecast comes from the same
         regression, with this penalty on the squares of their coefficients (of half their range
-        each).  For Gaussian visible units alone.  It is for columns of a deviation of about 1, and
-        the more hidden units and the fewer frames, the higher: a `TrainingWarning` comes where
-        training frames are forecast worse than without, other frames may be so unsaid.
+        each).  For Gaussian visible units alone.  Here, and for ``ridge`` beside it, columns count
+        by their deviations, whatever their units.  The more hidden units and the fewer frames, the
+        higher: a `TrainingWarning` comes where training frames are forecast worse than without,
+        other frames may be so unsaid.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trug_fast.evaluation.forecasts import linear_fit, past_and_present
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.lags import LAGGED, stacked
+from trug_fast.models.scaling import Scaling
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
@@ -89,13 +90,24 @@ def _with_random_units(
     units: UnitParameters,
     fitting: tuple[int, float, int],
 ) -> State:
-    """Start at a forecast from frames and from hidden units that look in random directions."""
+    """Start at a forecast from frames and from hidden units that look in random directions.
+
+    It is found for columns over their deviations and put into their own units in the end, so that
+    neither the directions nor what penalties do depend on those.
+    """
     order, ridge, seed = fitting
     whole, start = settings.n_lags > 1, cast(LinearStart, settings.start)
+    scaling = Scaling.of_rows(data.frames, data.frame_weights())
+    # Columns that stand still have no size; precisions of tiny ones would be beyond floats.
+    least = float(np.finfo(settings.dtype).tiny) ** 0.4
+    size = np.where(scaling.deviation > least, scaling.deviation, 1.0)
+    data = Sequences(data.frames / size.astype(data.frames.dtype), data.lengths, data.weights)
     looks = random_units.drawn(data, order, whole, units, seed)
     columns = random_units.features(looks, own, units, cast(float, start.hidden_ridge))
     found, residual = linear_fit(data, order, ridge, whole=whole, features=columns)
-    _set_precision(own["visible_precision"], cast(GaussianUnits, settings.visible), residual)
+    visible = cast(GaussianUnits, settings.visible)
+    _set_precision(own["visible_precision"], visible, residual * size**2, size)
+    own["visible_precision"] *= size**2
     pasts = past_and_present(data, order, whole=whole)
     random_units.build(own, looks, found, units, pasts, mean_frame(data))
     plain = linear_fit(data, order, ridge, whole=whole).coefficients
@@ -104,11 +116,24 @@ def _with_random_units(
     if not ours <= WORSE * theirs:
         said = (
             f"hidden units start worse than none: with hidden_ridge={start.hidden_ridge:g} "
-            f"forecasts of training frames have a squared error of {ours:.3g} at the start, linear "
-            f"ones alone {theirs:.3g}; a higher hidden_ridge helps, or a wider truncation"
+            "forecasts of training frames, of columns with a deviation of 1, have a squared error "
+            f"of {ours:.3g} at the start, linear ones alone {theirs:.3g}; a higher hidden_ridge "
+            "helps, or a wider truncation"
         )
         warnings.warn(said, TrainingWarning, stacklevel=STACK)
+    _restore_units(own, size)
     return own
+
+
+def _restore_units(own: State, size: NDArray[np.float64]) -> None:
+    """Make parameters for columns over these sizes those for the columns themselves."""
+    past = np.tile(size, len(own["visible_to_visible"]) // size.size)[:, None]
+    own["weights"] /= size[:, None]
+    own["visible_to_hidden"] /= past
+    own["visible_to_visible"] /= past * size
+    for name in ("visible_bias", "initial_visible_bias"):
+        own[name] /= size
+    own["visible_precision"] /= size**2
 
 
 def _of_model(model: StartModel, settings: SequenceSettings) -> State:
@@ -147,12 +172,18 @@ def _random(settings: SequenceSettings, units: UnitParameters, seed: int) -> Sta
     return own | {"visible_bias": np.zeros(n, dtype), "visible_precision": given}
 
 
-def _set_precision(precision: Array, visible: GaussianUnits, residual: Array) -> None:
-    """Make the visible units as exact as the linear forecast, where nothing else is said."""
+def _set_precision(
+    precision: Array, visible: GaussianUnits, residual: Array, size: Any = 1.0
+) -> None:
+    """Make the visible units as exact as the linear forecast, where nothing else is said.
+
+    size : of the columns, a thousandth of whose squares no residual is taken to be below
+    """
+    least = 1e-3 * np.square(size)
     if visible.learn_precision:
-        precision[:] = 1 / np.maximum(residual, 1e-3)
+        precision[:] = 1 / np.maximum(residual, least)
     elif visible.precision is None:
-        precision[:] = 1 / max(float(residual.mean()), 1e-3)
+        precision[:] = 1 / max(float(residual.mean()), float(np.mean(least)))
 
 
 def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:
