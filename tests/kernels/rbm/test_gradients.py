@@ -41,23 +41,26 @@ def test_weight_gradient_is_its_definition(shape):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rows", [(1, 1), (64, 65), (100, 130)])
 def test_gradient_of_binary_and_of_soft_visibles(rows, dtype):
-    """The bits' way against plain NumPy, and data that differ from binary by next to nothing."""
+    """The bits' way, the dense one, and one phase by each, against plain NumPy."""
     rng = np.random.default_rng(3)
     n, m = 90, 140
     x, y = ((rng.random((r, n)) < 0.3).astype(dtype) for r in rows)
     h, g = (rng.normal(size=(r, m)).astype(dtype) for r in rows)
-    want = x.T.astype(float) @ h / rows[0] - y.T.astype(float) @ g / rows[1]
-    soft = x.copy()
-    soft[0, 0] = soft[0, 0] * 0.999 + 1e-3
-    for data, close in ((x, 1e-5 if dtype == np.float32 else 1e-13), (soft, 3e-3)):
-        gradient = np.empty((n, m), dtype)
+    for soft_data, soft_model in ((False, False), (True, False), (False, True), (True, True)):
+        data, model = x.copy(), y.copy()
+        data[0, :] = 0.25 if soft_data else x[0, :]
+        model[-1, :] = 0.75 if soft_model else y[-1, :]
+        want = data.T.astype(float) @ h / rows[0] - model.T.astype(float) @ g / rows[1]
+        gradient = np.full((n, m), np.nan, dtype)
         zeros = [np.zeros(k, dtype) for k in (n, m, n, m)]
-        gradients.weight_gradient(
-            phase(data, h),
-            phase(y, g),
-            gradients.Centring(*zeros),
-            gradient,
-            np.empty((STRIPS, m), dtype),
-            np.empty(n, dtype),
-        )
+        with one_blas_thread():
+            gradients.weight_gradient(
+                phase(data, h),
+                phase(model, g),
+                gradients.Centring(*zeros),
+                gradient,
+                np.empty((STRIPS, m), dtype),
+                np.empty(n, dtype),
+            )
+        close = 1e-5 if dtype == np.float32 else 1e-13
         np.testing.assert_allclose(gradient, want, atol=close)

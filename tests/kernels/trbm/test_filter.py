@@ -56,6 +56,20 @@ def test_means_follow_from_frame_to_frame(kind, dtype):
     np.testing.assert_allclose(state, mean_of(own, net), atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 4, 37])
+def test_rows_do_not_depend_on_those_beside_them(size, dtype):
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(2, size)).astype(dtype), rng.normal(size=(size, 21)).astype(dtype)
+    start = rng.normal(size=(2, 21)).astype(dtype)
+    both, each = start.copy(), start.copy()
+    kernels.add_rows_product(a, b, both)
+    for r in range(2):
+        kernels.add_rows_product(a[r : r + 1], b, each[r : r + 1])
+    np.testing.assert_array_equal(both, each)
+    np.testing.assert_allclose(both, start + a @ b, atol=1e-5 if dtype == np.float32 else 1e-13)
+
+
 def test_draws_are_those_of_an_rbm_with_these_net_inputs():
     own, times = layers("[0,4]", np.float64), starts()
     drive = np.random.default_rng(1).normal(size=(LENGTHS.sum(), UNITS))

@@ -10,7 +10,7 @@ from trug_fast.kernels.trbm import frames
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (300, 70, 140)])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (300, 70, 140), (530, 9, 520)])
 def test_products_are_added(shape, dtype):
     n, k, m = shape
     rng = np.random.default_rng(0)

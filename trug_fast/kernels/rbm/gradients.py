@@ -50,39 +50,53 @@ def _pack_panel(index, data_mean, model_mean, model_share, panels):
 
 
 @linked
-def binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
-    """Write rows start..stop of the plain gradient; False if some visible is not 0 or 1."""
-    ours, lanes = words_for(data_visible.shape[0]), panels.shape[3]
-    bits = empty((panels.shape[0], stop - start), np.uint64)
-    if not (
-        column_bits(data_visible, start, stop, bits[:ours])
-        and column_bits(model_visible, start, stop, bits[ours:])
-    ):
-        return False
-    total = empty((stop - start, lanes), gradient.dtype)
+def _add_selected_rows(bits, panels, fresh, gradient):
+    """Add to each row of the gradient, or to zero if ``fresh``, the panels' rows of its bits."""
+    lanes = panels.shape[3]
+    total = empty((gradient.shape[0], lanes), gradient.dtype)
     for block in range(panels.shape[1]):
+        first, last = block * lanes, min((block + 1) * lanes, gradient.shape[1])
         total[:, :] = 0.0
+        for r in range(0 if fresh else gradient.shape[0]):
+            row, sums = gradient[r, first:last], total[r]
+            for j in range(row.size):
+                sums[j] = row[j]
         for word in range(panels.shape[0]):
             add_panel(bits[word], panels[word, block], total)
-        first, last = block * lanes, min((block + 1) * lanes, gradient.shape[1])
-        copy_rows(total, gradient[start:stop, first:last])
-    return True
+        copy_rows(total, gradient[:, first:last])
+
+
+@linked
+def _plain_gradient(data, model, model_share, panels, start, stop, gradient):
+    """Write rows start..stop of the gradient, given alone, without its centring.
+
+    Of a phase whose visibles are zeros and ones alone, rows of the panels are added: also of the
+    model's, which was drawn, beside data of other values.
+    """
+    data_visible, data_mean = data.visible, data.mean
+    model_visible, model_mean = model.visible, model.mean
+    ours, bits = words_for(data_visible.shape[0]), empty((panels.shape[0], stop - start), np.uint64)
+    binary_data = column_bits(data_visible, start, stop, bits[:ours])
+    binary_model = column_bits(model_visible, start, stop, bits[ours:])
+    if not binary_data:
+        share = 1.0 / data_visible.shape[0]
+        gemm(True, False, share, data_visible[:, start:stop], data_mean, 0.0, gradient)
+    if not binary_model:
+        share, kept = -model_share / model_visible.shape[0], 0.0 if binary_data else 1.0
+        gemm(True, False, share, model_visible[:, start:stop], model_mean, kept, gradient)
+    first, last = 0 if binary_data else ours, panels.shape[0] if binary_model else ours
+    if first < last:
+        fresh = binary_data and binary_model
+        _add_selected_rows(bits[first:last], panels[first:last], fresh, gradient)
 
 
 @linked
 def _gradient_strip(index, data, model, centring, panels, gradient, hidden_shift, visible_shift):
-    data_visible, data_mean = data.visible, data.mean
-    model_visible, model_mean = model.visible, model.mean
     n_visible = gradient.shape[0]
     start, stop = index * n_visible // STRIPS, (index + 1) * n_visible // STRIPS
     if start == stop:
         return
-    if not binary_gradient(data_visible, model_visible, panels, start, stop, gradient):
-        part = gradient[start:stop]
-        share = 1.0 / data_visible.shape[0]
-        gemm(True, False, share, data_visible[:, start:stop], data_mean, 0.0, part)
-        share = -centring.model_share / model_visible.shape[0]
-        gemm(True, False, share, model_visible[:, start:stop], model_mean, 1.0, part)
+    _plain_gradient(data, model, centring.model_share, panels, start, stop, gradient[start:stop])
     shift = hidden_shift[index]
     shift[:] = 0.0
     for i in range(start, stop):

@@ -58,18 +58,21 @@ class VisiblePart(NamedTuple):
     space: np.ndarray  # (4 times the most states,), (SPACE,) of truncated units, to work in
 
 
-def visible_kinds(spans: Sequence[Sequence[int]], precision: Any, ends: Any = None) -> VisibleKinds:
+def visible_kinds(
+    spans: Sequence[Sequence[int]], precision: Any, ends: Any = None, width: int = VISIBLE
+) -> VisibleKinds:
     """Return the kinds of units that kernels are to see in their columns.
 
     spans : (kind, first column, column to stop at, states) of neighbours of one kind, in order
         and without gaps; states are 1 but of categorical units
     precision : (columns,) if some are Gaussian or truncated, else (0,); its memory is shared
     ends : (2, columns) if some are truncated, of the same float type
+    width : of a tile, a multiple of 64; of categorical units tiles are WIDE
     """
     found = np.array(spans, np.int64).reshape(-1, 4)
     want_kinds(found)
     ends = np.empty((2, 0), precision.dtype) if ends is None else ends
-    return VisibleKinds(found, precision, ends, _cuts(found))
+    return VisibleKinds(found, precision, ends, _cuts(found, width))
 
 
 def want_kinds(spans: np.ndarray) -> None:
@@ -79,17 +82,17 @@ def want_kinds(spans: np.ndarray) -> None:
             want(subject)
 
 
-def one_kind(columns: int, precision: Any) -> VisibleKinds:
+def one_kind(columns: int, precision: Any, width: int = VISIBLE) -> VisibleKinds:
     """Return Gaussian units of these precisions; of no entries, units of zeros and ones."""
     kind = GAUSSIAN if precision.size else BERNOULLI
-    return visible_kinds([(kind, 0, columns, 1)], precision)
+    return visible_kinds([(kind, 0, columns, 1)], precision, width=width)
 
 
-def _cuts(spans: np.ndarray) -> np.ndarray:
-    """Return where tiles begin: at multiples of 64, or with categorical units between units."""
+def _cuts(spans: np.ndarray, width: int) -> np.ndarray:
+    """Return where tiles begin: at multiples of ``width``, or with categories between units."""
     columns = int(spans[-1, STOP])
     if not (spans[:, KIND] == CATEGORICAL).any():
-        return np.append(np.arange(0, columns, VISIBLE), columns)
+        return np.append(np.arange(0, columns, width), columns)
     units = [np.arange(first, stop, states) for _, first, stop, states in spans]
     edges = np.append(np.concatenate(units), columns)
     cuts = [0]

@@ -157,17 +157,19 @@ def _starts(
 ) -> FloatArray:
     """Draw the hidden states from which chains start: given the data, or the frame before."""
     address = gibbs.Address(draws.seed, HIDDEN, STARTS + draws.update, 0)
-    hidden = np.empty_like(seen.net)
-    if sampler.begin == "data":
-        gibbs.draw_hidden(own.layers, seen.net, address, hidden)
-        return hidden
-    visible = seen.visible.copy()
-    past = np.arange(len(visible)) >= first
-    if sampler.begin == "both":
-        stream = np.random.Philox(key=[draws.seed, ORDER], counter=(STARTS + draws.update) << 128)
-        past &= np.random.Generator(stream).random(len(visible)) < 0.5
-    visible[past] = seen.past_visible[past[first:], : visible.shape[1]]
-    gibbs.step_hidden(seen.layers, visible, address, np.empty_like(hidden), hidden)
+    net, hidden = seen.net, np.empty_like(seen.net)
+    if sampler.begin != "data":
+        past = np.arange(len(net)) >= first
+        if sampler.begin == "both":
+            counter = (STARTS + draws.update) << 128
+            stream = np.random.Philox(key=[draws.seed, ORDER], counter=counter)
+            past &= np.random.Generator(stream).random(len(net)) < 0.5
+        weights, bias = seen.layers.weights, seen.layers.hidden_bias[past]
+        frames = np.ascontiguousarray(seen.past_visible[past[first:], : len(weights)])
+        add_product(False, frames, weights, 1.0, bias)
+        net = net.copy()
+        net[past] = bias
+    gibbs.draw_hidden(own.layers, net, address, hidden)
     return hidden
 
 

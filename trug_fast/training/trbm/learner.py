@@ -39,6 +39,7 @@ from .start import initial_parameters, mean_frame
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
 PAST = 1 << 40  # noise on the past has numbers of its own, beside updates
+FRAME = 128  # columns of a tile of visible units: half as many calls save 0.7 ms of 5.4 a sweep
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
@@ -61,7 +62,7 @@ class TRBMLearner:
             data = self._corrupted(first, settings.corruption, -1)
         self.own = initial_parameters(settings, data, self.units, seed)
         self.visible_precision = self.own.pop("visible_precision")
-        self.visible_kinds = one_kind(settings.n_visible, self.visible_precision)
+        self.visible_kinds = one_kind(settings.n_visible, self.visible_precision, FRAME)
         self.units.keep_normalizable(self.own["weights"], self.visible_precision)
         self.log_visible_precision = np.log(self.visible_precision)
         self.offsets = self._offsets(data)
