@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.support.tables import (
 from trug_fast.cli import main
 from trug_fast.evaluation.partition import runs
 from trug_fast.reproduce import results, table1
+from trug_fast.training.diagnosis import TrainingWarning
 from trug_fast.training.rbm.learner import RBMLearner
 
 
@@ -178,3 +180,17 @@ def test_wrong_options_are_found_before_anything_is_written(change, words, tmp_p
     error = capsys.readouterr().err
     assert re.search(words, error) and error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_rehearsal_is_not_judged_as_training(config, tmp_path, monkeypatch, recwarn):
+    begun = []
+
+    def rehearse(cell, session):
+        begun.append(cell.name)
+        warnings.warn("has learned nothing", TrainingWarning, stacklevel=1)
+        raise ValueError("enough")
+
+    table = table1.TABLE.__dict__ | {"rehearse": rehearse}
+    monkeypatch.setattr(table1, "TABLE", type(table1.TABLE)(**table))
+    assert reproduce(config, tmp_path / "out", *ONE) == 2
+    assert begun and not [each for each in recwarn if each.category is TrainingWarning]
