@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trug_fast.kernels.announcing import announced
+from trug_fast.training.diagnosis import TrainingWarning
 
 from . import results
 from .protocol import Cell, Sections, read, select
@@ -263,7 +265,9 @@ def show(table: Table, lines: Sequence[Line]) -> str:
 
 def _rehearse(table: Table, cell: Cell, session: Session) -> None:
     try:
-        table.rehearse(cell, session)
+        with warnings.catch_warnings():  # an epoch of a few rows is no training to judge
+            warnings.simplefilter("ignore", TrainingWarning)
+            table.rehearse(cell, session)
     except FloatingPointError:
         pass  # the training will tell
     except (TypeError, ValueError) as error:
