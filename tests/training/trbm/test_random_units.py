@@ -140,6 +140,10 @@ def test_units_of_measurement_do_not_matter(pendulums, n_lags, learned):
         sizes = [np.array([100.0, 1.0, 0.3, 10.0])]
     for size in sizes:
         np.testing.assert_allclose(forecast(size) / spread, plain / spread, atol=1e-5)
+    # Columns so small that training holds their precisions at its limit are forecast no worse.
+    small = forecast(np.array([1e-3, 1.0, 1e-6, 1.0]))
+    errors = [np.square((x - test[0][1:]) / spread).mean() for x in (small, plain)]
+    assert errors[0] < 2 * errors[1]
 
 
 def test_what_it_is_not_for(pendulums):

@@ -16,7 +16,7 @@ from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
 from trug_fast.training.diagnosis import TrainingWarning
-from trug_fast.training.unit_parameters import UnitParameters
+from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
 
@@ -180,8 +180,9 @@ def _set_precision(
     size : of the columns, a thousandth of whose squares no residual is taken to be below
     """
     least = 1e-3 * np.square(size)
-    if visible.learn_precision:
-        precision[:] = 1 / np.maximum(residual, least)
+    if visible.learn_precision:  # as training keeps it, or its first update would move forecasts
+        ends = np.exp([-LOG_PRECISION, LOG_PRECISION])
+        precision[:] = np.clip(1 / np.maximum(residual, least), *ends)
     elif visible.precision is None:
         precision[:] = 1 / max(float(residual.mean()), float(np.mean(least)))
 
