@@ -140,6 +140,32 @@ def test_units_of_measurement_do_not_matter(pendulums, n_lags, learned):
         sizes = [np.array([100.0, 1.0, 0.3, 10.0])]
     for size in sizes:
         np.testing.assert_allclose(forecast(size) / spread, plain / spread, atol=1e-5)
+    # Columns so small that training holds their precisions at its limit are forecast no worse.
+    small = forecast(np.array([1e-3, 1.0, 1e-6, 1.0]))
+    errors = [np.square((x - test[0][1:]) / spread).mean() for x in (small, plain)]
+    assert errors[0] < 2 * errors[1]
+
+
+@pytest.mark.parametrize("n_lags", [1, 2])
+def test_where_columns_are_does_not_matter(pendulums, n_lags):
+    train, test = pendulums
+    given = WIDE | {"dtype": "float64", "learning_rate": 0.0}
+
+    def forecast(change):
+        model = started(change(train), given, n_lags=n_lags, hidden_ridge=100.0)
+        return model.predict(change(test[0]), method="mean_field", n_gibbs=50, rng=0)[1:]
+
+    plain, place = forecast(lambda x: x), np.array([1e5, -1e3, 0.0, 3.0])
+    np.testing.assert_allclose(forecast(lambda x: x + place) - place, plain, atol=1e-5)
+    # A column of rounding about 0.1 is noise, and no more harm than a column of noise is.
+    coins = np.random.default_rng(0).integers(0, 2, (*train.shape[:2], 1))
+
+    def beside(size, mean):
+        return lambda x: np.append(x, mean + size * (coins if x.ndim == 3 else coins[0]), -1)
+
+    found = [forecast(beside(*how))[:, :4] for how in ((1.0, 0.0), (1e-9, 0.1))]
+    noise, rounding = (np.square(x - test[0][1:]).mean() for x in found)
+    assert rounding < 1.1 * noise
 
 
 def test_what_it_is_not_for(pendulums):

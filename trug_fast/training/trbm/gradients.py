@@ -68,8 +68,7 @@ def estimate(
     start : ndarray, shape (rows, hidden), optional
         Hidden states from which the chains start; by default draws as ``sampler`` says.
     known : Sequences, optional
-        What each frame's past is, of the same lengths, with the same first frames; by default the
-        sequences themselves.
+        What each frame's past is, of the same lengths; by default the sequences themselves.
     """
     layers = own.layers
     full, draw = sampler.gradient == "full", sampler.gradient == "paper-draws"

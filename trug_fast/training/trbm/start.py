@@ -16,7 +16,7 @@ from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
 from trug_fast.training.diagnosis import TrainingWarning
-from trug_fast.training.unit_parameters import UnitParameters
+from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
 
@@ -92,8 +92,9 @@ def _with_random_units(
 ) -> State:
     """Start at a forecast from frames and from hidden units that look in random directions.
 
-    It is found for columns over their deviations and put into their own units in the end, so that
-    neither the directions nor what penalties do depend on those.
+    It is found for columns less their means and over their deviations, and put into their own units
+    in the end, so that neither the directions nor what penalties do depend on those.  Without the
+    means, one column of 0.1 and rounding spoils the regression for all.
     """
     order, ridge, seed = fitting
     whole, start = settings.n_lags > 1, cast(LinearStart, settings.start)
@@ -101,7 +102,8 @@ def _with_random_units(
     # Columns that stand still have no size; precisions of tiny ones would be beyond floats.
     least = float(np.finfo(settings.dtype).tiny) ** 0.4
     size = np.where(scaling.deviation > least, scaling.deviation, 1.0)
-    data = Sequences(data.frames / size.astype(data.frames.dtype), data.lengths, data.weights)
+    frames = ((data.frames - scaling.mean) / size).astype(data.frames.dtype)
+    data = Sequences(frames, data.lengths, data.weights)
     looks = random_units.drawn(data, order, whole, units, seed)
     columns = random_units.features(looks, own, units, cast(float, start.hidden_ridge))
     found, residual = linear_fit(data, order, ridge, whole=whole, features=columns)
@@ -121,19 +123,25 @@ def _with_random_units(
             "helps, or a wider truncation"
         )
         warnings.warn(said, TrainingWarning, stacklevel=STACK)
-    _restore_units(own, size)
+    _restore_units(own, scaling.mean, size)
     return own
 
 
-def _restore_units(own: State, size: NDArray[np.float64]) -> None:
-    """Make parameters for columns over these sizes those for the columns themselves."""
-    past = np.tile(size, len(own["visible_to_visible"]) // size.size)[:, None]
+def _restore_units(own: State, mean: NDArray[np.float64], size: NDArray[np.float64]) -> None:
+    """Make parameters for columns less these means, over these sizes, those for the columns."""
+    n_lags = len(own["visible_to_visible"]) // size.size
+    past, before = np.tile(size, n_lags)[:, None], np.tile(mean, n_lags)
     own["weights"] /= size[:, None]
     own["visible_to_hidden"] /= past
     own["visible_to_visible"] /= past * size
     for name in ("visible_bias", "initial_visible_bias"):
         own[name] /= size
     own["visible_precision"] /= size**2
+    own["hidden_bias"] -= mean @ own["weights"] + before @ own["visible_to_hidden"]
+    own["initial_hidden_bias"] -= mean @ own["weights"]
+    at_mean = own["visible_precision"] * mean
+    own["visible_bias"] += at_mean - before @ own["visible_to_visible"]
+    own["initial_visible_bias"] += at_mean
 
 
 def _of_model(model: StartModel, settings: SequenceSettings) -> State:
@@ -180,8 +188,9 @@ def _set_precision(
     size : of the columns, a thousandth of whose squares no residual is taken to be below
     """
     least = 1e-3 * np.square(size)
-    if visible.learn_precision:
-        precision[:] = 1 / np.maximum(residual, least)
+    if visible.learn_precision:  # as training keeps it, or its first update would move forecasts
+        ends = np.exp([-LOG_PRECISION, LOG_PRECISION])
+        precision[:] = np.clip(1 / np.maximum(residual, least), *ends)
     elif visible.precision is None:
         precision[:] = 1 / max(float(residual.mean()), float(np.mean(least)))
 
