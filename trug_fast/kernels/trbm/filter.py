@@ -67,7 +67,7 @@ def _add_to_two(a, c, b, out, other):
 
 @linked
 def add_rows_product(a, b, out):
-    """Add a @ b to ``out``, both of GROUP rows or fewer.
+    """Add a @ b to ``out``, both of one row or of GROUP.
 
     BLAS packs all of b anew for each call, which costs several times as much as the product.
     """
