@@ -20,6 +20,7 @@ def test_the_shipped_table_is_the_papers():
     assert len(paper) == 12 and {c.name for c in cells if c.paper is None} == {
         "mnist/zero-two",
         "mnist/per-unit-500",
+        "mnist/per-unit-precision",
         "mnist/per-unit-1000",
         "mnist/per-unit-2000",
         "caltech/zero-two",
