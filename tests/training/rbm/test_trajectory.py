@@ -1,5 +1,7 @@
 """Trajectory tempering: log Z within its error, modes that are kept, and what it refuses."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -61,7 +63,7 @@ def trajectory_of(model, chains=400, seed=3, **options):
     near = type(model)(**(parts | {"weights": 0.8 * model.weights}))
     none = np.empty((0, base.n_columns), base.dtype)
     found = Trajectory(tf.TrajectoryTempering(reservoir=10, **options), base, none, chains, seed)
-    found.freeze(near)
+    found.freeze(near, 0)
     return found
 
 
@@ -96,6 +98,21 @@ def test_draws_are_made_anew_in_time():
         each.renew(2 * due)
     np.testing.assert_array_equal(again.arrays()["ladder.reservoir"], found._all)
     assert (found._all != second).any()
+
+
+@pytest.mark.parametrize(("apart", "warnings"), [(10, 1), (30, 0)])
+def test_rungs_that_follow_each_other_closely_are_told_once(apart, warnings):
+    model = strong_model()
+    found = trajectory_of(model, chains=20)
+    near = type(model)(**(model.arrays() | {"weights": 0.7 * model.weights}))
+    with pytest.warns(tf.TrainingWarning) if warnings else nullcontext([]) as said:
+        for rung in range(1, 14):
+            found.freeze((model, near)[rung % 2], rung * apart)
+    assert len(said) == warnings
+    if warnings:
+        assert "every 10 updates" in str(said[0].message) and "lower learning_rate" in str(
+            said[0].message
+        )
 
 
 def test_the_phase_is_that_of_the_states():

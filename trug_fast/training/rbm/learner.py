@@ -121,7 +121,7 @@ class RBMLearner:
         first = data.head(settings.n_chains) if isinstance(data, RowSource) else data
         self._start(first, base, sample_weight)
         if self.trajectory is not None and settings.from_model:
-            self.trajectory.freeze(self.model(self._current()))
+            self.trajectory.freeze(self.model(self._current()), 0)
         own = {name: getattr(self, name) for name in ("weights", "visible_bias", "hidden_bias")}
         if self.precisions is not None:
             own["visible_precision"] = self.visible_kinds.precision
@@ -280,7 +280,7 @@ class RBMLearner:
         """Do so with batches of one size, and maybe only with the first; return with how many."""
         if self.trajectory is not None:
             if self.trajectory.due:
-                self.trajectory.freeze(self.model(self._current()))
+                self.trajectory.freeze(self.model(self._current()), self.updates)
             self.trajectory.renew(self.updates)
         order, rows = np.concatenate(batches), batches[0].size
         if order.size > len(self._rows):

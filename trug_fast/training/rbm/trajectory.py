@@ -6,6 +6,8 @@ the other half are draws that it never sees, by which log Z is followed beyond t
 
 from __future__ import annotations
 
+import warnings
+from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.chunks import LOOKED, RowSource
+from trug_fast.training.diagnosis import TrainingWarning
 from trug_fast.training.gathering import spaced
 from trug_fast.training.samplers import TrajectoryTempering
 
@@ -31,6 +34,9 @@ Floats = NDArray[np.float64]
 MEMORY = 0.5  # of the running mean of the acceptance, per update
 FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
 ANCHORS = 500  # rows of data that lie with the ladder
+# Rungs, and updates for each of them, below which a run is told so: making a rung of 784 pixels and
+# 100 TruG units takes as long as a thousand updates, so 6 to 8 between two of them are no training.
+OFTEN, CLOSE = 10, 20
 LADDER = "ladder."  # begins the names of its arrays in a checkpoint
 
 
@@ -65,6 +71,8 @@ class Trajectory:
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
         self.recent = np.ones(1)  # running mean of the acceptance
+        self._frozen: deque[int] = deque(maxlen=OFTEN)  # updates at which the last rungs were made
+        self._told = False
         self._work = work(chains, base.n_columns, base.n_hidden)
         self._look(self.ladder.run(self._draws))
 
@@ -119,11 +127,27 @@ class Trajectory:
         """
         return self.acceptance < self._sampler.freeze
 
-    def freeze(self, model: RBM) -> None:
-        """Make the present model a rung, and draw from it."""
+    def freeze(self, model: RBM, update: int) -> None:
+        """Make the present model a rung, and draw from it.
+
+        Warns
+        -----
+        TrainingWarning
+            Once in a run whose rungs follow each other so closely that it stands still.
+        """
         self.ladder.reach(model)
         self._look(self.ladder.run(self._draws))
         self.recent[:] = 1.0
+        self._frozen.append(update)
+        apart = (update - self._frozen[0]) / (OFTEN - 1)
+        if len(self._frozen) == OFTEN and apart < CLOSE and not self._told:
+            self._told = True
+            said = (
+                f"a new rung was due every {apart:.0f} updates of late, and most of the time goes "
+                "into rungs: the model moves too far in each update for TrajectoryTempering; take "
+                "a lower learning_rate, such as a fifth of it, or larger batches"
+            )
+            warnings.warn(said, TrainingWarning, stacklevel=2)
 
     def renew(self, update: int) -> None:
         """Draw from the last rung anew if it is time, so that their error is not learned for good.
