@@ -21,6 +21,7 @@ def test_the_shipped_table_is_the_papers():
         "mnist/zero-two",
         "mnist/per-unit-500",
         "mnist/per-unit-precision",
+        "mnist/rbm-certified",
         "mnist/per-unit-1000",
         "mnist/per-unit-2000",
         "caltech/zero-two",
@@ -90,6 +91,18 @@ def test_the_bound_is_that_of_evenly_spread_images_of_the_stored_model(done):
     # Annealing that short is far from both ends of the truth, which enumeration tells.
     exact = tf.exact.log_likelihood(model, data.test).mean()
     assert table1.test_bound(lines[3]) < exact + 3 * bound["std_error"]
+
+
+def test_a_ladder_gives_its_own_log_z(tmp_path):
+    config = tmp_path / "tiny.toml"
+    tempered = 'epochs = 3, sampler = "ptt", score = "log_likelihood", every = 1'
+    config.write_text(TINY.replace("epochs = 3", tempered))
+    assert reproduce(config, tmp_path / "out", "--only=digits/rbm") == 0
+    (line,) = results.read(tmp_path / "out" / "results.jsonl")
+    model = tf.BernoulliRBM.load(tmp_path / "out" / "digits" / "rbm" / "model.npz")
+    off = line["ladder"]["log_z"] - tf.exact.log_partition(model)
+    assert abs(off) < 5 * line["ladder"]["std_error"] < 0.5 and line["ladder"]["rungs"] >= 1
+    assert line["ladder"]["warnings"] == []
 
 
 @pytest.mark.filterwarnings("error")

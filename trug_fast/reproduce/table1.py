@@ -13,6 +13,7 @@ from typing import Any
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
+from trug_fast.evaluation.ladder import Ladder
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import LogPartition, PartitionWarning, log_partition
 from trug_fast.evaluation.partition.runs import BLOCK
@@ -54,6 +55,8 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     options = cell.options["annealing"]
     estimate = anneal(fit.model, data.fixed, session, options, checkpoint=checkpoint)
     figures = _figures(fit.model, estimate, data)
+    if fit.ladder is not None:
+        figures["ladder"] = _by_ladder(fit.ladder, fit.model, session)
     some = cell.options["bound"]
     figures |= lower_bound.lower_bound(fit.model, estimate.log_z, data, some, session)
     parts = ", ".join(f"{name} {figures[name]:.2f}" for name in PARTS if name in figures)
@@ -162,6 +165,15 @@ def _figures(model: TruGRBM | BernoulliRBM, estimate: LogPartition, data: images
         "warnings": list(estimate.warnings),
     }
     return figures | upper_points(model)
+
+
+def _by_ladder(ladder: Ladder, model: TruGRBM | BernoulliRBM, session: Session) -> Line:
+    """Return log Z by the models of a training by trajectory tempering."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PartitionWarning)
+        found = ladder.log_partition(model, rng=session.seed)
+    figures = {"rungs": len(ladder), "log_z": found.log_z, "std_error": found.std_error}
+    return figures | {"warnings": list(found.warnings)}
 
 
 def test_score(line: Line, direction: str) -> float | None:
