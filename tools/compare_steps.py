@@ -180,8 +180,7 @@ def candidates() -> dict[str, tuple[Callable[[], Step], float, tuple[float, ...]
     return {
         "centred gradient": (lambda: centred, 0.0, (0.2,)),
         "spectral, a fifth of the run": (lambda: spectral, WARM, (1e-3, 3e-3, 1e-2)),
-        "Kronecker, damping 0.1": (lambda: Natural(0.1), 1.0, (3e-3, 1e-2, 3e-2)),
-        "Kronecker, damping 0.01": (lambda: Natural(0.01), 1.0, (3e-4, 1e-3, 3e-3)),
+        "Kronecker factors": (lambda: Natural(0.1), 1.0, (3e-3, 1e-2, 3e-2, 0.1)),
     }
 
 

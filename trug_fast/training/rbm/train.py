@@ -214,7 +214,7 @@ def train_rbm(
         If a run of five epochs or 100 updates has not raised the pseudo-log-likelihood (with
         Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
         errors, whatever ``monitor`` is, or any run (or one from a model) has lowered it.  While it
-        trains, if :class:`TrajectoryTempering` has made ten rungs that were fewer than 20 updates
+        trains, if :class:`TrajectoryTempering` has made three rungs that were fewer than 20 updates
         apart: then nearly all of the time goes into rungs, and a lower rate is faster.
 
     Examples
