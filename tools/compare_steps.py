@@ -162,7 +162,7 @@ def run(
         for start in range(0, len(rows) - BATCH + 1, BATCH):
             share = number / total
             plain = LAST + (0.2 - LAST) * (1 + np.cos(np.pi * share)) / 2
-            other = step is not centred and share < warm
+            other = share < warm
             fade = plain / 0.2
             rates = (rate * fade if other else plain, plain)
             batch = rows[order[start : start + BATCH]]

@@ -110,9 +110,8 @@ def test_rungs_that_follow_each_other_closely_are_told_once(apart, warnings):
             found.freeze((model, near)[rung % 2], rung * apart)
     assert len(said) == warnings
     if warnings:
-        assert "every 10 updates" in str(said[0].message) and "lower learning_rate" in str(
-            said[0].message
-        )
+        words = str(said[0].message)
+        assert "every 10 updates" in words and "lower learning_rate" in words
 
 
 def test_the_phase_is_that_of_the_states():
