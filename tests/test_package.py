@@ -38,6 +38,19 @@ def test_figures_are_imported_when_used():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_what_a_notebook_completes_is_what_there_is_to_use():
+    names = [name for name in dir(trug_fast) if not name.startswith("__")]
+    assert names == sorted(trug_fast.__all__)
+    for name in names:
+        getattr(trug_fast, name)
+
+
+def test_a_name_typed_wrongly_gets_the_right_one():
+    code = "import trug_fast; trug_fast.log_likelyhood"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "Did you mean: 'log_likelihood'?" in done.stderr
+
+
 AT_ONCE = """
 import threading
 import trug_fast as tf

@@ -6,6 +6,7 @@ command's help for Numba.
 
 from importlib import import_module
 from importlib.metadata import version
+from sys import modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -263,7 +264,9 @@ def __getattr__(name: str) -> Any:
     elif name in _HOMES:
         value = _imported(name, _HOMES[name])
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Name and object are what Python's "Did you mean" goes by.
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=modules[__name__])
     globals()[name] = value
     return value
 
@@ -285,4 +288,5 @@ def _imported(name: str, home: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, "__version__"])
+    """Return what a notebook completes: no imports of this file."""
+    return sorted({*__all__, "__version__", *(name for name in globals() if name.startswith("__"))})
