@@ -7,7 +7,6 @@ the other half are draws that it never sees, by which log Z is followed beyond t
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,8 +71,9 @@ class Trajectory:
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
         self.recent = np.ones(1)  # running mean of the acceptance
-        self._frozen: deque[int] = deque(maxlen=OFTEN)  # updates at which the last rungs were made
-        self._told = False
+        # Updates at which the last rungs were made.
+        self._frozen = np.full(OFTEN, -1, np.int64)
+        self._told = np.zeros(1, bool)
         self._work = work(chains, base.n_columns, base.n_hidden)
         self._look(self.ladder.run(self._draws))
 
@@ -139,10 +139,10 @@ class Trajectory:
         self.ladder.reach(model)
         self._look(self.ladder.run(self._draws))
         self.recent[:] = 1.0
-        self._frozen.append(update)
+        self._frozen[:] = *self._frozen[1:], update
         apart = (update - self._frozen[0]) / (OFTEN - 1)
-        if len(self._frozen) == OFTEN and apart < CLOSE and not self._told:
-            self._told = True
+        if self._frozen[0] >= 0 and apart < CLOSE and not self._told[0]:
+            self._told[0] = True
             said = (
                 f"a new rung was due every {apart:.0f} updates of late, and most of the time goes "
                 "into rungs: the model moves too far in each update for TrajectoryTempering; take "
@@ -175,14 +175,14 @@ class Trajectory:
 
     def arrays(self) -> State:
         """Return what freezing leaves behind, by names of its own: more with every rung."""
-        own = {"reservoir": self._all}
+        own = {"reservoir": self._all, "frozen": self._frozen.copy(), "told": self._told.copy()}
         return {LADDER + name: array for name, array in (self.ladder.arrays() | own).items()}
 
     def restore(self, state: State) -> None:
         """Go back to such arrays; raises ValueError if they are those of no such run."""
         found = {k.removeprefix(LADDER): v for k, v in state.items() if k.startswith(LADDER)}
         draws = np.empty_like(self._all)
-        copy_into({"reservoir": draws}, found)
+        copy_into({"reservoir": draws, "frozen": self._frozen, "told": self._told}, found)
         ladder = Ladder.of_arrays(found)
         ladder.require_like(self.ladder)
         self.ladder = ladder
