@@ -49,6 +49,24 @@ def test_the_source_is_a_commit_only_in_a_checkout(tmp_path, monkeypatch):
     assert results.source() == git("rev-parse", "HEAD") + ", with changes"
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (None, f"version {tf.__version__}"),
+        ('{"url": "file:///a", "dir_info": {}}', f"version {tf.__version__}"),
+        ('{"url": "https://a.b/c", "vcs_info": {"vcs": "git", "commit_id": "12ab"}}', "12ab"),
+    ],
+)
+def test_the_source_is_the_commit_that_was_installed(tmp_path, monkeypatch, written, said):
+    class Installed:
+        def read_text(self, name):
+            return written if name == "direct_url.json" else None
+
+    monkeypatch.setattr(results, "__file__", str(tmp_path / "results.py"))
+    monkeypatch.setattr(results, "distribution", lambda name: Installed())
+    assert results.source() == said
+
+
 def test_lines_are_json_for_everybody(done):
     for text in (done / "results.jsonl").read_text().splitlines():
         json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))

@@ -10,6 +10,7 @@ import statistics
 import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,10 @@ def read(path: Path) -> list[Line]:
 
 
 def source() -> str:
-    """Return the commit of this package if it lies in a checkout, else its version."""
+    """Return the commit of this package, if pip took it from one or it lies in a checkout.
+
+    Otherwise its version.
+    """
     from trug_fast import __version__
 
     folder = Path(__file__).parent
@@ -71,8 +75,15 @@ def source() -> str:
         commit = git("rev-parse", "HEAD")
         changed = git("status", "--porcelain", "--untracked-files=no", "--", str(folder.parent))
     except (OSError, subprocess.SubprocessError):
-        return f"version {__version__}"
+        return _installed_commit() or f"version {__version__}"
     return f"{commit}, with changes" if changed else commit
+
+
+def _installed_commit() -> str | None:
+    """Return the commit that ``pip install git+URL`` has written down (PEP 610)."""
+    origin = json.loads(distribution("trug-fast").read_text("direct_url.json") or "{}")
+    found: str | None = origin.get("vcs_info", {}).get("commit_id")
+    return found
 
 
 def computer() -> Line:
