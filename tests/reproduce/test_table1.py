@@ -22,6 +22,7 @@ def test_the_shipped_table_is_the_papers():
         "mnist/per-unit-500",
         "mnist/per-unit-precision",
         "mnist/rbm-certified",
+        "mnist/per-unit-long",
         "mnist/per-unit-1000",
         "mnist/per-unit-2000",
         "caltech/zero-two",
