@@ -293,7 +293,7 @@ class TestGoingOn:
 @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
 class TestKindsOfData:
     def test_a_sparse_matrix_gives_what_the_array_gives(self, monkeypatch):
-        monkeypatch.setattr("trug_fast.estimators.transformer.DENSE", 64 * 100)
+        monkeypatch.setattr("trug_fast.estimators.transformer.BLOCK", 64 * 100)
         for scale in (1.0, 3.0):
             X = (scale * DIGITS.train).astype(np.float64)
             dense = RBMTransformer(10, epochs=2, random_state=0).fit(X)

@@ -1,6 +1,7 @@
 """Kernels of whole arrays: their loops vectorise, and no element depends on its place."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,15 +16,16 @@ OF_INTERVALS = ["mean", "var", "skewness", "entropy", "log_mass"]
 SUFFIXES = {np.float64: ("pd", "sd"), np.float32: ("ps", "ss")}  # packed numbers, one number
 
 
-def arguments(name, n, dtype):
+def arguments(name, n, dtype, decades=(0, 0)):
     """Return a, b, loc, scale behind what the kernel takes before them."""
     rng = np.random.default_rng(1)
     a = rng.uniform(-6, 6, n)
-    values = [a, a + rng.uniform(1, 3, n), rng.normal(size=n), rng.uniform(1, 2, n)]
+    width = rng.uniform(1, 3, n) * 10.0 ** rng.uniform(*decades, n)
+    values = [a, a + width, rng.normal(size=n), rng.uniform(1, 2, n)]
     if name in ("ppf", "isf"):
         values.insert(0, rng.random(n))
     elif name in OF_POINTS:
-        values.insert(0, values[2] + values[3] * (a + rng.random(n)))
+        values.insert(0, values[2] + values[3] * (a + width * rng.uniform(0.1, 0.9, n)))
     return [v.astype(dtype) for v in values]
 
 
@@ -32,38 +34,55 @@ def compiled_anew(kernel):
     return njit(**compiling._OPTIONS | {"cache": False})(kernel.py_func)
 
 
-def machine_code(name, dtype):
-    """Return the assembly of a kernel, or of what has its loops."""
+@cache
+def compiled(name, dtype):
+    """Return a kernel compiled for a type, or the functions that have its loops."""
     values = [*((1, 0) if name == "rvs_of_one" else ()), *arguments(name, 3, dtype)]
     if name == "rvs":  # its steps lie in two functions
         first, last = map(compiled_anew, (quantile_rows.weigh_ends, quantile_rows.go_on))
         space = np.empty(quantile_rows.SPACE, dtype)
         first(3, space)
         last(values[0], 3, space)
-        return "".join(code for each in (first, last) for code in each.inspect_asm().values())
+        return first, last
     own = {"ppf": arrays._quantiles, "isf": arrays._quantiles}
     kernel = compiled_anew(own.get(name, getattr(arrays, name)))
     if name in ("ppf", "isf"):
         values.insert(1, name == "isf")
     kernel(*values, np.empty(3, dtype))
-    return next(iter(kernel.inspect_asm().values()))
+    return (kernel,)
+
+
+def sums_to_fuse(code):
+    """Return the sums that the compiler may fuse with a product, in what LLVM is given."""
+    found = []
+    for function in re.split(r"^define ", code, flags=re.MULTILINE)[1:]:
+        lines = re.findall(r"^ +(%\S+) = (f\w+) (.*?)(?:, !.*)?$", function, re.MULTILINE)
+        fused = {name: kind for name, kind, rest in lines if "contract" in rest}
+        signs = {name: rest.split()[-1] for name, kind, rest in lines if kind == "fneg"}
+        for _, kind, rest in lines:
+            terms = re.findall(r'%[\w."$]+', rest)
+            products = [one for one in terms if fused.get(signs.get(one, one)) == "fmul"]
+            if kind in ("fadd", "fsub") and "contract" in rest and products:
+                found.append(rest)
+    return found
+
+
+# Each is compiled anew: a few by default.
+ONES = ["rvs", "rvs_of_one", "ppf", "var", "logcdf", "skewness"]
+EACH = [
+    name if name in ONES else pytest.param(name, marks=pytest.mark.slow)
+    for name in (*OF_POINTS, *OF_INTERVALS, "rvs", "rvs_of_one")
+]
+TYPES = pytest.mark.parametrize(
+    "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)], ids=["64", "32"]
+)
 
 
 @pytest.mark.skipif(not has_wide_vectors(), reason="x86-64 with AVX2 only")
-@pytest.mark.parametrize(
-    "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)], ids=["64", "32"]
-)
-@pytest.mark.parametrize(
-    "name",  # each is compiled anew: a few by default
-    [
-        name
-        if name in ("rvs", "rvs_of_one", "ppf", "var", "logcdf")
-        else pytest.param(name, marks=pytest.mark.slow)
-        for name in (*OF_POINTS, *OF_INTERVALS, "rvs", "rvs_of_one")
-    ],
-)
+@TYPES
+@pytest.mark.parametrize("name", EACH)
 def test_every_loop_vectorises(name, dtype):
-    code = machine_code(name, dtype)
+    code = "".join(code for one in compiled(name, dtype) for code in one.inspect_asm().values())
     packed, single = SUFFIXES[dtype]
     wide = re.findall(rf"^\s+vfn?m\w+{packed}\s.*%[yz]mm", code, re.MULTILINE)
     alone = re.findall(rf"^\s+vfn?m\w+{single}\s", code, re.MULTILINE)
@@ -76,16 +95,36 @@ def test_every_loop_vectorises(name, dtype):
     assert not re.search(r"call\w*\s+\**_?(exp|log|erf)", code)
 
 
+@TYPES
+@pytest.mark.parametrize("name", EACH)
+def test_no_sum_is_left_to_the_compiler_to_fuse(name, dtype):
+    """Which it fuses differs with processor, version and place: by hand, none is left to it."""
+    for one in compiled(name, dtype):
+        (code,) = one.inspect_llvm().values()
+        assert "fmul contract" in code and "@llvm.fma" in code
+        assert not sums_to_fuse(code)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_sum_to_fuse_is_found(sign):
+    plain = njit(**compiling._OPTIONS)(lambda x, y, z: x * y + z if sign > 0 else z - x * y)
+    assert plain(2.0, 3.0, 4.0) == 4.0 + sign * 6.0
+    (code,) = plain.inspect_llvm().values()
+    assert sums_to_fuse(code)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", [*OF_POINTS, *OF_INTERVALS])
-def test_an_element_does_not_depend_on_its_place(name, dtype):
+@pytest.mark.parametrize("decades", [(0, 0), (-2.5, 1.5)], ids=["usual", "all"])
+def test_an_element_does_not_depend_on_its_place(name, dtype, decades):
     n = 2 * arrays.BLOCK + 37
-    kernel, values = getattr(arrays, name), arguments(name, n, dtype)
+    kernel, values = getattr(arrays, name), arguments(name, n, dtype, decades)
     whole = np.empty(n, dtype)
     kernel(*values, whole)
     assert np.isfinite(whole).all()
-    alone = [slice(i, i + 1) for i in range(500)]
-    for cut in (*alone, slice(9, 20), slice(1000, 1100), slice(1, n)):
+    cuts = [slice(i, i + 1) for i in range(500)]
+    cuts += [slice(i, i + length) for length in range(2, 41) for i in (0, 3, arrays.BLOCK - 7)]
+    for cut in (*cuts, slice(1000, 1100), slice(1, n)):
         part = np.empty_like(whole[cut])
         kernel(*(v[cut] for v in values), part)
         np.testing.assert_array_equal(part, whole[cut])

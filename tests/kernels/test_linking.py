@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.caching import NullCache
 from numba.core.errors import TypingError
 
 from trug_fast import kernels
@@ -19,6 +20,12 @@ from trug_fast.kernels.loops import each
 from trug_fast.kernels.rbm import hidden
 
 
+def uncached(function):
+    """Compile a kernel anew in every process: of code from the disk nothing can be seen."""
+    function._cache = NullCache()
+    return function
+
+
 @linked
 def twice(values):
     """Double all."""
@@ -26,6 +33,7 @@ def twice(values):
         values[i] *= 2.0
 
 
+@uncached
 @kernel
 def four_times(values):
     """Double all twice."""
@@ -180,12 +188,14 @@ def test_row_loops_count_no_references():
     for function in (hidden.mean_row, hidden.draw_row):
         assert isinstance(function, linking.Linked)
 
+    @uncached
     @row_loop
     def shift(net, units, out):
         lower, upper = units.lower, units.upper
         for j in range(net.size):
             out[j] = net[j] + lower[j] - upper[j]
 
+    @uncached
     @linked
     def rows(net, units, out):
         for r in range(net.shape[0]):

@@ -17,8 +17,9 @@ TWO = ["--only=digits/shared", "--only=digits/rbm", "--n-seeds=2"]
 
 @pytest.fixture(scope="module")
 def cluster():
+    # Any free port: Dask's own may be another cluster's, which it warns of.
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
     ) as made:
         yield made
 

@@ -26,7 +26,7 @@ from trug_fast.training.weighing import Weights, as_weights, mean_of
 
 from .given import FLOATS, ON_AVERAGE, seed_of, validate_data, weights_of
 
-DENSE = 2**22  # numbers of a sparse matrix that are made dense at a time
+BLOCK = 2**22  # numbers that are taken at a time, for which those of a sparse matrix are made dense
 
 
 class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,7 +58,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     standard deviation in the first training data; where means are large beside that, let
     scikit-learn's StandardScaler come first.  The model is one of the scaled columns.
 
-    X may be sparse: only a part of it is dense at a time.
+    X may be sparse: only a part of it is dense at a time.  Results are those of the array: both are
+    taken in the same blocks of rows, though of how many rows go to a call last digits may depend.
 
     Attributes
     ----------
@@ -285,13 +286,14 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return np.clip((array - self._low) / self._range, 0.0, 1.0)
 
     def _visible(self, array: Any) -> Iterator[NDArray[Any]]:
-        """Yield states of the visible units: of all rows, or of some at a time if it is sparse."""
-        if not hasattr(array, "tocsr"):
-            yield self._in_range(array)
-            return
-        size = max(1, DENSE // array.shape[1])
+        """Yield states of the visible units, of some rows at a time.
+
+        Of an array too: products of other shapes are rounded otherwise, by some kinds of BLAS.
+        """
+        size = max(1, BLOCK // array.shape[1])
         for start in range(0, array.shape[0], size):
-            yield self._in_range(array[start : start + size]).toarray()
+            rows = self._in_range(array[start : start + size])
+            yield rows.toarray() if hasattr(rows, "toarray") else rows
 
 
 def _deviations(array: Any, weights: Weights | None) -> NDArray[np.float64]:

@@ -51,6 +51,18 @@ def fma(typingctx, x, y, z):
 
 
 @intrinsic
+def rounded(typingctx, x, y):
+    """Return x*y rounded, which the compiler may not fuse with a sum it goes into."""
+    _require_float("rounded", x, y)
+
+    def codegen(context, builder, signature, args):
+        zero = _constant(signature.return_type, 0.0)
+        return _fma(builder, signature.return_type, *args, zero)
+
+    return x(x, x), codegen
+
+
+@intrinsic
 def like(typingctx, x, value):
     """Return the number ``value`` in the float type of ``x``."""
     _require_float("like", x)

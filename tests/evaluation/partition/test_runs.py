@@ -53,9 +53,10 @@ def test_processes_give_the_same(model, expected):
 
 def test_a_local_cluster_gives_the_same(model, expected):
     distributed = pytest.importorskip("distributed")
+    # Any free port: Dask's own may be another cluster's, which it warns of.
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -6,7 +6,14 @@ tests/kernels/special/test_elementary.py.
 """
 
 from trug_fast.kernels.compiling import scalar
-from trug_fast.kernels.intrinsics import fma, like, pick, polynomial, power_of_two, split_exponent
+from trug_fast.kernels.intrinsics import (
+    fma,
+    like,
+    pick,
+    polynomial,
+    power_of_two,
+    split_exponent,
+)
 
 from .coefficients import EXP_32, EXP_64, LOG_32, LOG_64
 
@@ -57,12 +64,13 @@ def log(x):
     f = m - like(x, 1.0)
     s = f / (like(x, 2.0) + f)
     z = s * s
-    half = like(x, 0.5) * f * f
+    half_f = like(x, 0.5) * f
+    half = half_f * f
     tail = s * fma(z, _log_remainder(z), half)
     value = fma(
         e,
         pick(x, LN2_HIGH_64, LN2_HIGH_32),
-        f - (half - fma(e, pick(x, LN2_LOW_64, LN2_LOW_32), tail)),
+        f - fma(half_f, f, -fma(e, pick(x, LN2_LOW_64, LN2_LOW_32), tail)),
     )
     value = like(x, float("nan")) if not x >= like(x, 0.0) else value
     value = like(x, -float("inf")) if x == like(x, 0.0) else value

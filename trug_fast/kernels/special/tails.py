@@ -23,7 +23,7 @@ def tail_integrals(u):
     polynomial in t = (u-4)/(u+4):  R_0 = (u + R_2)/(1+u**2),  R_1 = (1 - u R_2)/(1+u**2).
     """
     one = like(u, 1.0)
-    shifted, square = u + like(u, 4.0), u * u + one
+    shifted, square = u + like(u, 4.0), fma(u, u, one)
     inverse = one / (shifted * square)
     by_shifted = square * inverse
     # t from 2u/(u+4) - 1, exact near u = 0 where P is steepest; 1 - 8/(u+4) lost 1.8e-15 there.

@@ -11,7 +11,7 @@ nothing is ever a difference of two distribution functions.  d > 0 throughout th
 """
 
 from trug_fast.kernels.compiling import scalar
-from trug_fast.kernels.intrinsics import fma, like, pick
+from trug_fast.kernels.intrinsics import fma, like, pick, rounded
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log1p, log_of_any
 from trug_fast.kernels.special.tails import bounded, tail_integrals
 
@@ -171,8 +171,7 @@ def entropy(a, d, lower, upper):
     s, _, u, u_far, width, tau, _ = whiten(a, d, lower, upper)
     n0, n1, n2, _ = narrow_integrals(width, tau)
     w0, w1, w2, _ = wide_integrals(u, u_far, width, tau)
-    # Fused by hand: of a product that two sums could take, the compiler fuses one in a vectorised
-    # loop and the other in its remainder, and the last bit would depend on the place in the loop.
+    # Fused by hand, for the same bits in a vectorised loop and in its remainder: see between.
     thin = fma(half * half * width * width, n2, -tau * n1)
     wide = w0 + w2 if u < zero else fma(u + u, w1, w2)
     narrow = is_narrow(width, tau)
@@ -195,7 +194,7 @@ def log_mass(a, d, lower, upper):
     square = fma(u, u, zero)
     height = exp(-half * square)
     height = fma(height, -half * fma(u, u, -square), height)
-    missing = height * fma(decay, far_tail, near_tail) * like(a, 1.0 / ROOT_TWO_PI)
+    missing = rounded(height * fma(decay, far_tail, near_tail), like(a, 1.0 / ROOT_TWO_PI))
     small = exponent + (log_of_any(value) - like(a, LOG_ROOT_TWO_PI))
     result = log1p(-missing) if u < zero and missing < half else small
     return result if lower < upper else like(a, float("nan"))
@@ -208,7 +207,7 @@ def _polish(h, p, rest, a, d, lower, upper):
     near, far, whole, z, weight, _, inverse, reflected = cut(h, a, d, lower, upper)
     p_near, p_far = (rest, p) if reflected else (p, rest)
     scale = whole[0] * exp(whole[1] - weight)  # 1 / density
-    # Fused by hand, for the same bits in a vectorised loop and in its remainder: see entropy.
+    # Fused by hand, for the same bits in a vectorised loop and in its remainder: see between.
     near_share, far_share = _ratio_and_power(near, whole), _ratio_and_power(far, whole)
     from_near = fma(-near_share[0], near_share[1], p_near)
     from_far = fma(far_share[0], far_share[1], -p_far)

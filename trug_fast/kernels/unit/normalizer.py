@@ -19,7 +19,7 @@ throughout this file, and not extreme (scaling.py sees to that for the scalar fu
 import math
 
 from trug_fast.kernels.compiling import scalar
-from trug_fast.kernels.intrinsics import fma, like, pick, pick_count, polynomial
+from trug_fast.kernels.intrinsics import fma, like, pick, pick_count, polynomial, rounded
 from trug_fast.kernels.special.coefficients import COSH_32, COSH_64, SINH_32, SINH_64
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log
 from trug_fast.kernels.special.tails import bounded, tail_integrals
@@ -79,23 +79,25 @@ def narrow_integrals(width, tau, sign=1.0):
     square = g * g
     rho = like(width, sign) * like(width, 0.125) * width * width
     cosh2 = two * _cosh_of_square(square)
-    sinh2 = two * _sinh_ratio_of_square(square)
+    ratio = _sinh_ratio_of_square(square)
+    sinh2 = ratio + ratio
     terms = pick_count(width, TERMS_64, TERMS_32)
     # Start of the recurrence at order n = 2 * terms: three terms of its own expansion.
     by1, by2, by3 = 1.0 / (2 * terms + 1), 1.0 / (2 * terms + 2), 1.0 / (2 * terms + 3)
-    even = fma(cosh2, like(width, -by3), sinh2) * like(width, by2)
-    odd = (sinh2 - even) * like(width, by2)
-    even = fma(-square, even, cosh2) * like(width, by1)
+    # even is part * factor, fused by hand into what is taken from it: see between.
+    part, factor = fma(cosh2, like(width, -by3), sinh2), like(width, by2)
+    odd = fma(-part, factor, sinh2) * like(width, by2)
+    part, factor = fma(-square, part * factor, cosh2), like(width, by1)
     m0, m1, m2, m3 = like(width, 0.0), like(width, 0.0), like(width, 0.0), like(width, 0.0)
     for i in range(terms):
         j = terms - 1 - i
         step = rho * like(width, -1.0 / (j + 1.0))
         m3 = fma(step, m3, odd)
-        m2 = fma(step, m2, even)
-        odd = (sinh2 - even) * like(width, 1.0 / (2.0 * j + 2.0))
+        m2 = fma(step, m2, part * factor)
+        odd = fma(-part, factor, sinh2) * like(width, 1.0 / (2.0 * j + 2.0))
         m1 = fma(step, m1, odd)
-        even = fma(-square, odd, cosh2) * like(width, 1.0 / (2.0 * j + 1.0))
-        m0 = fma(step, m0, even)
+        part, factor = fma(-square, odd, cosh2), like(width, 1.0 / (2.0 * j + 1.0))
+        m0 = fma(step, m0, part * factor)
     return m0, g * m1, m2, g * m3
 
 
@@ -117,20 +119,22 @@ def between(u, u_far, width, tau, near, far):
     decay, decay_minus_one = exp_and_expm1(-tau)
     near0, near1, near2, near3 = near
     far0, far1, far2, far3 = far
-    # The first integrals and the variance are fused by hand: where a sum holds two products, which
-    # of them the compiler fuses, and so the last bit, differs between a vectorised loop and its
-    # remainder.
+    # Sums of products are fused or rounded by hand, in all that kernels/arrays.py takes: which of
+    # them the compiler fuses, and so the last bit, differs between a vectorised loop and its
+    # remainder, with the processor and with Python's version.
     t0 = fma(-decay, far0, near0)
     t1 = fma(-decay, fma(width, far0, far1), near1)
-    t2 = near2 - decay * (far2 + width * (two * far1 + width * far0))
-    t3 = near3 - decay * (far3 + width * (three * far2 + width * (three * far1 + width * far0)))
+    far = fma(width, fma(width, far0, two * far1), far2)
+    t2 = fma(-decay, far, near2)
+    far = fma(width, fma(width, far0, three * far1), three * far2)
+    t3 = fma(-decay, fma(width, far, far3), near3)
     height = exp(-half * u * u)
     c0 = fma(-height, fma(decay, far0, near0), like(u, ROOT_TWO_PI))
     c1 = -height * decay_minus_one
-    c2 = height * (u - u_far * decay)
+    c2 = rounded(height, fma(-u_far, decay, u))
     # u**2 - u_far**2 decay, where tau is small by way of u_far**2 - u**2 = 2 tau.
-    flat = -two * tau - u_far * u_far * decay_minus_one
-    c3 = height * (flat if tau < one else u * u - u_far * u_far * decay)
+    flat = fma(-u_far * u_far, decay_minus_one, -two * tau)
+    c3 = height * (flat if tau < one else fma(u, u, -u_far * u_far * decay))
     return (
         c0 if centre else t0,
         c1 if centre else t1,
@@ -203,21 +207,21 @@ def outputs(a, d, lower, upper, frame, integral, first, second, third, sign=1.0)
     _, inverse, u, _, width, tau, reflected = frame
     narrow, centre = is_narrow(width, tau), u < zero
     divisor = one / integral
-    first, second, third = first * divisor, second * divisor, third * divisor
+    first, second, third = rounded(first, divisor), second * divisor, third * divisor
 
     r = half * width
     square = first * first
     central = fma(-first, first, second)
     variance = r * r * central if narrow else (one + central if centre else central)
-    bend = like(a, 3.0) * second - like(a, 2.0) * square
+    bend = fma(like(a, 3.0), second, like(a, -2.0) * square)
     bend = one + bend if centre and not narrow else bend
-    skew = third - first * bend
+    skew = fma(-first, bend, third)
     skew = -r * r * r * skew if narrow else skew
     distance = r * (one - first) if narrow else (first - u if centre else first)
     signed = -inverse if reflected else inverse
     end = upper if reflected else lower
     origin = half * (lower + upper) if narrow else (a * (inverse * inverse) if centre else end)
-    mean = origin + signed * (-r * first if narrow else first)
+    mean = fma(signed, -r * first if narrow else first, origin)
     mean = lower if mean < lower else (upper if mean > upper else mean)
 
     log_integral = log(integral * (r * inverse if narrow else inverse))

@@ -19,7 +19,7 @@ the loop around, and an element in the remainder of a vectorised loop would get 
 import math
 
 from trug_fast.kernels.compiling import scalar
-from trug_fast.kernels.intrinsics import fma, like, pick, polynomial, split_exponent
+from trug_fast.kernels.intrinsics import fma, like, pick, polynomial, rounded, split_exponent
 from trug_fast.kernels.special.coefficients import HAZARD_32, HAZARD_64, ROUGH_LOG_32, ROUGH_LOG_64
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log
 
@@ -34,18 +34,12 @@ _rough_log_bend = polynomial(ROUGH_LOG_64, ROUGH_LOG_32)
 
 
 @scalar
-def rounded(x, y):
-    """Return x * y rounded, which the compiler may not fuse with a sum it goes into."""
-    return fma(x, y, like(x, 0.0))
-
-
-@scalar
 def slope(inverse):
     """Return 1/R_0(u) - u for u >= 0, where ``inverse`` is 1/(u + 4).
 
     It is R_1/R_0, and times the hazard 1/R_0 it is the hazard's derivative.  Error below 4e-14.
     """
-    return rounded(_scaled_slope(like(inverse, 1.0) - like(inverse, 8.0) * inverse), inverse)
+    return rounded(_scaled_slope(fma(like(inverse, -8.0), inverse, like(inverse, 1.0))), inverse)
 
 
 @scalar
@@ -53,7 +47,7 @@ def rough_log(x):
     """Return log(x) to 1e-4 of itself, near 1 to 1e-4 of its square, for normal x > 0."""
     m, e = split_exponent(x)
     f = m - like(x, 1.0)
-    return e * like(x, LN2) + (f + f * f * _rough_log_bend(f))
+    return fma(e, like(x, LN2), fma(f * f, _rough_log_bend(f), f))
 
 
 @scalar
