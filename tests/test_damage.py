@@ -29,7 +29,7 @@ def test_a_few_files_of_each_kind(name):
 @pytest.mark.slow
 def test_thousands_of_damaged_files():
     # In a process of its own, so that a crash, a hang or hunger for memory is seen.
-    program = [sys.executable, "-m", damage.__name__, "20", "1"]
+    program = [sys.executable, "-m", damage.__name__, "16", "1"]
     run = subprocess.run(program, capture_output=True, text=True, timeout=3600, cwd=ROOT)
     assert run.returncode == 0, run.stderr[-2000:]
     report = json.loads(run.stdout)

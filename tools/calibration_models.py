@@ -6,6 +6,7 @@ CD and PCD, SGD and RMSprop; images with few ordinary hidden units, and few pixe
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -91,7 +92,9 @@ def _trained(index: int, rng: np.random.Generator) -> Trained:
     own = {"start_scale": 0.1, "score": "none"} | UNITS[units]
     choices = arguments_of(tf.train_rbm, own | settings)
     seed = int(rng.integers(2**31))
-    fit = tf.train_rbm(data, hidden, **choices, progress=False, rng=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tf.TrainingWarning)  # bad rates are drawn on purpose
+        fit = tf.train_rbm(data, hidden, **choices, progress=False, rng=seed)
     words = f"{kind} {data.shape[1]}x{hidden} {units} " + " ".join(
         f"{value:.3g}" if isinstance(value, float) else str(value) for value in settings.values()
     )

@@ -45,10 +45,22 @@ def test_fixed_ends_stay(digits):
     assert (model.lower == 0).all() and np.isinf(model.upper).all()
 
 
+def patterned_model():
+    """A model of 8 pixels whose likelihood needs its three units binary.
+
+    Their patterns are orthogonal.  By exact gradients on all states all precisions go below -90
+    from any start.  With random weights (``strong_model``) one unit of any shape costs 0.001 nats
+    only, and by 4,000 rows the best one has +24.
+    """
+    pixels = np.arange(8)[:, None]
+    weights = 3.0 * np.where(pixels & [1, 2, 4], 1.0, -1.0)
+    return tf.BernoulliRBM(weights, -weights.sum(axis=1) / 2, -weights.sum(axis=0) / 2)
+
+
 @pytest.mark.slow
 def test_learned_precision_nests_the_ordinary_rbm():
     # Data of an ordinary RBM: units on [0, 1] that can bend become binary and reach the truth.
-    truth = strong_model()
+    truth = patterned_model()
     data = exact_draws(truth, 4000, seed=0)
     model = tf.train_rbm(
         data,

@@ -1,6 +1,6 @@
 """Estimates that look certain and are wrong: each must come with a warning that says why."""
 
-import warnings
+import itertools
 
 import numpy as np
 import pytest
@@ -159,24 +159,25 @@ def small_digits():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore::trug_fast.TrainingWarning", "ignore::trug_fast.PartitionWarning"
+)
 def test_models_trained_at_too_high_a_rate():
-    # RMSprop at such rates throws some of the models far from the data: their exact
-    # log-probabilities are -100 to -600 nats, where annealing says -10 to -20 and calls it certain.
+    # RMSprop at such rates and from small weights (those chosen by the data, of 0.52, mostly end
+    # well) throws a third of the models far from the data: their exact log-probabilities are -100
+    # to -600 nats, where annealing says -10 to -20 and calls it certain.
     data, wrong = small_digits(), 0
-    for rate in (0.1, 0.3):
-        for epochs in (5, 20, 60):
-            model = tf.train_rbm(
-                data, 30, truncation=(0, 1), optimizer="rmsprop", learning_rate=rate,
-                epochs=epochs, batch_size=50, monitor=None, rng=0,
-            ).model  # fmt: skip
-            exact = tf.exact.log_partition(model)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", tf.PartitionWarning)
-                estimate = tf.log_partition(model, n_temperatures=1000, base=data, rng=0)
-            missed = exact - estimate.log_z
-            if missed > 1 + 5 * estimate.std_error:
-                assert estimate.warnings, (rate, epochs, missed)
-                wrong += missed > 10 and estimate.log_weights.std() < 2
+    for rate, seed in itertools.product((0.1, 0.3), range(10)):
+        model = tf.train_rbm(
+            data, 30, truncation=(0, 1), optimizer="rmsprop", learning_rate=rate, epochs=60,
+            batch_size=50, start=tf.RandomWeights(0.01), monitor=None, rng=seed,
+        ).model  # fmt: skip
+        exact = tf.exact.log_partition(model)
+        estimate = tf.log_partition(model, n_temperatures=1000, base=data, rng=0)
+        missed = exact - estimate.log_z
+        if missed > 1 + 5 * estimate.std_error:
+            assert estimate.warnings, (rate, seed, missed)
+            wrong += missed > 10 and estimate.log_weights.std() < 2
     assert wrong > 0, "none of the models shows the failure any more"
 
 

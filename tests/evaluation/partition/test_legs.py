@@ -136,6 +136,6 @@ def test_bracket_and_coverage_on_20_models():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
-@pytest.mark.parametrize("temperatures", [5, 40])
+@pytest.mark.parametrize("temperatures", [5, 20])
 def test_bracket_and_coverage_in_many_runs(temperatures):
     check_bracket_and_coverage(n_groups=200, temperatures=temperatures)
