@@ -180,6 +180,33 @@ def _layer() -> str | None:
         return None
 
 
+def _started() -> int:
+    """Start the threading layer, if nobody has; return how many threads this one may use.
+
+    Numba does so when it loads a parallel kernel from disk, but not one that only calls such
+    kernels: that dies without it.
+    """
+    try:
+        return int(numba.get_num_threads())
+    except ValueError as error:
+        raise ValueError(
+            f"NUMBA_THREADING_LAYER is {numba.config.THREADING_LAYER!r}, which Numba does not have "  # type: ignore[attr-defined]
+            "here ('omp' needs the library libgomp, 'tbb' the package tbb); leave it unset, and "
+            "Numba takes the first of tbb, omp and workqueue that there is"
+        ) from error
+
+
+def require_spawned() -> None:
+    """Raise RuntimeError in a process that was forked after OpenMP had started."""
+    if _forked:
+        raise RuntimeError(
+            "processes must be spawned: this one was forked from one that had computed on "
+            "several threads, which GNU OpenMP does not survive; use "
+            "multiprocessing.get_context('spawn') or 'forkserver', or set "
+            "NUMBA_THREADING_LAYER=workqueue before the first import"
+        )
+
+
 def one_blas_thread() -> AbstractContextManager[None]:
     """Return a context in which BLAS runs in the calling thread only.
 
@@ -243,6 +270,8 @@ class computing:
     ------
     RuntimeError
         On entry, in a process that was forked after OpenMP had started: it would die or hang.
+    ValueError
+        If Numba lacks the threading layer that ``NUMBA_THREADING_LAYER`` names.
 
     Examples
     --------
@@ -259,16 +288,8 @@ class computing:
         self._work = work
 
     def __enter__(self) -> None:
-        if _forked:
-            raise RuntimeError(
-                "processes must be spawned: this one was forked from one that had computed on "
-                "several threads, which GNU OpenMP does not survive; use "
-                "multiprocessing.get_context('spawn') or 'forkserver', or set "
-                "NUMBA_THREADING_LAYER=workqueue before the first import"
-            )
-        # This starts the threading layer, if nobody has.  Numba does so when it loads a parallel
-        # kernel from disk, but not one that only calls such kernels: that dies without it.
-        threads = numba.get_num_threads()
+        require_spawned()
+        threads = _started()
         self._lock = None if _layer() in ("omp", "tbb") else _turn
         if self._lock is not None:
             self._lock.acquire()
