@@ -44,9 +44,12 @@ def test_after_a_fork_every_parallel_call_says_what_to_do(name, forked):
         CALLS[name]()
 
 
+def test_after_a_fork_a_regression_is_refused_before_its_first_epoch(forked):
+    with pytest.raises(RuntimeError, match="processes must be spawned"):
+        tf.train_tggm(REAL, REAL[:, 0], n_hidden=3, callbacks=[lambda end: pytest.fail()], rng=0)
+
+
 def test_after_a_fork_calls_on_one_thread_go_on(forked):
-    whole = tf.HoldOut(calibrate=None)
-    tf.train_tggm(REAL, REAL[:, 0], n_hidden=3, epochs=1, validation=whole, rng=0)
     tf.truncnorm.rvs(0.0, 1.0, size=100_000, random_state=np.random.default_rng(0))
 
 
@@ -75,7 +78,7 @@ def test_every_call_of_a_parallel_kernel_is_in_the_context(monkeypatch):
 
     def watched(name, kernel):
         def call(*args):
-            assert threads._ONE_THREAD._inside and numba.get_num_threads() == 1, name
+            assert threads._ONE_THREAD.inside and numba.get_num_threads() == 1, name
             seen.add(name)
             return kernel(*args)
 
@@ -254,8 +257,28 @@ def test_the_threading_layer_is_there_before_a_kernel_is_loaded():
     )
 
 
+LAYERS = """
+import sys
+for name in ("omppool", "tbbpool"):
+    sys.modules["numba.np.ufunc." + name] = None  # as where their libraries are missing
+import numba
+from trug_fast._common import threads
+try:
+    with threads.computing(1.0): print(numba.threading_layer())
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_where_there_is_no_openmp_workqueue_is_taken_unless_another_is_named():
+    assert in_new_process(LAYERS, NUMBA_THREADING_LAYER="default") == "workqueue\n"
+    said = in_new_process(LAYERS, NUMBA_THREADING_LAYER="omp")
+    assert said.startswith("NUMBA_THREADING_LAYER is 'omp', which Numba does not have here")
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GNU OpenMP")
 def test_a_fork_before_the_first_call_computes_one_after_it_is_refused():
+    pytest.importorskip("numba.np.ufunc.omppool", exc_type=ImportError)
     assert "processes must be spawned" in in_new_process(FORK, NUMBA_THREADING_LAYER="omp")
 
 

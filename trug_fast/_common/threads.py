@@ -7,9 +7,11 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numba
 from threadpoolctl import ThreadpoolController
@@ -39,12 +41,60 @@ def work(rows: int, n_visible: int, n_hidden: int) -> float:
     return float(rows) * n_hidden * (n_visible + UNIT)
 
 
+class _Blas(NamedTuple):
+    """How many threads a BLAS library takes."""
+
+    get: Callable[[], int]
+    set: Callable[[int], object]
+    own: bool  # each thread of the program has a number of its own, else it is the process's
+
+
+def _as_blas(library: Any) -> _Blas:
+    """Return a library's own functions, since threadpoolctl 3.8 does not call them everywhere.
+
+    There OpenBLAS's threads can be set by the first Python thread that did so, in others that does
+    nothing, in silence; and MKL's are set for the calling thread, where kernels call it in others.
+    Functions that are not found, as in other libraries, are threadpoolctl's.
+    """
+    kind, own = library.internal_api, False
+    pairs = [("MKL_Get_Max_Threads", "MKL_Set_Num_Threads")] if kind == "mkl" else []
+    if kind == "openblas":
+        own = library.threading_layer == "openmp"
+        affixes = product(("", "scipy_"), ("", "64_", "_64"))
+        names = [f"{before}openblas_%s_num_threads{after}" for before, after in affixes]
+        pairs = [(name % "get", name % "set") for name in names]
+        if own:  # whose own function is wrong before 0.3.34
+            pairs = [("omp_get_max_threads", "omp_set_num_threads")]
+    for pair in pairs:
+        get, set_ = (getattr(library.dynlib, name, None) for name in pair)
+        if get is not None and set_ is not None:
+            return _Blas(get, set_, own)
+    return _Blas(library.get_num_threads, library.set_num_threads, own)
+
+
 @cache
-def _blas() -> list[Any]:
+def _blas() -> tuple[list[_Blas], list[_Blas]]:
+    """Return libraries whose number of threads is the process's, and those with numbers of each."""
     # The BLAS that compiled kernels call must be there to be found.  Here, since draws need none
     # and importing it takes 0.15 s.
     importlib.import_module("scipy.linalg.cython_blas")
-    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    every = [_as_blas(library) for library in libraries]
+    return [one for one in every if not one.own], [one for one in every if one.own]
+
+
+def _hold(libraries: list[_Blas]) -> list[int]:
+    """Set each library to one thread; return what it had."""
+    before = [library.get() for library in libraries]
+    _give_back(libraries, before, 1)
+    return before
+
+
+def _give_back(libraries: list[_Blas], before: list[int], count: int = 0) -> None:
+    """Set each library to a number of threads, by default what it had, if that was not one."""
+    for library, number in zip(libraries, before, strict=True):
+        if number != 1:
+            library.set(count or number)
 
 
 class _OneThread:
@@ -55,26 +105,47 @@ class _OneThread:
     """
 
     def __init__(self) -> None:
-        self.lock, self._inside = threading.Lock(), 0
+        # One that its owner may take again: a handler of signals may come between, and fork.
+        self.lock = threading.RLock()
+        self.inside: dict[int, int] = {}  # by thread: how often
         self._before: list[int] = []
+        self._own: dict[int, list[int]] = {}  # what threads with numbers of their own had
 
     def __enter__(self) -> None:
+        me, (shared, own) = threading.get_ident(), _blas()
         with self.lock:
-            if self._inside == 0:
-                self._before = [library.get_num_threads() for library in _blas()]
-                self._set([1] * len(self._before))
-            self._inside += 1
+            depth = self.inside.get(me, 0)
+            self.inside[me] = depth + 1
+            if depth:
+                return
+            if len(self.inside) == 1 and not self._before:
+                self._before = _hold(shared)
+            if own:
+                self._own[me] = _hold(own)
 
     def __exit__(self, *error: object) -> None:
+        me = threading.get_ident()
         with self.lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._set(self._before)
+            depth = self.inside.pop(me) - 1
+            if depth:
+                self.inside[me] = depth
+                return
+            if me in self._own:
+                _give_back(_blas()[1], self._own.pop(me))
+            if not self.inside:
+                before, self._before = self._before, []
+                _give_back(_blas()[0], before)
 
-    def _set(self, counts: list[int]) -> None:
-        for library, count, before in zip(_blas(), counts, self._before, strict=True):
-            if before != 1:
-                library.set_num_threads(count)
+    def after_fork(self) -> None:
+        """Forget the threads that a forked process lacks; it begins without any lock.
+
+        If they alone were inside, the next to leave gives BLAS back what it had.  Here it would
+        start BLAS's threads, for a child that most likely calls another program.
+        """
+        me = threading.get_ident()
+        self.lock = threading.RLock()
+        self.inside = {me: self.inside[me]} if me in self.inside else {}
+        self._own = {me: self._own[me]} if me in self._own else {}
 
 
 _ONE_THREAD = _OneThread()
@@ -85,13 +156,20 @@ _forked = False
 def _after_fork() -> None:
     """Note in a forked process that OpenMP was at work before; locks may be held by no one now."""
     global _turn, _forked
-    _turn, _ONE_THREAD.lock = threading.RLock(), threading.Lock()
+    _turn = threading.RLock()
+    _ONE_THREAD.after_fork()
     gnu = sys.platform.startswith("linux")  # elsewhere it survives
     _forked = _forked or (gnu and _layer() == "omp")
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_after_fork)
+    # A fork ends OpenBLAS's threads.  It waits, for microseconds, while one of ours sets their
+    # number, which starts them; products on one thread do not need them and go on.
+    os.register_at_fork(
+        before=lambda: _ONE_THREAD.lock.acquire() and None,
+        after_in_parent=lambda: _ONE_THREAD.lock.release(),
+        after_in_child=_after_fork,
+    )
 
 
 def _layer() -> str | None:
@@ -100,6 +178,33 @@ def _layer() -> str | None:
         return str(numba.threading_layer())  # type: ignore[attr-defined]
     except ValueError:
         return None
+
+
+def _started() -> int:
+    """Start the threading layer, if nobody has; return how many threads this one may use.
+
+    Numba does so when it loads a parallel kernel from disk, but not one that only calls such
+    kernels: that dies without it.
+    """
+    try:
+        return int(numba.get_num_threads())
+    except ValueError as error:
+        raise ValueError(
+            f"NUMBA_THREADING_LAYER is {numba.config.THREADING_LAYER!r}, which Numba does not have "  # type: ignore[attr-defined]
+            "here ('omp' needs the library libgomp, 'tbb' the package tbb); leave it unset, and "
+            "Numba takes the first of tbb, omp and workqueue that there is"
+        ) from error
+
+
+def require_spawned() -> None:
+    """Raise RuntimeError in a process that was forked after OpenMP had started."""
+    if _forked:
+        raise RuntimeError(
+            "processes must be spawned: this one was forked from one that had computed on "
+            "several threads, which GNU OpenMP does not survive; use "
+            "multiprocessing.get_context('spawn') or 'forkserver', or set "
+            "NUMBA_THREADING_LAYER=workqueue before the first import"
+        )
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
@@ -165,6 +270,8 @@ class computing:
     ------
     RuntimeError
         On entry, in a process that was forked after OpenMP had started: it would die or hang.
+    ValueError
+        If Numba lacks the threading layer that ``NUMBA_THREADING_LAYER`` names.
 
     Examples
     --------
@@ -181,16 +288,8 @@ class computing:
         self._work = work
 
     def __enter__(self) -> None:
-        if _forked:
-            raise RuntimeError(
-                "processes must be spawned: this one was forked from one that had computed on "
-                "several threads, which GNU OpenMP does not survive; use "
-                "multiprocessing.get_context('spawn') or 'forkserver', or set "
-                "NUMBA_THREADING_LAYER=workqueue before the first import"
-            )
-        # This starts the threading layer, if nobody has.  Numba does so when it loads a parallel
-        # kernel from disk, but not one that only calls such kernels: that dies without it.
-        threads = numba.get_num_threads()
+        require_spawned()
+        threads = _started()
         self._lock = None if _layer() in ("omp", "tbb") else _turn
         if self._lock is not None:
             self._lock.acquire()

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.progress import Progress, require_progress
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.filter import filtered
 from trug_fast.models.missing_frames import Gain, particles, precise
@@ -139,7 +140,11 @@ def log_conditional(
     rule = _rule(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)
     found = []
-    with announced("log_conditional", progress), Progress(len(array), "rows", progress) as bar:
+    with (
+        announced("log_conditional", progress),
+        one_blas_thread(),
+        Progress(len(array), "rows", progress) as bar,
+    ):
         for number, (row, given) in enumerate(zip(array, mask, strict=True)):
             free = model.clamped(np.where(given, row, np.nan))
             log_z, error, reasons = rule.of(free, number)
@@ -211,7 +216,7 @@ def frame_log_likelihood(
     frames = checked.frames.astype(np.float64)
     found: list[Any] = [None] * len(frames)
     bar = Progress(len(frames), "frames", progress)
-    with announced("frame_log_likelihood", progress), bar:
+    with announced("frame_log_likelihood", progress), one_blas_thread(), bar:
         _before_gaps(model, checked, rule, found, bar)
         for k, sequence in enumerate(checked.split(frames)):
             _from_gap(model, sequence, int(checked.offsets[k]), rule, found, bar)

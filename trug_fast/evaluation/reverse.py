@@ -13,6 +13,7 @@ from trug_fast._common import checks
 from trug_fast._common.numerics import log_sum_exp
 from trug_fast._common.progress import Progress, require_progress
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
@@ -108,7 +109,7 @@ def log_likelihood_bound(
     seed = seed_from(rng, "log_likelihood_bound")
     forward = paths.along(name, paths.uniform(temperatures), paths.base_bias(model, data))
     leg = AnnealingLeg(model.layers(), paths.turned_round(forward), seed, on_hidden=False)
-    with announced("log_likelihood_bound", progress):
+    with announced("log_likelihood_bound", progress), one_blas_thread():
         log_z = paths.base_log_partition(model, forward)
         gains = _gains(leg, np.repeat(rows, chains, axis=0), progress).reshape(-1, chains)
         each = -model.column_energy(rows)[:, None] - log_z + gains

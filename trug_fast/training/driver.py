@@ -12,6 +12,7 @@ from trug_fast._common.checkpoints import CheckpointLike, as_checkpoint, seed_of
 from trug_fast._common.interrupts import Interrupts, Terminated
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import RngLike
+from trug_fast._common.threads import require_spawned
 
 from .checkpoints import State, TrainingFile
 from .diagnosis import TrainingWarning
@@ -75,12 +76,15 @@ def begin(
 
     Raises
     ------
+    RuntimeError
+        In a process that was forked after OpenMP had started.
     FileExistsError, FileNotFoundError
         As its ``resume`` says.
     TypeError, ValueError
         If ``checkpoint`` or ``rng`` is of another kind; if the file is damaged, or of another run,
         naming each difference.
     """
+    require_spawned()  # else a regression would find out after its last epoch
     option = as_checkpoint(checkpoint)
     file = None if option is None else TrainingFile(option)
     seed = seed_of(file, rng, purpose)

@@ -12,6 +12,7 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike, RunFile, as_checkpoint, seed_of
 from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
@@ -152,7 +153,7 @@ def log_partition(
     seed = seed_of(file, rng, "log_partition")
     if file is not None:
         file.belong_to(plan.identity(), seed)
-    with announced("log_partition", progress):
+    with announced("log_partition", progress), one_blas_thread():
         estimate = estimated(plan, seed, file, executor, progress)
     for reason in estimate.warnings:
         warnings.warn(reason, PartitionWarning, stacklevel=2)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.datasets import Resampler
 from trug_fast.evaluation.ladder import Ladder
 from trug_fast.kernels.announcing import announced
@@ -255,7 +256,7 @@ def train_rbm(
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
-    with announced("train_rbm", progress):
+    with announced("train_rbm", progress), one_blas_thread():
         learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties)
         watch = RBMWatch(
             learner,

@@ -12,6 +12,7 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.truncation import TruncationLike
@@ -163,7 +164,7 @@ def train_ensemble(
         return plan.identity() | {"training": "ensemble of regressions", "n_models": n_models}
 
     begun = begin("train_ensemble", identity, checkpoint, rng, extends=plan.extends)
-    with announced("train_tggm", progress):
+    with announced("train_tggm", progress), one_blas_thread():
         job = EnsembleJob(plan, n_models, begun.seed, executor)
         interrupted = run_training(job, begun.file, progress)
         model, fits, scores = job.outcome()

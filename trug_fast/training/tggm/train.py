@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import TruncationLike
@@ -169,7 +170,7 @@ def train_tggm(
     )
     functions = as_callbacks(callbacks)
     begun = begin("train_tggm", plan.identity, checkpoint, rng, extends=plan.extends)
-    with announced("train_tggm", progress):
+    with announced("train_tggm", progress), one_blas_thread():
         job = plan.job(begun.seed, functions)
         interrupted = run_training(job, begun.file, progress)
     return plan.fit(job, interrupted)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
@@ -192,7 +193,7 @@ def train_trbm(
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
-    with announced("train_trbm", progress):
+    with announced("train_trbm", progress), one_blas_thread():
         learner = TRBMLearner(data, settings, begun.seed, rates.penalties)
         some = judged(data)
         watch = TRBMWatch(
