@@ -6,12 +6,14 @@ Tested in tests/reproduce/test_runner.py.
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from trug_fast._common.workers import WorkersError
 from trug_fast.reproduce import (
     figures,
     proteins,
@@ -140,7 +142,12 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
     except (OSError, ValueError) as error:
         raise ValueError(f"--scheduler: no Dask cluster at {address}: {error}") from error
     with client, client.get_executor(pure=False) as executor:
-        yield executor
+        try:
+            yield executor
+        except WorkersError:
+            # A client without a scheduler logs its trials to reach one, with all their frames.
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)
+            raise
 
 
 def run_figures(arguments: argparse.Namespace) -> None:
