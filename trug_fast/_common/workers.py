@@ -205,7 +205,7 @@ def _told(doing: str, again: str) -> Iterator[None]:
             ) from None
         if _is_of_a_stranger(error):
             raise WorkersError(
-                f"a worker has no trug_fast, or one that takes no jobs of this version{doing}: {error}",
+                f"a worker has no trug_fast, or none that takes jobs of this one{doing}: {error}",
                 INSTALL + again,
             ) from None
         raise

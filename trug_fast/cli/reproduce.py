@@ -141,13 +141,18 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
         client = Client(address, timeout=30)
     except (OSError, ValueError) as error:
         raise ValueError(f"--scheduler: no Dask cluster at {address}: {error}") from error
-    with client, client.get_executor(pure=False) as executor:
-        try:
-            yield executor
-        except WorkersError:
-            # A client without a scheduler logs its trials to reach one, with all their frames.
-            logging.getLogger("distributed").setLevel(logging.CRITICAL)
-            raise
+    log = logging.getLogger("distributed.client")
+    before = log.level
+    try:
+        with client, client.get_executor(pure=False) as executor:
+            try:
+                yield executor
+            except WorkersError:
+                # A client without a scheduler logs its trials to reach one, with all their frames.
+                log.setLevel(logging.CRITICAL)
+                raise
+    finally:
+        log.setLevel(before)
 
 
 def run_figures(arguments: argparse.Namespace) -> None:
