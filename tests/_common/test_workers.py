@@ -71,8 +71,10 @@ def test_a_worker_of_other_sources_is_refused_without_its_frames():
     assert "computing digits: 9.9 (sources 01234567) in /opt/trug_fast on node7, not " in said
     assert f"{identity()['version']} (sources {workers.SOURCES[:8]}) in {workers.PACKAGE}" in said
     assert said.endswith("; install one version everywhere, start the workers anew and do it again")
-    with pytest.raises(WorkersError, match="^workers of a worker; do it again$") as caught:
-        result(reply(WorkersError("workers of a worker", "call again")), again="do it again")
+    theirs = WorkersError("a worker's worker is ill", "cure it and ", "call again")
+    words = "^a worker's worker is ill; cure it and do it again$"
+    with pytest.raises(WorkersError, match=words) as caught:
+        result(reply(pickle.loads(pickle.dumps(theirs))), again="do it again")
     assert caught.value.__suppress_context__ and caught.value.__cause__ is None
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from functools import cache, partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,19 +55,27 @@ AGAIN = "call again; with a checkpoint the run goes on from where it is"
 
 
 class WorkersError(RuntimeError):
-    """What is wrong with workers, and what to do then: two texts."""
+    """What is wrong with workers, what to do about it, and how to go on then."""
+
+    def __init__(self, what: str, remedy: str, again: str = "") -> None:
+        super().__init__(what, remedy, again)
 
     def __str__(self) -> str:
-        return "; ".join(self.args)
+        what, remedy, again = self.args
+        return f"{what}; {remedy}{again}"
 
 
 @cache
 def identity() -> Who:
     """Return who computes here: version and sources, where they lie, and what is beneath them."""
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    try:
+        number = version("trug_fast")
+    except PackageNotFoundError:  # a copy that is on the path, not installed
+        number = "of no version"
     kernels = {f"{own['internal_api']} {own.get('architecture', '')}".strip() for own in _blas()}
     return {
-        "version": version("trug_fast"),
+        "version": number,
         "sources": SOURCES,
         "place": f"{PACKAGE} on {platform.node()}",
         "beneath": {
@@ -173,7 +181,8 @@ def result(future: Future[Reply], doing: str = "", again: str = AGAIN) -> Any:
         if who["sources"] != here["sources"]:
             raise WorkersError(
                 f"a worker has another trug_fast{doing}: {_described(who)}, not {_described(here)}",
-                INSTALL + again,
+                INSTALL,
+                again,
             )
         _tell_of_differences(who["beneath"], here["beneath"])
     return found
@@ -194,19 +203,22 @@ def _told(doing: str, again: str) -> Iterator[None]:
             "in a script, what starts processes must stand under `if __name__ == '__main__'`",
         ) from error
     except WorkersError as error:  # of a worker's own workers: its frames say nothing
-        raise WorkersError(error.args[0], again) from None
+        what, remedy, theirs = error.args
+        raise WorkersError(what, remedy, again if theirs else "") from None
     except Exception as error:
         # Dask's, which may not be installed, has no class above it but Exception.
         if isinstance(error, CancelledError) or type(error).__name__ == "ClosedClientError":
             raise WorkersError(
                 f"the executor has given up its work{doing}: the scheduler of its workers is gone, "
                 "or it was shut down",
-                "start it anew and " + again,
+                "start it anew and ",
+                again,
             ) from None
         if _is_of_a_stranger(error):
             raise WorkersError(
                 f"a worker has no trug_fast, or none that takes jobs of this one{doing}: {error}",
-                INSTALL + again,
+                INSTALL,
+                again,
             ) from None
         raise
 
