@@ -17,12 +17,15 @@ from typing import Any
 import numba
 
 from trug_fast import __version__
+from trug_fast._common.workers import WorkersError
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
 from . import datasets, evaluate, options, plot, predict, reproduce, sample, train, warm
 from .output import as_typed, patient
 
+# What is told in a sentence; anything else is a mistake of ours.
+TOLD = (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryError, WorkersError)
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
 NEGATIVE = re.compile(r"-(\d|\.\d|inf\b)")
 
@@ -49,7 +52,7 @@ def _run(words: list[str]) -> int:
     except KeyboardInterrupt as stop:
         print(f"trug-fast: interrupted{stop}", file=sys.stderr)
         return 130
-    except (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryError) as error:
+    except TOLD as error:
         print(f"trug-fast: {as_typed(str(error)) or 'not enough memory'}", file=sys.stderr)
         return 2
     return 0

@@ -6,12 +6,14 @@ Tested in tests/reproduce/test_runner.py.
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from trug_fast._common.workers import WorkersError
 from trug_fast.reproduce import (
     figures,
     proteins,
@@ -139,8 +141,18 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
         client = Client(address, timeout=30)
     except (OSError, ValueError) as error:
         raise ValueError(f"--scheduler: no Dask cluster at {address}: {error}") from error
-    with client, client.get_executor(pure=False) as executor:
-        yield executor
+    log = logging.getLogger("distributed.client")
+    before = log.level
+    try:
+        with client, client.get_executor(pure=False) as executor:
+            try:
+                yield executor
+            except WorkersError:
+                # A client without a scheduler logs its trials to reach one, with all their frames.
+                log.setLevel(logging.CRITICAL)
+                raise
+    finally:
+        log.setLevel(before)
 
 
 def run_figures(arguments: argparse.Namespace) -> None:

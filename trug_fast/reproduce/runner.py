@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from trug_fast._common.workers import Reply, result, submit
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
@@ -20,6 +21,7 @@ from .protocol import Cell, Sections, read, select
 from .results import Line
 
 RESULTS = "results.jsonl"
+AGAIN = "give the same command again: it goes on from finished cells and checkpoints"
 SOURCES = "sources.txt"  # in a cell's folder: the commits that have worked on it
 
 
@@ -201,16 +203,17 @@ def _one_by_one(table: Table, tasks: Sequence[Task], source: str) -> Outcomes:
 
 def _all_at_once(executor: Executor, table: Table, tasks: Sequence[Task], source: str) -> Outcomes:
     """Do so by an executor, in the order in which they come."""
-    waiting: dict[Future[Line], int] = {}
+    waiting: dict[Future[Reply], int] = {}
     for number, (cell, session) in enumerate(tasks):
         quiet = replace(session, progress=False, elsewhere=True)
-        waiting[executor.submit(_compute_elsewhere, table, cell, quiet, source)] = number
+        future = submit(executor, _compute, table, cell, quiet, source, again=AGAIN)
+        waiting[future] = number
         session.say(f"{_title((cell, session))}: handed out")
     try:
         for future in as_completed(waiting):
             task = tasks[waiting[future]]
             try:
-                line = future.result()
+                line = result(future, f", computing {_title(task)}", AGAIN)
             except FloatingPointError as error:
                 yield waiting[future], str(error)
             else:
@@ -231,13 +234,6 @@ def workers(session: Session, wanted: bool) -> Iterator[Executor | None]:
 
     with worker_client() as client, client.get_executor(pure=False) as executor:
         yield executor
-
-
-def _compute_elsewhere(table: Table, cell: Cell, session: Session, source: str) -> Line:
-    """Compute a cell in a worker, if it has the same version of this package."""
-    if (found := results.source()) != source:
-        raise RuntimeError(f"a worker has trug_fast of {found}, not of {source}")
-    return _compute(table, cell, session, source)
 
 
 def show(table: Table, lines: Sequence[Line]) -> str:

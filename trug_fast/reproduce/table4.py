@@ -17,6 +17,7 @@ import numpy as np
 
 from trug_fast import datasets
 from trug_fast._common import checks
+from trug_fast._common.workers import result, submit
 from trug_fast.datasets import RegressionData
 from trug_fast.datasets.regression import RegressionSplit
 from trug_fast.evaluation.regression import prediction_scores, regression_scores
@@ -80,11 +81,11 @@ def run_trials(
     """Yield the figures of each split as they come, from any executor."""
     name = cell.name.split("/")[0]
     futures = [
-        executor.submit(trial, name, cell.options, split, session.seed, session.data_dir, folder)
+        submit(executor, trial, name, cell.options, split, session.seed, session.data_dir, folder)
         for split in splits
     ]
     for future in as_completed(futures):
-        yield future.result()
+        yield result(future)
 
 
 def trial(

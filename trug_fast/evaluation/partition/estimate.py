@@ -91,7 +91,8 @@ def log_partition(
         else a tenth of the temperatures.
     executor : concurrent.futures.Executor, optional
         Runs blocks of 100 chains, each on one thread: threads, spawned processes,
-        ``dask.distributed``'s ``client.get_executor()``.  The numbers are the same for each.
+        ``dask.distributed``'s ``client.get_executor()``.  The numbers are the same for each, on
+        computers of one kind.
     checkpoint : Checkpoint, str or Path, optional
         A file written at the start, now and then, and at the end, from which the run can be
         continued; a path alone stands for ``Checkpoint(path)``, which overwrites no file.
@@ -112,9 +113,13 @@ def log_partition(
         If the checkpoint must not exist and does, or must and does not.
     OSError
         If the checkpoint cannot be written at the start.  Later that is only a warning.
+    RuntimeError
+        If a worker has another version of the package or dies, or its scheduler is gone.
 
     Warns
     -----
+    RuntimeWarning
+        Once, if a worker has another processor or other libraries.
     PartitionWarning
         If the weights have collapsed, if the two directions are apart, if the reverse chains began
         at few different draws, or if the estimate is below a bound that is certain.

@@ -121,10 +121,12 @@ def train_ensemble(
     FloatingPointError
         If the training of a model diverges at every learning rate, naming the model.
     RuntimeError
-        If a worker of the executor dies.
+        If a worker has another version of the package or dies, or its scheduler is gone.
 
     Warns
     -----
+    RuntimeWarning
+        Once, if a worker has another processor or other libraries.
     TrainingWarning
         As :func:`train_tggm`, naming the models.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 from trug_fast._common.interrupts import Interrupts
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import seed_from
-from trug_fast._common.workers import telling_of_the_dead
+from trug_fast._common.workers import Reply, WorkersError, result, submit
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.training.checkpoints import State, TrainingFile
 from trug_fast.training.loop import part
@@ -174,16 +174,16 @@ class EnsembleJob:
         self, executor: Executor, bar: Progress, interrupts: Interrupts, file: TrainingFile | None
     ) -> None:
         """Train all models at once; those that have waited longest go on first."""
-        futures: dict[Future[Place], int] = {}
+        futures: dict[Future[Reply], int] = {}
 
-        def submit(k: int) -> None:
+        def hand_out(k: int) -> None:
             seconds = TRAVELS if file is None else min(TRAVELS, file.wait())
-            future = executor.submit(advance, self.members[k], self._state(k), seconds)
+            future = submit(executor, advance, self.members[k], self._state(k), seconds)
             futures[future] = k
 
         try:
             for k in self._open():
-                submit(k)
+                hand_out(k)
             while futures:
                 done, _ = wait(futures, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=lambda each: futures[each]):
@@ -191,7 +191,7 @@ class EnsembleJob:
                     with interrupts.held():
                         self._take(k, self._result(k, future), bar)
                     if not self.places[k].finished:  # type: ignore[union-attr]
-                        submit(k)
+                        hand_out(k)
                 if file is not None and file.due():
                     file.keep()
         finally:
@@ -199,14 +199,14 @@ class EnsembleJob:
                 future.cancel()
             wait(futures)
 
-    def _result(self, k: int, future: Future[Place]) -> Place:
-        with telling_of_the_dead(f", training model {k + 1}"):
-            try:
-                return future.result()
-            except BrokenExecutor:
-                raise
-            except Exception as error:
-                raise self._named(k, error) from error
+    def _result(self, k: int, future: Future[Reply]) -> Place:
+        try:
+            place: Place = result(future, f", training model {k + 1}")
+        except WorkersError:
+            raise
+        except Exception as error:
+            raise self._named(k, error) from error
+        return place
 
     def _named(self, k: int, error: Exception) -> Exception:
         """Return an error that says which model it is of."""

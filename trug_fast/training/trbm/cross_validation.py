@@ -76,8 +76,8 @@ def cross_validate(
     n_folds : int
         Parts into which the sequences fall, from 2 to their number; each is held out once.
     executor : concurrent.futures.Executor, optional
-        Trains several models at once, each on one thread.  The numbers are the same.  Processes
-        must be spawned, not forked.
+        Trains several models at once, each on one thread.  The numbers are the same on computers
+        of one kind.  Processes must be spawned, not forked.
     progress : bool, optional
         Show a bar; by default if standard error is a terminal.
     rng : None, int or numpy.random.Generator
@@ -96,6 +96,8 @@ def cross_validate(
     ------
     TypeError, ValueError
         Before anything is trained but what :func:`train_trbm` itself says, naming the argument.
+    RuntimeError
+        If a worker has another version of the package or dies, or its scheduler is gone.
     KeyboardInterrupt
         After Ctrl-C.
 
