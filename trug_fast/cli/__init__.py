@@ -17,6 +17,7 @@ from typing import Any
 import numba
 
 from trug_fast import __version__
+from trug_fast._common.config import show_config
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
@@ -94,4 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in (train, evaluate, predict, sample, plot, datasets, reproduce, warm):
         command.add(commands)
+    words = "processor, BLAS and its kernels, threads, versions, and what makes them slow"
+    shown = commands.add_parser("show-config", help=words, description=f"Print {words}.")
+    shown.set_defaults(run=lambda _: show_config(), threads=None, quiet=True)
     return parser
