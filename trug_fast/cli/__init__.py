@@ -17,6 +17,7 @@ from typing import Any
 import numba
 
 from trug_fast import __version__
+from trug_fast._common import files
 from trug_fast._common.config import show_config
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
@@ -42,7 +43,8 @@ def _run(words: list[str]) -> int:
     try:
         options.check(arguments)
         silence = announced("", False) if arguments.quiet else nullcontext()
-        with warnings.catch_warnings(), _threads(arguments.threads), silence:
+        named = files.naming(getattr(arguments, "out", None))
+        with warnings.catch_warnings(), _threads(arguments.threads), silence, named:
             warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
             warnings.simplefilter("always", TrainingWarning)  # but for what training itself says
             warnings.showwarning = _say

@@ -14,6 +14,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+from trug_fast._common import files
+
 Line = dict[str, Any]
 
 
@@ -36,7 +38,7 @@ def append(path: Path, line: Line) -> None:
         return
     # A process that was killed while writing may have left half a line.
     gap = b"\n" if written and not written.endswith(b"\n") else b""
-    with path.open("ab") as stream:
+    with files.naming(path), path.open("ab") as stream:
         stream.write(gap + text + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
