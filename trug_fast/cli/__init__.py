@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -59,11 +60,15 @@ def _run(words: list[str]) -> int:
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """Join negative numbers to the options before them, where the parser takes them for options."""
+    """Join to the options before them values that the parser would take for options.
+
+    These are negative numbers, and files of data whose names begin with a dash.
+    """
     joined: list[str] = []
     for word in words:
         option = joined[-1] if joined else ""
-        if NEGATIVE.match(word) and option.startswith("--") and "=" not in option:
+        file = option == "--data" and word.startswith("-") and Path(word).exists()
+        if (file or NEGATIVE.match(word)) and option.startswith("--") and "=" not in option:
             joined[-1] += f"={word}"
         else:
             joined.append(word)
