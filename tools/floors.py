@@ -25,7 +25,7 @@ from tools.compare_training import Row, seconds_of
 from trug_fast._common.config import loaded
 
 OPENBLAS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # what the environment chooses
-CORES = {"SkylakeX": "avx512vl", "Haswell": "fma", "Zen": "fma", "Nehalem": "sse4.2"}  # and needs
+CORES = {"SkylakeX": "avx512vl", "Haswell": "fma", "Zen": "fma"}  # and what each needs
 PIXELS = 900  # of a frame of a temporal update
 FIVE, TWO = "five products (floor)", "two products (floor)"
 LAGS = {f"products of a temporal update, {n} (floor)": int(n[0]) for n in ("1 lag", "3 lags")}

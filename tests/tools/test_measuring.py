@@ -1,7 +1,5 @@
 """Times stand beside their floor and name the processor; first calls compile all they need."""
 
-import platform
-
 import numpy as np
 
 from tools import compare_temporal, floors
@@ -37,9 +35,7 @@ def test_the_floor_is_by_the_best_kernels_that_can_be_had(monkeypatch):
     processes = floors.elsewhere()
     try:
         taken = [each.kernels for each in processes]
-        assert len(set(taken)) == len(taken) and (len(taken) == 1) == (
-            platform.machine() not in ("x86_64", "AMD64")
-        )
+        assert len(set(taken)) == len(taken) > 0
         assert "Prescott" not in taken
         found = floors.contest(processes, [floors.TWO], [1], rounds=1)
     finally:
