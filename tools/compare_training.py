@@ -40,11 +40,12 @@ Call = Callable[[], object]
 
 
 class Row(NamedTuple):
-    """What is timed, the number of steps in a call, whether it is ours."""
+    """What is timed, the number of steps in a call, whether it is ours, what times it if not we."""
 
     call: Call
     steps: int = 1
     ours: bool = True
+    elsewhere: Callable[[int], float] | None = None
 
 
 Rows = dict[str, Row]
@@ -213,6 +214,8 @@ def measure(
 
 def seconds_of(threads: int, row: Row) -> float:
     """Return the median time of some calls."""
+    if row.elsewhere is not None:
+        return row.elsewhere(threads)
     # On one thread by the processor's time, which other processes disturb less.
     clock = time.process_time if threads == 1 else time.perf_counter
     # As in training, which holds BLAS to one thread inside Numba's for the whole run.

@@ -11,21 +11,15 @@ from __future__ import annotations
 
 import os
 import platform
-import re
-import subprocess
-import sys
-from pathlib import Path
 
 import llvmlite.binding as llvm
 import numba
 import numpy as np
-import scipy.linalg.cython_blas  # noqa: F401  (the BLAS that compiled kernels call)
 from numba.core.caching import NullCache
-from threadpoolctl import threadpool_info
 
+from trug_fast._common.config import loaded, processor
 from trug_fast.kernels.compiling import kernel
 
-SYSCTL = ["sysctl", "-n", "machdep.cpu.brand_string"]
 REGISTERS = {"zmm": 512, "ymm": 256}  # else 128, as on ARM
 
 
@@ -45,30 +39,9 @@ def width() -> int:
     return next((bits for name, bits in REGISTERS.items() if name in code), 128)
 
 
-def model() -> str:
-    """Return the processor's own name with its family and model, since many are "AMD EPYC"."""
-    table = Path("/proc/cpuinfo")
-    if table.exists():
-        first = table.read_text().partition("\n\n")[0]
-        found = dict(re.findall(r"^([^\t:]+)\s*: *(.*)$", first, re.MULTILINE))
-        numbers = {"family": "cpu family", "model": "model", "stepping": "stepping"}
-        told = [f"{word} {found[key]}" for word, key in numbers.items() if key in found]
-        return f"{found.get('model name', platform.machine())} ({', '.join([*told, llvm_name()])})"
-    name = platform.processor()
-    if sys.platform == "darwin":
-        name = subprocess.check_output(SYSCTL, text=True).strip()
-    return f"{name or platform.machine()} ({llvm_name()})"
-
-
-def llvm_name() -> str:
-    """Return what LLVM calls the processor, and for which other one kernels are compiled."""
-    own, chosen = llvm.get_host_cpu_name(), os.environ.get("NUMBA_CPU_NAME")
-    return f"{own}, kernels for {chosen}" if chosen else str(own)
-
-
 def describe() -> str:
     """Return the processor in a line."""
-    return f"{model()}, registers of {width()} bits, {os.cpu_count()} cores"
+    return f"{processor()}, registers of {width()} bits, {os.cpu_count()} cores"
 
 
 def load() -> str:
@@ -78,11 +51,7 @@ def load() -> str:
 
 def versions() -> str:
     """Return the versions of what times depend on, and how busy the cores are, in a line."""
-    blas = sorted(
-        f"{own['internal_api']} {own['version']} ({own.get('architecture', 'any')})"
-        for own in threadpool_info()
-        if own["user_api"] == "blas"
-    )
+    blas = (f"{own.name} {own.version} ({own.kernels or 'any'})" for own in loaded())
     return (
         f"Python {platform.python_version()}, Numba {numba.__version__} with LLVM "
         f"{'.'.join(map(str, llvm.llvm_version_info))}, NumPy {np.__version__}, BLAS: "

@@ -2,8 +2,10 @@
 
     python -m tools.ratios [--threads 1 2] [--rounds 8] [--compile]
 
-Everything is timed in turns in one run with what it is compared to; medians.  Single parts, with
-more beside them, are printed by compare_training.py, compare_truncnorm.py and compilations.py.
+Everything is timed in turns in one run with what it is compared to; medians.  Floors are the
+fastest products that the processor can do, by whichever kernels of BLAS: see floors.py.  Single
+parts, with more beside them, are printed by compare_training.py, compare_truncnorm.py and
+compilations.py.
 ``--compile`` adds first calls with nothing compiled before, which takes minutes.
 
 To see what other processors would do, compile kernels as if for them:
@@ -16,7 +18,7 @@ import argparse
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numba
@@ -25,7 +27,7 @@ import numpy as np
 from asv_benchmarks.benchmarks import imports
 from asv_benchmarks.benchmarks.truncnorm import N, UnitFunctions
 from tests.support.units import regimes
-from tools import compare_temporal, compilations
+from tools import compare_temporal, compilations, floors
 from tools import compare_training as training
 from tools.compare_truncnorm import costs_of, nanoseconds
 from tools.measure_threads import update
@@ -35,14 +37,24 @@ from trug_fast import truncnorm
 Line = tuple[str, str]  # what is measured, and a figure
 SMALL = (20, 64, 100)  # rows, visible and hidden units: the digits
 STRETCH = 50  # updates in a call: a training has as many as 0.1 s takes, hundreds of small ones
+TRIALS = 3  # of each kind of kernels, before the best are timed in turns with ours
 BUDGET = 0.5  # seconds for each number of nanoseconds
 TIMED = "import time; begun = time.perf_counter(); {}; print(time.perf_counter() - begun)"
 
 
-def rows(threads: int) -> training.Rows:
-    """Return what is timed: models of the usual size, and small ones over scikit-learn's."""
-    found = training.updates(threads) | training.annealing(threads) | training.sweeps(threads)
-    found |= compare_temporal.ours(threads)
+def rows(best: Mapping[tuple[str, int], floors.Elsewhere], threads: int) -> training.Rows:
+    """Return what is timed: models of the usual size, and small ones over scikit-learn's.
+
+    Products by the best kernels are the floor; those by the kernels of this process follow them.
+    """
+    own = training.updates(threads) | training.annealing(threads) | training.sweeps(threads)
+    own |= compare_temporal.ours(threads)
+    found: training.Rows = {}
+    for name, row in own.items():
+        if name in floors.NAMES:
+            found[name] = row._replace(elsewhere=partial(best[name, threads].seconds, name))
+            name = f"{name.removesuffix(' (floor)')}, kernels {floors.kernels()} as here"
+        found[name] = row
     if importlib.util.find_spec("sklearn"):
         peer = training.Row(training.scikit_learn(*SMALL), ours=False)
         found["20x64x100, scikit-learn (floor)"] = peer
@@ -115,7 +127,14 @@ def main() -> None:
     parser.add_argument("--compile", action="store_true", help="first calls, in minutes")
     options = parser.parse_args()
     print(f"**{describe()}**; {versions()}.\n")
-    training.show(training.measure(rows, options.threads, options.rounds))
+    processes = floors.elsewhere()
+    times = floors.contest(processes, floors.NAMES, options.threads, TRIALS)
+    print(*floors.told(times), sep="\n\n", end="\n\n", flush=True)
+    by = {each.kernels: each for each in processes}
+    best = {floor: by[next(iter(found))] for floor, found in times.items()}
+    training.show(training.measure(partial(rows, best), options.threads, options.rounds))
+    for each in processes:
+        each.close()
     print("\n| what | |\n| --- | --- |", flush=True)
     training.use_threads(1)
     parts = [units(), starts(options.rounds)]

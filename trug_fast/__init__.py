@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, estimators, kernels, plots
     from ._common.checkpoints import Checkpoint
+    from ._common.config import show_config
     from ._common.threads import computing
     from .distributions import truncnorm
     from .distributions.multivariate.chains import TruncMVNChains
@@ -143,6 +144,7 @@ __all__ = [
     "pseudo_log_likelihood",
     "rbms_updates",
     "save_rbms",
+    "show_config",
     "site_frequencies",
     "regression_scores",
     "track_balls",
@@ -237,6 +239,7 @@ _HOMES = {
     "pseudo_log_likelihood": "evaluation.likelihood",
     "rbms_updates": "models.rbms_files",
     "save_rbms": "models.rbms_files",
+    "show_config": "_common.config",
     "site_frequencies": "evaluation.correlations",
     "regression_scores": "evaluation.regression",
     "track_balls": "evaluation.balls",

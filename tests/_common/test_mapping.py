@@ -1,6 +1,7 @@
 """Arrays in files are found behind views, looked at in blocks, and let go of."""
 
 import mmap
+import os
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,31 @@ def test_blocks_tell_where_it_is_as_the_whole_does(path, bad, row, monkeypatch):
     whole = array_identity(np.asfortranarray(data))
     monkeypatch.setattr(mapping, "BLOCK", 10**6)
     assert array_identity(data) == whole
+
+
+def test_a_file_that_was_written_to_is_known(path):
+    data = np.load(path, mmap_mode="r")
+    before = mapping.FileState.of(data[3:])
+    assert before.change(data) is None
+    with path.open("r+b") as stream:
+        stream.seek(200)
+        stream.write(bytes(8))
+    words = before.change(data)
+    assert words.startswith(f"{path}, which is mapped to memory, was written to while")
+    with path.open("ab") as stream:
+        stream.write(bytes(8))
+    size = path.stat().st_size
+    assert f", from {size - 8} to {size} bytes: the model is" in before.change(data)
+
+
+def test_a_file_in_the_place_of_a_mapped_one_changes_nothing(path):
+    data = np.load(path, mmap_mode="r")
+    before = mapping.FileState.of(data)
+    if os.name != "nt":
+        path.rename(path.with_name("old.npy"))
+        np.save(path, np.zeros((2, 3)))
+        assert before.change(data) is None
+        path.unlink()
+        assert before.change(data) is None
+    for other in (np.zeros(3), np.array(data), data + 1, None, lambda: None):
+        assert mapping.FileState.of(other) is None

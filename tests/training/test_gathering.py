@@ -99,3 +99,32 @@ def test_training_on_columns_goes_on_in_the_middle_of_an_epoch(tmp_path, monkeyp
     rest = tf.train_rbm(data, 4, **options, checkpoint=tf.Checkpoint(path, resume=True))
     whole = tf.train_rbm(data, 4, **options)
     assert_same(whole, rest)
+
+
+@pytest.mark.parametrize("wrap", [lambda data: data, tf.Chunks], ids=["mapped", "chunks"])
+@pytest.mark.parametrize("value", [0.5, 1e30, None])
+def test_a_file_that_is_written_to_while_it_is_trained_on_is_told_as_such(tmp_path, wrap, value):
+    path = tmp_path / "data.npy"
+    rng = np.random.default_rng(0)  # something to be learned: no other warning
+    rows = rng.choice([-1.0, 1.0], (300, 1)) + rng.normal(0.0, 0.2, (300, 8))
+    np.save(path, rows.astype(np.float32))
+    data = np.load(path, mmap_mode="r")
+
+    def writing(end):
+        if end.epoch == 2 and value is not None:
+            with path.open("r+b") as stream:  # another process would
+                stream.seek(data.offset)
+                stream.write(np.full(data.shape, value, data.dtype).tobytes())
+
+    run = {"n_hidden": 4, "visible": "gaussian", "epochs": 30, "rng": 0}
+    run |= {"callbacks": [writing]}
+    words = "data.npy, which is mapped to memory, was written to while it was trained on: the model"
+    if value is None:
+        tf.train_rbm(wrap(data), **run)
+    elif value > 1:  # the advice would be to take a lower rate
+        with pytest.raises(FloatingPointError, match=words) as caught:
+            tf.train_rbm(wrap(data), **run)
+        assert "learning_rate" not in str(caught.value)
+    else:
+        with pytest.warns(tf.TrainingWarning, match=words):
+            tf.train_rbm(wrap(data), **run)

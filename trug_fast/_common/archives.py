@@ -21,6 +21,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 KINDS = "biufSU"  # of numbers and texts: what our files and the data sets hold
+ROOM = 2**30  # bytes that data may take however small their file is
+PACKED = 100  # times the bytes of their file that more may take: zeros and ones pack that well
 CHUNK = 1 << 20  # bytes decompressed at a time
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -53,6 +55,8 @@ def read(
     ValueError
         If it is no such file or is damaged, without its name.
     """
+    if is_stream(path):
+        raise ValueError("it is a pipe or a device, no file")
     with path.open("rb") as stream:
         try:
             with zipfile.ZipFile(stream) as archive:
@@ -67,6 +71,60 @@ def read(
         # struct.error, zlib.error.
         except Exception as error:
             raise ValueError(str(error) or type(error).__name__) from error
+
+
+def is_stream(path: Path) -> bool:
+    """Tell whether a path is a pipe or a device, which may have no end, and has no beginning."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def require_modest(name: str | Path, size: int, own: int) -> None:
+    """Refuse data that take far more bytes than the file that they are packed in.
+
+    Raises
+    ------
+    ValueError
+        Naming the file.
+    """
+    if size > max(ROOM, PACKED * own):
+        raise ValueError(
+            f"{name} holds {size / 2**30:.1f} GiB in a file of {own / 2**20:.1f} MiB; if that is "
+            "meant, store them unpacked, as numpy.save does"
+        )
+
+
+def require_whole(path: Path, name: str | None = None) -> None:
+    """Refuse an array that says it is larger than what the file holds of it.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.npy`` file, or with ``name`` an ``.npz`` file.  What is neither passes.
+
+    Raises
+    ------
+    ValueError
+        Without the name of the file.
+    """
+    with path.open("rb") as stream:
+        if name is None:
+            _require_held(stream, "it", os.fstat(stream.fileno()).st_size)
+            return
+        with zipfile.ZipFile(stream) as archive:
+            for info in archive.infolist():
+                if info.filename == f"{name}.npy":
+                    with archive.open(info) as member:
+                        _require_held(member, info.filename, info.file_size)
+
+
+def _require_held(stream: IO[bytes], name: str, whole: int) -> None:
+    try:
+        shape, _, dtype = _header(stream)
+    except ValueError:  # no array: whoever reads it says so
+        return
+    size, held = dtype.itemsize * math.prod(shape), whole - stream.tell()
+    if not dtype.hasobject and size > held:
+        raise ValueError(f"{name} should hold {size} bytes, of {shape} {dtype}, it holds {held}")
 
 
 def _members(

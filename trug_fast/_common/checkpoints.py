@@ -154,7 +154,8 @@ class RunFile:
         try:
             self._write(state)
         except OSError as error:
-            raise type(error)(f"cannot write checkpoint {self.path}: {error}") from error
+            words = error.strerror or error
+            raise type(error)(f"cannot write checkpoint {self.path}: {words}") from error
 
     def wait(self) -> float:
         """Return in how many seconds it is time to write."""
@@ -174,7 +175,9 @@ class RunFile:
         except OSError as error:
             self._written = time.monotonic()
             warnings.warn(
-                f"cannot write checkpoint {self.path}, {self._work} goes on: {error}", stacklevel=2
+                f"cannot write checkpoint {self.path}, {self._work} goes on: "
+                f"{error.strerror or error}",
+                stacklevel=2,
             )
             return False
         return True

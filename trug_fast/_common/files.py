@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -22,6 +23,7 @@ except ImportError:  # Windows, where nobody can remove a file that is open
 
 FORMAT_VERSION = 2
 PARTIAL = ".part"  # ends the name of a file that is being written
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # errors of writing that name no file
 _META = ("format_version", "kind", "digest")
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -44,10 +46,26 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file to be written, which takes the place of this name whole or not at all."""
     target = checks.file_path("path", path)
     _remove_leftovers(target)
-    with _partial(target) as stream:
+    with naming(target), _partial(target) as stream:
         yield stream
         stream.flush()
         os.fsync(stream.fileno())
+
+
+@contextmanager
+def naming(path: str | Path | None) -> Iterator[None]:
+    """Name the file in errors of writing it that do not, as where the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if path is None:
+            raise
+        unnamed = error.errno in FULL and error.filename is None
+        if unnamed or str(error.filename).endswith(PARTIAL):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        if error.errno is None and "requested and" in str(error):  # NumPy's words for a full disk
+            raise OSError(f"cannot write {path}: {error}") from error
+        raise
 
 
 def read_kind(path: str | Path) -> str:

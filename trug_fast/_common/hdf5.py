@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import checks, files
+from . import archives, checks, files
 
 SUFFIXES = {".h5", ".hdf5"}
 
@@ -43,6 +43,8 @@ def opened(path: str | Path) -> Iterator[Any]:
     place, library = checks.file_path("path", path), _library()
     if not place.exists():
         raise FileNotFoundError(f"no such file: {place}")
+    if archives.is_stream(place):
+        raise ValueError(f"{place} is a pipe or a device, no file of HDF5")
     try:
         with library.File(place, "r") as file:
             yield file
@@ -79,4 +81,5 @@ def numeric_names(path: str | Path) -> list[str]:
 def array(path: str | Path, name: str) -> NDArray[Any]:
     """Return an array of a file."""
     with opened(path) as file:
+        archives.require_modest(path, file[name].nbytes, Path(path).stat().st_size)
         return np.asarray(file[name][()])

@@ -6,8 +6,9 @@ Tested in tests/_common/test_mapping.py.
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,39 @@ def mapped(array: Any) -> np.memmap[Any, Any] | None:
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array
+
+
+class FileState(NamedTuple):
+    """What tells that a file that is mapped to memory has been written to."""
+
+    path: str
+    inode: int
+    size: int
+    written: int  # in nanoseconds
+
+    @classmethod
+    def of(cls, array: Any) -> FileState | None:
+        """Return the state of the file that an array is in, if it is in one that is there."""
+        path = getattr(mapped(array), "filename", None)
+        try:
+            found = os.stat(path)  # type: ignore[arg-type]
+        except (OSError, TypeError):
+            return None
+        return cls(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
+
+    def change(self, array: Any) -> str | None:
+        """Return in words that the file has been written to since, or nothing.
+
+        One that was removed or replaced is not the one that is mapped, which has not changed.
+        """
+        now = FileState.of(array)
+        if now is None or now.inode != self.inode or now == self:
+            return None
+        sizes = "" if now.size == self.size else f", from {self.size} to {now.size} bytes"
+        return (
+            f"{self.path}, which is mapped to memory, was written to while it was trained on{sizes}"
+            ": the model is of no one state of it; train on a file that nobody writes, or a copy"
+        )
 
 
 def release(array: NDArray[Any]) -> None:

@@ -12,11 +12,14 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import numba
 
 from trug_fast import __version__
+from trug_fast._common import files
+from trug_fast._common.config import show_config
 from trug_fast._common.workers import WorkersError
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
@@ -44,7 +47,8 @@ def _run(words: list[str]) -> int:
     try:
         options.check(arguments)
         silence = announced("", False) if arguments.quiet else nullcontext()
-        with warnings.catch_warnings(), _threads(arguments.threads), silence:
+        named = files.naming(getattr(arguments, "out", None))
+        with warnings.catch_warnings(), _threads(arguments.threads), silence, named:
             warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
             warnings.simplefilter("always", TrainingWarning)  # but for what training itself says
             warnings.showwarning = _say
@@ -59,11 +63,15 @@ def _run(words: list[str]) -> int:
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """Join negative numbers to the options before them, where the parser takes them for options."""
+    """Join to the options before them values that the parser would take for options.
+
+    These are negative numbers, and files of data whose names begin with a dash.
+    """
     joined: list[str] = []
     for word in words:
         option = joined[-1] if joined else ""
-        if NEGATIVE.match(word) and option.startswith("--") and "=" not in option:
+        file = option == "--data" and word.startswith("-") and Path(word).exists()
+        if (file or NEGATIVE.match(word)) and option.startswith("--") and "=" not in option:
             joined[-1] += f"={word}"
         else:
             joined.append(word)
@@ -97,4 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in (train, evaluate, predict, sample, plot, datasets, reproduce, warm):
         command.add(commands)
+    words = "processor, BLAS and its kernels, threads, versions, and what makes them slow"
+    shown = commands.add_parser("show-config", help=words, description=f"Print {words}.")
+    shown.set_defaults(run=lambda _: show_config(), threads=None, quiet=True)
     return parser

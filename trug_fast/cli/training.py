@@ -10,9 +10,9 @@ import json
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir, mkdtemp
 from typing import Any, ClassVar
 
 from trug_fast import __version__
@@ -133,8 +133,8 @@ class TrainCommand(ABC):
         folder = Path(arguments.out or f"trug-{self.name}-{own_data.stem(arguments.data)}")
         self._refuse_foreign(folder)
         data = self.load(arguments)
-        self._rehearse(arguments, data, runs[MODEL])
-        folder.mkdir(parents=True, exist_ok=True)
+        rehearsed = self._rehearse(arguments, data, runs[MODEL])
+        _require_room(folder, rehearsed, runs)
         results: Results = {}
         print(self.words(arguments, data), flush=True)
         fits: dict[str, Any] = {}
@@ -151,7 +151,8 @@ class TrainCommand(ABC):
             self._report(folder, arguments, results)
         print("", *self.table(results), sep="\n")
         try:
-            self.draw(arguments, folder, data, fits, results)
+            with files.naming(folder):
+                self.draw(arguments, folder, data, fits, results)
         except ImportError as error:
             print(f"no figure: {error}")
         written = [name for name in (*self._files(), REPORT) if (folder / name).exists()]
@@ -196,13 +197,17 @@ class TrainCommand(ABC):
             runs[BASELINE] = arguments_of(self.train, same | {"hidden": "bernoulli"})
         return runs
 
-    def _rehearse(self, arguments: argparse.Namespace, data: Any, settings: Choices) -> None:
-        """Run everything once on a little data: compiles kernels, finds what is wrong."""
+    def _rehearse(self, arguments: argparse.Namespace, data: Any, settings: Choices) -> Any:
+        """Run everything once on a little data: compiles kernels, finds what is wrong.
+
+        Return the fit, or None where it diverges: the training will tell.
+        """
         progress = options.progress(arguments)
         with announced(self.train.__name__, progress), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with _passing(FloatingPointError):  # the training will tell
-                self.fit(self.few(data), **settings | {"epochs": 1}, progress=False, rng=0)
+            with suppress(FloatingPointError):
+                return self.fit(self.few(data), **settings | {"epochs": 1}, progress=False, rng=0)
+            return None
 
     def _fit(
         self,
@@ -222,7 +227,7 @@ class TrainCommand(ABC):
             progress=options.progress(arguments),
             rng=arguments.seed,
         )
-        fit.model.save(folder / f"{name}.npz")
+        _save(fit.model, folder / f"{name}.npz")
         files.write(folder / f"{name}-history.npz", "history", fit.history)
         if fit.interrupted:
             again = "" if arguments.checkpoint is None else "; --resume continues"
@@ -242,7 +247,8 @@ class TrainCommand(ABC):
             "results": results,
         }
         text = json.dumps(report, indent=1, allow_nan=False)
-        (folder / REPORT).write_text(text + "\n")
+        with files.replacing(folder / REPORT) as stream:
+            stream.write(f"{text}\n".encode())
 
     def _refuse_foreign(self, folder: Path) -> None:
         """Refuse a folder with files that no earlier run of this command has written."""
@@ -274,12 +280,38 @@ def _put_aside(folder: Path, names: Iterable[str]) -> Iterator[None]:
             raise
 
 
-@contextmanager
-def _passing(error: type[Exception]) -> Iterator[None]:
+def _require_room(folder: Path, fit: Any, names: Iterable[str]) -> None:
+    """Make the folder, and try to write models of the size to come: before the training."""
     try:
-        yield
-    except error:
-        pass
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder, prefix=".trial-") as trial:
+            for name in names if fit is not None else ():
+                fit.model.save(Path(trial, f"{name}.npz"))
+    except OSError as error:
+        raise OSError(f"cannot write results to {folder}: {error.strerror or error}") from error
+
+
+def _save(model: Any, target: Path) -> None:
+    """Save a model; elsewhere where it cannot be, which the error tells.
+
+    Raises
+    ------
+    OSError
+        If it could not be saved in its place.
+    """
+    try:
+        model.save(target)
+        return
+    except OSError as error:
+        why = error
+    where = f"nor is there room for it in {gettempdir()} or {Path.home()}"
+    for place in (gettempdir(), Path.home()):
+        with suppress(OSError):
+            other = Path(mkdtemp(prefix=f"{target.parent.name}-", dir=place), target.name)
+            model.save(other)
+            where = f"the model is in {other}"
+            break
+    raise OSError(f"{why}; {where}") from why
 
 
 def rows_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

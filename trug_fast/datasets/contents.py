@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast._common import hdf5
+from trug_fast._common import archives, hdf5
 
 from .pictures import SUFFIXES, read_pictures
 from .tables import kept_columns, read_table
@@ -89,16 +89,21 @@ def _folder(
 
 def load(place: Path, name: str | None = None) -> Any:
     """Return the array of a .npy file, or the names or one array of a .npz file."""
+    words = f"{name} in {place}" if name else str(place)
     try:
+        archives.require_whole(place, name)
         found = np.load(place, allow_pickle=False)
         if isinstance(found, np.ndarray):
             return found
         with found:
-            return list(found.files) if name is None else found[name]
+            if name is not None:
+                return found[name]
+            names, size = list(found.files), sum(each.file_size for each in found.zip.infolist())
+    except MemoryError as error:
+        raise MemoryError(f"{words} needs more memory than there is: {error}") from error
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError) as error:
         if isinstance(error, PermissionError):
             raise
-        words = f"{name} in {place}" if name else str(place)
         if str(error).startswith("Object arrays"):
             raise ValueError(
                 f"{words} holds Python objects, not numbers; store X.astype(float), and arrays of "
@@ -106,6 +111,8 @@ def load(place: Path, name: str | None = None) -> Any:
             ) from None
         why = "it does not begin like one" if "pickle" in str(error) else error
         raise ValueError(f"{words} is damaged, or no file of NumPy's: {why}") from error
+    archives.require_modest(place, size, place.stat().st_size)
+    return names
 
 
 def without(place: Path, read: Callable[[], Array], drop: Sequence[str | int]) -> Array:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trug_fast._common import archives
 
 SPACES = b" \t\n\r\v\f"
 GZIP = b"\x1f\x8b"
@@ -78,10 +81,14 @@ def _content(path: Any) -> tuple[str, Bytes]:
     else:
         raise TypeError(f"path must name a file, or be an open one, got {path!r:.60}")
     if content.startswith(GZIP):
+        packed = len(content)
+        most = max(archives.ROOM, archives.PACKED * packed) + 1
         try:
-            content = gzip.decompress(content)
+            with gzip.open(BytesIO(content)) as stream:
+                content = stream.read(most)
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{name} is damaged: {error}") from error
+        archives.require_modest(name, len(content), packed)
     content = content.removeprefix(b"\xef\xbb\xbf")
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast._common import checks, hdf5
+from trug_fast._common import archives, checks, hdf5
 
 from .contents import contents, without
 from .fasta import is_fasta, load_fasta
@@ -303,6 +303,10 @@ def read(
     missing = checks.flag("skip_missing", skip_missing)
     if not place.exists():
         raise FileNotFoundError(f"no such file or folder: {place}")
+    if archives.is_stream(place):
+        raise ValueError(
+            f"{place} is a pipe or a device: write what it gives to a file, and name that"
+        )
     letters = columns = None
     left_out = ""
     arrays: dict[str, Callable[[], Array]]

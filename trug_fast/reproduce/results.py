@@ -14,6 +14,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+from trug_fast._common import files
+
 Line = dict[str, Any]
 
 
@@ -36,7 +38,7 @@ def append(path: Path, line: Line) -> None:
         return
     # A process that was killed while writing may have left half a line.
     gap = b"\n" if written and not written.endswith(b"\n") else b""
-    with path.open("ab") as stream:
+    with files.naming(path), path.open("ab") as stream:
         stream.write(gap + text + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
@@ -87,16 +89,19 @@ def _installed_commit() -> str | None:
 
 
 def computer() -> Line:
-    """Return what computed: processor, cores, memory, threads and versions."""
+    """Return what computed: processor, kernels of BLAS, cores, memory, threads and versions."""
     import numba
     import numpy as np
+
+    from trug_fast._common.config import loaded, processor
 
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     except (AttributeError, ValueError, OSError):
         memory = math.nan
     return {
-        "processor": _processor(),
+        "processor": processor(),
+        "blas": ", ".join(sorted({str(library) for library in loaded()})),
         "cores": os.cpu_count(),
         "memory_gib": round(memory, 1),
         "threads": numba.get_num_threads(),
@@ -147,13 +152,3 @@ def _over_seeds(cells: Sequence[str]) -> str:
     places = max(len(each.partition(".")[2]) for each in cells)
     mean, deviation = statistics.mean(numbers), statistics.stdev(numbers)
     return f"{mean:.{places}f} +- {deviation:.{places}f}"
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from trug_fast._common import files
 from trug_fast._common.workers import Reply, result, submit
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
@@ -278,7 +279,8 @@ def _compute(table: Table, cell: Cell, session: Session, source: str) -> Line:
     sources = seen.read_text("utf-8").splitlines() if seen.exists() else []
     if source not in sources:
         sources.append(source)
-        seen.write_text("".join(f"{each}\n" for each in sources), "utf-8")
+        with files.replacing(seen) as stream:
+            stream.write("".join(f"{each}\n" for each in sources).encode())
     figures = table.compute(cell, folder, session)
     return _key(table, cell, session) | {
         "data": cell.data,

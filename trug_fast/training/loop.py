@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.interrupts import Interrupts
+from trug_fast._common.mapping import FileState
 from trug_fast._common.progress import Progress
 from trug_fast.datasets import Resampler
 from trug_fast.kernels.random.philox import ORDER
@@ -131,6 +132,9 @@ class Loop:
         self.n_batches = data.n_batches(learner) if apart else learner.n_batches(data.shape[0])
         self._earlier, self._begun = 0.0, time.perf_counter()
         self._each = math.inf  # seconds an update, as of the last stretch
+        # Chunks may be of an array in a file.
+        self._source = getattr(getattr(data, "chunks", None), "source", data)
+        self._file = FileState.of(self._source)
 
     @property
     def total(self) -> int:
@@ -163,7 +167,7 @@ class Loop:
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished run: that it learned nothing, or nothing."""
-        return self.watch.verdict(self.epoch, self.model())
+        return self._change_of_data() or self.watch.verdict(self.epoch, self.model())
 
     def state(self) -> State:
         """Return all that the rest of the run depends on, sharing memory."""
@@ -212,8 +216,20 @@ class Loop:
         Raises
         ------
         FloatingPointError
-            If training diverges.
+            If training diverges, or a file of the data that was written to made it do so.
         """
+        try:
+            self._train(bar, interrupts, file)
+        except FloatingPointError as error:
+            if words := self._change_of_data():
+                raise FloatingPointError(words) from error
+            raise
+
+    def _change_of_data(self) -> str | None:
+        """Return in words that the data are in a file that was written to meanwhile, or nothing."""
+        return None if self._file is None else self._file.change(self._source)
+
+    def _train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         bar.advance(self.done)
         while not self.finished:
             data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
