@@ -73,11 +73,11 @@ def zeros(typingctx, shape, dtype):
 
 if PLAIN:
 
-    def empty(shape, dtype):
+    def empty(shape, dtype):  # type: ignore[misc]
         """Return a new array of any numbers."""
         raise NotImplementedError
 
-    def zeros(shape, dtype):
+    def zeros(shape, dtype):  # type: ignore[misc]
         """Return a new array of zeros."""
         raise NotImplementedError
 

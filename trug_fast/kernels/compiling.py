@@ -32,7 +32,7 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]
 if PLAIN:
     from .plain import make, rarely, want
 else:
-    from .linking import rarely, want
+    from .linking import rarely, want  # type: ignore[assignment]
     from .loading import make
 
 __all__ = [

@@ -90,4 +90,4 @@ def _body(context, module, described, arguments):
 if PLAIN:
     from . import plain
 
-    each = plain.each
+    each = plain.each  # type: ignore[assignment]

@@ -103,7 +103,7 @@ def _like(function: Any, code: Any, scope: dict[str, Any], qualname: str) -> Any
 def _entry(index, place, result):
     """Call a kernel with arguments that lie at an address, for C; return whether it failed."""
     try:
-        write(result, kernel(*read(index, place)))  # type: ignore[name-defined]  # noqa: F821
+        write(result, kernel(*read(index, place)))  # noqa: F821
     except Exception:
         return 1
     return 0
