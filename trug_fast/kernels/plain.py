@@ -63,17 +63,36 @@ def _kept(decorator: Any, function: Any, *given: Any, **options: Any) -> Any:
     before = config.CACHE_DIR  # type: ignore[attr-defined]
     config.CACHE_DIR = str(HOME or "")  # type: ignore[attr-defined]
     try:
-        return decorator(*given, cache=HOME is not None, **options)(function)
+        return _tolerant(decorator, function, *given, cache=HOME is not None, **options)
     finally:
         config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
+# Options that Numba takes and does not list.  A release without them compiles for longer, code for
+# Python to call kernels too, and has slower loops.
+_UNLISTED = ("forceinline", "no_cfunc_wrapper", "no_cpython_wrapper")
+_UNWRAPPED = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+
+
+def _tolerant(decorator: Any, function: Any, *given: Any, **options: Any) -> Any:
+    """Return what a decorator makes, without the options that it may refuse if it does."""
+    try:
+        return decorator(*given, **options)(function)
+    except (KeyError, TypeError):
+        listed = {name: value for name, value in options.items() if name not in _UNLISTED}
+        return decorator(*given, **listed)(function)
+
+
 def make(kind: str, function: Any, options: dict[str, Any], **more: Any) -> Any:
     """Make a kernel of a function."""
-    own = _kept(njit, function, **options)
-    OURS.add(own)
     if kind in ("scalar", "pattern"):
+        own = _kept(njit, function, **options)
+        OURS.add(own)
         return own
+    # Forced into its entry: of two copies LLVM takes the first, and a process that
+    # loads kernels meets another than one that compiles them.  Last digits would differ.
+    own = _kept(njit, function, **options | _UNWRAPPED | {"forceinline": True})
+    OURS.add(own)
     link = _Link(own, "parallel" in options)
     names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
     scope: dict[str, Any] = {"call": link.call}
@@ -126,7 +145,7 @@ class _Link:
             found = self.kernel.nopython_signatures
             returned = next(one.return_type for one in found if tuple(one.args) == kinds)
             self.address(self.token(kinds), kinds, False)
-            return _calling(self.token(kinds), _tuple(kinds), returned)
+            return _calling(self.token(kinds), returned)
 
         self.call = call
 
@@ -289,7 +308,7 @@ def _result(returned: Any) -> tuple[Any, Any]:
     return space, take
 
 
-def _calling(token: str, arguments: Any, returned: Any) -> Any:
+def _calling(token: str, returned: Any) -> Any:
     """Make what calls a kernel by its name."""
     ask = _asker(token)
     space, take = _result(returned)
@@ -319,7 +338,8 @@ def rarely(kernel, arguments):
 @overload(rarely, inline="always")
 def _rarely(kernel, arguments):
     link = _linked_to(kernel, arguments, "rarely takes a rare kernel and its arguments")
-    call = njit(nogil=True)(_calling(link.token(_kinds(arguments)), arguments, types.none))
+    calling = _calling(link.token(_kinds(arguments)), types.none)
+    call = _tolerant(njit, calling, nogil=True, **_UNWRAPPED)
     return lambda kernel, arguments: call(arguments)
 
 
@@ -357,8 +377,7 @@ def _each(kernel, count, arguments):
     ask = _asker(token)
     space, _ = _result(types.none)
 
-    @njit(nogil=True)
-    def call(count, arguments):
+    def calling(count, arguments):
         address, place, failed = ask(), _place_of(arguments), 0
         if address == 0:
             raise RuntimeError("a kernel could not be compiled, as was said above")
@@ -369,4 +388,5 @@ def _each(kernel, count, arguments):
         if failed > 0:
             raise MemoryError("a kernel failed in a thread: no memory for its arrays")
 
+    call = _tolerant(njit, calling, nogil=True, **_UNWRAPPED)
     return lambda kernel, count, arguments: call(count, arguments)
