@@ -20,7 +20,6 @@ from typing import Any, Literal, NamedTuple
 
 import numba
 import numpy as np
-from numba.core.registry import cpu_target
 from numpy.typing import NDArray
 
 from ._common.progress import Progress, require_progress
@@ -238,8 +237,7 @@ def make(names: Sequence[str]) -> None:
 
 def _mark(folder: Path, name: str) -> Path:
     """Return the file that says that all kernels of a call lie in a folder."""
-    processor = cpu_target.target_context.codegen().magic_tuple()
-    kind = caching.STAMP + repr((processor, numba.__version__)).encode()
+    kind = caching.STAMP + repr((caching.processor(), numba.__version__)).encode()
     return folder / f"warm-{name}-{hashlib.sha256(kind).hexdigest()[:16]}"
 
 

@@ -10,7 +10,16 @@ from numba import njit
 
 from tests.support import processes
 from trug_fast import kernels
-from trug_fast.kernels import caching, compiling, libraries, linking, loops
+from trug_fast.kernels import (
+    caching,
+    compiling,
+    libraries,
+    linking,
+    loading,
+    loops,
+    numba_parts,
+    plain,
+)
 
 HELPER = """
 from .compiling import scalar
@@ -85,7 +94,8 @@ def fill(folder, kernel):
     """Make a folder of kernels like the package's."""
     folder.mkdir()
     (folder / "__init__.py").touch()
-    for module in (caching, compiling, libraries, linking, loops):
+    modules = (caching, compiling, libraries, linking, loading, loops, numba_parts, plain)
+    for module in modules:
         shutil.copy(module.__file__, folder)
     (folder / "helper.py").write_text(HELPER, encoding="utf-8")
     (folder / "kernel.py").write_text(kernel, encoding="utf-8")

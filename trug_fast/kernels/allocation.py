@@ -8,11 +8,13 @@ Tested in tests/kernels/test_linking.py.
 
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.extending import intrinsic, overload
+
+from .numba_parts import PLAIN, make_array, populate_array
 
 _TUPLES = (types.UniTuple, types.Tuple)
 ALIGNMENT = 64  # bytes: the widest registers, and lines of the caches
@@ -67,3 +69,24 @@ def zeros(typingctx, shape, dtype):
         return array._getvalue()
 
     return _kind_of(shape, dtype)(shape, dtype), codegen
+
+
+if PLAIN:
+
+    def empty(shape, dtype):  # type: ignore[misc]
+        """Return a new array of any numbers."""
+        raise NotImplementedError
+
+    def zeros(shape, dtype):  # type: ignore[misc]
+        """Return a new array of zeros."""
+        raise NotImplementedError
+
+    @overload(empty)
+    def _empty(shape, dtype):
+        _kind_of(shape, dtype)
+        return lambda shape, dtype: np.empty(shape, dtype)
+
+    @overload(zeros)
+    def _zeros(shape, dtype):
+        _kind_of(shape, dtype)
+        return lambda shape, dtype: np.zeros(shape, dtype)

@@ -19,7 +19,7 @@ from typing import Any
 
 from numba.core import event as events
 
-from .caching import HOME, KernelCache
+from .caching import HOME, OURS
 from .first_calls import Kernel, Left, kernel_of
 
 QUIET = "TRUG_FAST_QUIET"  # the environment variable that silences, looked up each time
@@ -242,7 +242,7 @@ def current_call() -> str | None:
 
 def is_ours(event: Any) -> bool:
     """Tell whether what is compiled is a kernel of this package."""
-    return isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache)
+    return event.data["dispatcher"] in OURS
 
 
 _register: Callable[[str, events.Listener], None] = events.register

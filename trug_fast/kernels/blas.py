@@ -7,12 +7,22 @@ Callers must hold BLAS to one thread (trug_fast.threads): its threads and Numba'
 
 from typing import Any
 
+from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
-from numba.np.linalg import ensure_blas, get_blas_kind
+from numba.extending import get_cython_function_address, intrinsic
+
+from .numba_parts import PLAIN, ensure_blas, get_blas_kind
+
+if PLAIN:  # SciPy's routines, which Numba calls too
+    for _name in ("sgemm", "dgemm"):
+        _address = get_cython_function_address("scipy.linalg.cython_blas", _name)
+        llvm.add_symbol(f"trug_fast_{_name}", _address)
+
+
+_CHAR = ir.IntType(8)
 
 
 @intrinsic
@@ -22,11 +32,11 @@ def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):
     a, b, c are matrices of one float type whose rows are contiguous (last stride one item); the
     distance between rows is free.  Sizes are the caller's responsibility.
     """
-    ensure_blas()
     for matrix in (a, b, c):
         if not isinstance(matrix, types.Array) or matrix.ndim != 2 or matrix.dtype != c.dtype:
             raise TypingError(f"gemm takes matrices of one float type, got {a}, {b}, {c}")
-    kind = get_blas_kind(c.dtype)
+    if not PLAIN:
+        ensure_blas()
 
     def codegen(context, builder, signature, args):
         flag_a, flag_b, alpha_, a_, b_, beta_, c_ = args
@@ -59,36 +69,48 @@ def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):
         truth_a = context.is_true(builder, signature.args[0], flag_a)
         truth_b = context.is_true(builder, signature.args[1], flag_b)
         inner = builder.select(truth_a, rows_a, columns_a)
-        char = ir.IntType(8)
-        letter_a = builder.select(truth_a, char(ord("t")), char(ord("n")))
-        letter_b = builder.select(truth_b, char(ord("t")), char(ord("n")))
-        pointer = char.as_pointer()
-        name = ir.FunctionType(
-            ir.IntType(32),
-            [char, char, char, size, size, size, pointer, pointer, size, pointer, size]
-            + [pointer, pointer, size],
-        )
-        function = cgutils.get_or_insert_function(builder.module, name, "numba_xxgemm")
+        letter_a = builder.select(truth_a, _CHAR(ord("t")), _CHAR(ord("n")))
+        letter_b = builder.select(truth_b, _CHAR(ord("t")), _CHAR(ord("n")))
         # BLAS is column-major: compute c^T = op(b)^T op(a)^T.
-        builder.call(
-            function,
-            [
-                char(ord(kind)),
-                letter_b,
-                letter_a,
-                columns_c,
-                rows_c,
-                inner,
-                scalar_pointer(alpha_, signature.args[2]),
-                data(arrays[1]),
-                row_length(arrays[1]),
-                data(arrays[0]),
-                row_length(arrays[0]),
-                scalar_pointer(beta_, signature.args[5]),
-                data(arrays[2]),
-                row_length(arrays[2]),
-            ],
-        )
+        flags = [letter_b, letter_a]
+        sizes = [columns_c, rows_c, inner]
+        leading = [row_length(arrays[i]) for i in (1, 0, 2)]
+        numbers = [scalar_pointer(v, signature.args[i]) for v, i in ((alpha_, 2), (beta_, 5))]
+        matrices = [data(arrays[i]) for i in (1, 0, 2)]
+        if PLAIN:
+            _call_routine(builder, c.dtype, flags, sizes, leading, numbers, matrices)
+        else:
+            _call_helper(builder, c.dtype, flags, sizes, leading, numbers, matrices)
         return context.get_dummy_value()
 
     return types.void(transpose_a, transpose_b, alpha, a, b, beta, c), codegen
+
+
+def _call_helper(builder, dtype, flags, sizes, leading, numbers, matrices):
+    """Emit a call of Numba's helper, which calls the routine."""
+    pointer, size = numbers[0].type, sizes[0].type
+    kinds = [one.type for one in (*flags, *sizes)]
+    kinds += [pointer, pointer, size, pointer, size, pointer, pointer, size]
+    name = ir.FunctionType(ir.IntType(32), [_CHAR, *kinds])
+    function = cgutils.get_or_insert_function(builder.module, name, "numba_xxgemm")
+    (alpha, beta), (a, b, c), (lda, ldb, ldc) = numbers, matrices, leading
+    kind = _CHAR(ord(get_blas_kind(dtype)))
+    builder.call(function, [kind, *flags, *sizes, alpha, a, lda, b, ldb, beta, c, ldc])
+
+
+def _call_routine(builder, dtype, flags, sizes, leading, numbers, matrices):
+    """Emit a call of the routine, which is given the places of all its arguments."""
+    pointer, integer = numbers[0].type, ir.IntType(32)
+
+    def place(value):
+        slot = cgutils.alloca_once_value(builder, value)
+        return builder.bitcast(slot, pointer)
+
+    (alpha, beta), (a, b, c) = numbers, matrices
+    lengths = [place(builder.trunc(one, integer)) for one in (*sizes, *leading)]
+    m, n, k, lda, ldb, ldc = lengths
+    letters = [place(one) for one in flags]
+    given = [*letters, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc]
+    kind = ir.FunctionType(ir.VoidType(), [pointer] * len(given))
+    name = "trug_fast_dgemm" if dtype == types.float64 else "trug_fast_sgemm"
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)

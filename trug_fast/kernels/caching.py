@@ -1,22 +1,25 @@
-"""Where compiled kernels are kept: Numba's cache on disk, in whatever state the disk is.
+"""Where compiled kernels are kept, in whatever state the disk is.
 
 Numba keeps what it has compiled in the first of these folders that can be written: NUMBA_CACHE_DIR,
 the __pycache__ beside the sources, the user's own cache.  Where it finds none it refuses to define
-a function at all, and it stops at a damaged file.  Here kernels are compiled for this process then.
-Folders that can only be read are read too, so that an image built by one user serves another.
+a function at all; here kernels are compiled for this process then.  Folders that can only be read
+are read too, so that an image built by one user serves another.
 """
 
 import hashlib
+import os
+import sys
 import tempfile
 import warnings
+import weakref
 from pathlib import Path
+from typing import Any
 
+import numba
+from llvmlite import binding as llvm
 from numba import config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
-from numba.misc.appdirs import AppDirs
 
-from .libraries import ScalarLibrary
-from .linking import links_of
+from .numba_parts import PLAIN
 
 FOLDER = Path(__file__).parent
 
@@ -32,8 +35,18 @@ def candidates() -> list[Path]:
     name = f"{FOLDER.name}_{hashlib.sha1(str(FOLDER).encode()).hexdigest()}"  # as Numba names it
     own: str = config.CACHE_DIR  # type: ignore[attr-defined]
     given = [Path(own, name)] if own else []
-    user = AppDirs(appname="numba", appauthor=False).user_cache_dir
-    return [*given, FOLDER / "__pycache__", Path(user, name)]
+    places = [*given, FOLDER / "__pycache__", _of_user() / name]
+    # In the plain way Numba checks a kernel against its own file alone: the folder bears the hash.
+    return [place / PLAIN_NAME for place in places] if PLAIN else places
+
+
+def _of_user() -> Path:
+    """Return the folder that Numba has in the user's cache."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local", "numba/Cache")
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/numba"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "numba")
 
 
 def can_be_written(path: Path) -> bool:
@@ -46,12 +59,22 @@ def can_be_written(path: Path) -> bool:
     return True
 
 
+def processor() -> tuple[str, ...]:
+    """Return what decides for which processor kernels are compiled."""
+    features = "".join(sorted(map(str, llvm.get_host_cpu_features().items())))
+    own = config.CPU_NAME, config.CPU_FEATURES  # type: ignore[attr-defined]
+    return (llvm.get_host_cpu_name(), features, *map(str, own))
+
+
 # Numba checks a cached kernel against its own file only, so an edited helper in another file would
 # be ignored.  Checking it against the whole folder costs 0.5 ms at import.
 STAMP = folder_stamp()
+PLAIN_NAME = f"plain-{numba.__version__}-{STAMP.hex()[:16]}"
 PLACES = candidates()
 HOME = next(filter(can_be_written, PLACES), None)  # of new kernels
 READ = PLACES if HOME is None else PLACES[: PLACES.index(HOME) + 1]
+
+OURS: "weakref.WeakSet[Any]" = weakref.WeakSet()  # kernels, as Numba has them
 
 _warned = False
 
@@ -69,100 +92,6 @@ def _warn_once(why: str) -> None:
         )
 
 
-class _Place:
-    """What Numba asks about the place of a function's cache."""
-
-    def __init__(self, function, source):
-        self._py_file, self._line = source, function.__code__.co_firstlineno
-
-    @classmethod
-    def from_function(cls, function, source):
-        return cls(function, source)
-
-    def get_cache_path(self):
-        return str(HOME or PLACES[0])
-
-    def ensure_cache_path(self):
-        Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True)
-
-    def get_source_stamp(self):
-        return STAMP
-
-    def get_disambiguator(self):
-        # Files of one name in two rooms, on any floors, share the one folder of compiled kernels.
-        room, top = Path(self._py_file).resolve().parent, FOLDER.resolve()
-        name = ".".join(room.relative_to(top).parts) if top in (room, *room.parents) else room.name
-        return f"{name}-{self._line}"
-
-
-class _Placed(CompileResultCacheImpl):
-    _locator_classes = [_Place]
-
-    def reduce(self, cres):
-        return links_of(cres.library), super().reduce(cres)
-
-    def rebuild(self, target_context, payload):
-        links, result = payload
-        for link in links:  # their symbols are looked up where the code is loaded
-            link.load()
-        if result[0][1] != "scalar":
-            return super().rebuild(target_context, result)
-        found = super().rebuild(_ForScalars(target_context), result)
-        return found._replace(target_context=target_context)
-
-
-class _ForScalars:
-    """A target context, and its code generator, that make a ScalarLibrary of what was kept."""
-
-    def __init__(self, context):
-        self._context = context
-
-    def __getattr__(self, name):
-        return getattr(self._context, name)
-
-    def codegen(self):
-        return self
-
-    def unserialize_library(self, state):
-        return ScalarLibrary._unserialize(self._context.codegen(), state)
-
-
-class KernelCache(FunctionCache):
-    """The cache of one kernel, which no state of the disk keeps from being compiled."""
-
-    _impl_class = _Placed
-
-    def __init__(self, function, purpose=""):
-        super().__init__(function)
-        base = self._impl.filename_base + purpose
-        self._cache_file = IndexDataCacheFile(self._cache_path, base, STAMP)
-        self._files = [IndexDataCacheFile(str(path), base, STAMP) for path in READ]
-
-    def _load_overload(self, sig, context):
-        key = self._index_key(sig, context.codegen())
-        for file in self._files:
-            try:
-                data = file.load(key)
-                found = None if data is None else self._impl.rebuild(context, data)
-            except Exception:  # cut off, or not ours to read: as good as none
-                continue
-            # Two processes that compile a kernel for two types at once may take the same file.
-            if found is not None and tuple(found.signature.args) == tuple(sig):
-                return found
-        if HOME is None:  # said before the wait, not after it
-            _warn_once("none of " + ", ".join(map(str, PLACES)) + " can be written")
-        return None
-
-    def _save_overload(self, sig, data):
-        if HOME is None:
-            return
-        try:
-            try:
-                super()._save_overload(sig, data)
-            except OSError:
-                raise
-            except Exception:  # an index that was cut off: begin another
-                self._cache_file.flush()
-                super()._save_overload(sig, data)
-        except OSError as error:
-            _warn_once(str(error))
+def warn_of_no_home() -> None:
+    """Say once that there is no place for kernels."""
+    _warn_once("none of " + ", ".join(map(str, PLACES)) + " can be written")

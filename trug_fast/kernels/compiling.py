@@ -20,46 +20,42 @@ function.  Python may call the others too, which are compiled for it once more.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeVar
 
-from numba import config, njit
+from numba import config
 
-from .caching import KernelCache
-from .libraries import APART, KernelCompiler, ScalarCompiler
-from .linking import Inner, InnerLinked, Linked, Plain, Rare
+from .numba_parts import PLAIN
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
     raise ImportError("trug_fast consists of compiled kernels: unset NUMBA_DISABLE_JIT")
+
+if PLAIN:
+    from .plain import make, rarely, want
+else:
+    from .linking import rarely, want  # type: ignore[assignment]
+    from .loading import make
+
+__all__ = [
+    "inner",
+    "kernel",
+    "linked",
+    "parallel",
+    "pattern",
+    "rare",
+    "rare_row",
+    "rarely",
+    "row_loop",
+    "scalar",
+    "unfused",
+    "want",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # "contract" lets a multiply and an add fuse; anything more would delete the tests for infinite
 # bounds and NaN.  error_model="numpy" drops the zero-division branch that stops vectorisation
 # (5.7 against 1.4 ns for one tail function).
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
-_NO_CFUNC = {"no_cfunc_wrapper": True}
-_UNWRAPPED = _NO_CFUNC | {"no_cpython_wrapper": True}
-
-
-def _compile(function: F, **options: Any) -> F:
-    dispatcher = njit(**_OPTIONS, **options)(function)
-    dispatcher._cache = KernelCache(function)
-    return dispatcher
-
-
-def _make(kind: Any, compiler: Any, function: F, options: dict[str, Any], **more: Any) -> Any:
-    options = _OPTIONS | {"nopython": True, "nogil": True} | options
-    dispatcher = kind(function, targetoptions=options, pipeline_class=compiler, **more)
-    dispatcher._cache = KernelCache(function)
-    dispatcher.wrapped = partial(_entry, {name: options[name] for name in _OPTIONS})
-    return dispatcher
-
-
-def _entry(options: dict[str, Any], function: Any) -> Any:
-    dispatcher = _make(Plain, KernelCompiler, function, options | _NO_CFUNC)
-    dispatcher._cache = KernelCache(function, "entry")
-    return dispatcher
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
 
 def scalar(function: F) -> F:
@@ -67,17 +63,17 @@ def scalar(function: F) -> F:
 
     Without ``forceinline`` a loop over such a function does not vectorise (55 against 14 ns).
     """
-    return _make(Inner, ScalarCompiler, function, _UNWRAPPED | {"forceinline": True})
+    return make("scalar", function, _OPTIONS | {"forceinline": True})
 
 
 def inner(function: F) -> F:
     """Compile a function of numbers that is copied into what calls it, to be called there."""
-    return _make(Inner, ScalarCompiler, function, _UNWRAPPED)
+    return make("scalar", function, _OPTIONS)
 
 
 def linked(function: F) -> F:
     """Compile a function of arrays once, for kernels to call."""
-    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED)
+    return make("linked", function, _OPTIONS)
 
 
 def row_loop(function: F) -> F:
@@ -85,38 +81,32 @@ def row_loop(function: F) -> F:
 
     A loop over ten arrays stays scalar else: LLVM tests for overlaps of a few only.
     """
-    APART.add(function)
-    return linked(function)
+    return make("linked", function, _OPTIONS, apart=True)
 
 
 def unfused(function: F) -> F:
     """Compile such a function without fusing products and sums: each is rounded, as by NumPy."""
-    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED | {"fastmath": False})
+    return make("linked", function, _OPTIONS | {"fastmath": False})
 
 
 def kernel(function: F) -> F:
     """Compile a function of arrays once, for Python and kernels to call; without the GIL."""
-    return _make(Linked, KernelCompiler, function, _NO_CFUNC)
+    return make("kernel", function, _OPTIONS)
 
 
 def rare(subject: str) -> Callable[[F], F]:
-    """Compile a function of arrays once a subject is wanted (linking.want)."""
-    return lambda function: _make(Rare, KernelCompiler, function, _UNWRAPPED, subject=subject)
+    """Compile a function of arrays once a subject is wanted (``want``)."""
+    return lambda function: make("rare", function, _OPTIONS, subject=subject)
 
 
 def rare_row(subject: str) -> Callable[[F], F]:
     """Compile a function like ``rare``, whose arrays that it writes to overlap no others."""
-
-    def compile_apart(function: F) -> F:
-        APART.add(function)
-        return rare(subject)(function)
-
-    return compile_apart
+    return lambda function: make("rare", function, _OPTIONS, apart=True, subject=subject)
 
 
 def parallel(function: F) -> F:
     """Compile a function whose ``prange`` loop runs in all Numba threads."""
-    return _make(InnerLinked, KernelCompiler, function, _UNWRAPPED | {"parallel": True})
+    return make("linked", function, _OPTIONS | {"parallel": True})
 
 
 def pattern(function: F) -> F:
@@ -125,4 +115,4 @@ def pattern(function: F) -> F:
     Inlined, it leaves no function argument behind: with one Numba keeps nothing on disk, and of a
     kernel made by a closure over its scalars it finds nothing again in the next process.
     """
-    return _compile(function, inline="always")
+    return make("pattern", function, _OPTIONS | {"inline": "always"})

@@ -9,12 +9,19 @@ Tested in tests/kernels/test_linking.py.
 from llvmlite import ir as llvm_types
 from llvmlite.binding import parse_bitcode
 from numba import types
-from numba.core import ir
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
-from numba.core.untyped_passes import InlineClosureLikes
+
+from .numba_parts import (
+    AnnotateTypes,
+    Assign,
+    CompilerBase,
+    DefaultPassBuilder,
+    Expr,
+    InlineClosureLikes,
+    JITCodeLibrary,
+    LoweringPass,
+    NopythonRewrites,
+    register_pass,
+)
 
 # On Intel's processors LLVM takes registers of 256 bits even where there are 512: draws took 44 ns
 # so, 26 with this attribute.  Where there are only 256 bits it changes nothing.
@@ -117,11 +124,9 @@ def _borrows(state):
     if _holds_array(state.return_type):
         return False
     for block in state.func_ir.blocks.values():
-        for assigned in block.find_insts(ir.Assign):
+        for assigned in block.find_insts(Assign):
             value = assigned.value
-            if not isinstance(value, ir.Expr) or not _holds_array(
-                state.typemap[assigned.target.name]
-            ):
+            if not isinstance(value, Expr) or not _holds_array(state.typemap[assigned.target.name]):
                 continue
             if value.op == "call":
                 if not isinstance(state.typemap[value.func.name], types.NamedTupleClass):

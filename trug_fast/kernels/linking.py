@@ -25,8 +25,9 @@ from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
-from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
+
+from .numba_parts import CPUDispatcher
 
 
 class Link(NamedTuple):

@@ -13,6 +13,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from .compiling import parallel
+from .numba_parts import PLAIN
 
 _WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 _BODY = ir.FunctionType(_WORD, [_WORD, _POINTER])  # whether it failed, of index and arguments
@@ -84,3 +85,9 @@ def _body(context, module, described, arguments):
     )
     builder.ret(builder.zext(status.is_error, _WORD))
     return function
+
+
+if PLAIN:
+    from . import plain
+
+    each = plain.each  # type: ignore[assignment]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels import penalties as kernels
-from trug_fast.kernels.linking import want
+from trug_fast.kernels.compiling import want
 from trug_fast.kernels.optimizer import Rule
 
 from .averages import STRIDE

@@ -9,7 +9,7 @@ from tests.support.fits import assert_same, same
 from tests.support.gradients import estimate
 from tests.support.models import KINDS, exact_draws, model_of
 from trug_fast._common.randomness import seed_from
-from trug_fast.kernels.linking import want
+from trug_fast.kernels.compiling import want
 from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.training import chunks, gathering
 from trug_fast.training.going_on import UnitKinds

@@ -15,7 +15,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, one_blas_thread, work
 from trug_fast._common.workers import gathered
-from trug_fast.kernels.linking import want
+from trug_fast.kernels.compiling import want
 from trug_fast.kernels.rbm import annealing, gibbs
 from trug_fast.kernels.rbm.hidden import NONPOSITIVE
 from trug_fast.kernels.rbm.visible import VisibleKinds, want_kinds

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.allocation import empty
-from trug_fast.kernels.compiling import linked, rare, scalar
+from trug_fast.kernels.compiling import linked, rare, rarely, scalar
 from trug_fast.kernels.intrinsics import like
-from trug_fast.kernels.linking import rarely
 from trug_fast.kernels.special.elementary import log, sigmoid, softplus
 from trug_fast.kernels.unit.quantile_rows import SPACE
 

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import linked, pattern, rare_row, row_loop, scalar
+from trug_fast.kernels.compiling import linked, pattern, rare_row, rarely, row_loop, scalar, want
 from trug_fast.kernels.intrinsics import like
-from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.special.elementary import exp, sigmoid, softplus
 from trug_fast.kernels.unit.any_precision import evaluate_any
 from trug_fast.kernels.unit.normalizer import evaluate, evaluate_wide, is_wide

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.compiling import kernel, linked, rare
-from trug_fast.kernels.linking import rarely
+from trug_fast.kernels.compiling import kernel, linked, rare, rarely
 from trug_fast.kernels.optimizer import (
     GRADIENT,
     SECOND,

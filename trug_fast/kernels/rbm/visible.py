@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trug_fast.kernels.allocation import empty
-from trug_fast.kernels.compiling import linked, rare_row, row_loop, scalar
+from trug_fast.kernels.compiling import linked, rare_row, rarely, row_loop, scalar, want
 from trug_fast.kernels.intrinsics import like
-from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.random.philox import uniform_row
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, sigmoid
 from trug_fast.kernels.tiles import ROWS, VISIBLE, Tile

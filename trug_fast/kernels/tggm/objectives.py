@@ -14,9 +14,8 @@ import numpy as np
 
 from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, rare, scalar
+from trug_fast.kernels.compiling import kernel, linked, rare, rarely, scalar, want
 from trug_fast.kernels.intrinsics import like, rounded
-from trug_fast.kernels.linking import rarely, want
 from trug_fast.kernels.special.elementary import exp, log
 from trug_fast.kernels.tiles import copy_rows
 

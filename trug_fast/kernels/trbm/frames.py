@@ -9,9 +9,8 @@ import numpy as np
 
 from trug_fast.kernels.allocation import zeros
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, pattern, rare_row, row_loop, scalar
+from trug_fast.kernels.compiling import kernel, linked, pattern, rare_row, rarely, row_loop, scalar
 from trug_fast.kernels.intrinsics import like
-from trug_fast.kernels.linking import rarely
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.rbm.hidden import NONPOSITIVE, part_of
 from trug_fast.kernels.special.elementary import exp

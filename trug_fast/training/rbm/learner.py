@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.linking import want
+from trug_fast.kernels.compiling import want
 from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
