@@ -35,7 +35,7 @@ def process(*words, package=PACKAGE.parent):
         try:
             for line in begun.stderr:
                 lines.append(line)
-                if " at:" in line:
+                if " at: " in line:
                     break
             reader.start()
             yield begun, lines
@@ -47,7 +47,8 @@ def process(*words, package=PACKAGE.parent):
 def scheduler():
     """Run a scheduler; yield its process and its address."""
     with process("scheduler", "--port=0") as (begun, lines):
-        yield begun, lines[-1].split()[-1]
+        # More may have been said by now: the last line is any.
+        yield begun, next(line.split()[-1] for line in lines if " at: " in line)
 
 
 def worker(address, package=PACKAGE.parent):

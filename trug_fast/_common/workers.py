@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import scipy
-from numba.core.registry import cpu_target
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from threadpoolctl import threadpool_info
 
 from trug_fast.kernels.caching import FOLDER, STAMP
@@ -68,7 +68,10 @@ class WorkersError(RuntimeError):
 @cache
 def identity() -> Who:
     """Return who computes here: version and sources, where they lie, and what is beneath them."""
-    _, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    processor = numba.config.CPU_NAME or get_host_cpu_name()  # type: ignore[attr-defined]
+    features = numba.config.CPU_FEATURES  # type: ignore[attr-defined]
+    if features is None:
+        features = get_host_cpu_features().flatten()
     try:
         number = version("trug_fast")
     except PackageNotFoundError:  # a copy that is on the path, not installed
