@@ -109,7 +109,8 @@ def train_rbm(
         numbers with ``visible="gaussian"``, those of an interval with :class:`TruncatedUnits`; a
         Resampler binarizes grey images anew for each epoch.
         States of categorical units, whole numbers from 0, are kept as zeros and ones: a byte for
-        each state of each unit.
+        each state of each unit.  The model remembers the names of a frame's columns; those of
+        another frame are found by them.
         An array in a file need not fit into memory: one that is mapped to memory is shuffled as a
         whole, others that give slices of rows, as those of HDF5, are taken as :class:`Chunks`.
     n_hidden : int, optional
@@ -271,7 +272,8 @@ def train_rbm(
         interrupted = run_training(loop, begun.file, progress)
     climbed = learner.trajectory
     ladder = None if climbed is None else climbed.ladder
-    return RBMFit(loop.model(), loop.history(), interrupted, ladder)
+    model = loop.model().with_columns(given.columns)
+    return RBMFit(model, loop.history(), interrupted, ladder)
 
 
 def _settings(

@@ -245,7 +245,8 @@ class EnsembleJob:
             return TGGMEnsemble(fit.model for fit in fits), fits, None
         noise = calibrated_mixture(left, jobs[0].sets.known)
         factors = None if (noise.factors == 1).all() else noise.factors
-        models = [job.model(noise.log_noise) for job in jobs]
+        names = self.plan.rows.columns
+        models = [job.model(noise.log_noise).with_columns(names) for job in jobs]
         unit = jobs[0].scales.targets.deviation
         scores = LeftOutScores(
             log_likelihood=float((noise.log_density - np.log(unit)).sum()),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common import checks
+from trug_fast._common import checks, frames
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import one_blas_thread
@@ -157,6 +157,7 @@ def _checked_sequences(sequences: SequencesLike, ways: Mapping[str, dict[str, An
         kinds.add(units.visible.kind)
     if len(kinds) > 1:
         raise ValueError(f"choices must have visible units of one kind, got {sorted(kinds)}")
+    sequences = frames.arranged("sequences", sequences, frames.names_of(sequences))
     data = as_sequences("sequences", sequences, visible=kinds.pop())
     if data.lengths.min() < 2:
         k = int(data.lengths.argmin())
