@@ -21,6 +21,7 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.stored import load_model
 from trug_fast.training.choices import HIDDEN, arguments_of
 from trug_fast.training.diagnosis import TrainingWarning
+from trug_fast.training.driver import divergence_raises
 
 from . import options, own_data
 from .choices import add_training, chosen_training
@@ -209,7 +210,7 @@ class TrainCommand(ABC):
         progress = options.progress(arguments)
         with announced(self.train.__name__, progress), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with _passing(FloatingPointError):  # the training will tell
+            with divergence_raises(), _passing(FloatingPointError):  # the training will tell
                 self.fit(self.few(data), **settings | {"epochs": 1}, progress=False, rng=0)
 
     def _fit(
@@ -300,7 +301,8 @@ def _heard(beside: bool) -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", TrainingWarning)
         try:
-            yield said
+            with divergence_raises():
+                yield said
         except FloatingPointError as error:
             said.append(str(error))
     for each in heard:

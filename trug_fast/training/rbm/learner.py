@@ -280,6 +280,7 @@ class RBMLearner:
         """Do so with batches of one size, and maybe only with the first; return with how many."""
         if self.trajectory is not None:
             if self.trajectory.due:
+                diagnosis.require_finite(self.learned)  # the loop looks less often
                 self.trajectory.freeze(self.model(self._current()), self.updates)
             self.trajectory.renew(self.updates)
         order, rows = np.concatenate(batches), batches[0].size

@@ -193,8 +193,9 @@ def train_rbm(
     -------
     RBMFit
         ``model``, ``history`` (arrays, one entry an epoch), ``interrupted``: after Ctrl-C the
-        fit so far is returned with a warning; and ``ladder``, a :class:`Ladder` by trajectory
-        tempering, else None.
+        fit so far is returned with a warning, and after a divergence the model of the last epoch
+        that was sound (where scores are recorded, that of the best); and ``ladder``, a
+        :class:`Ladder` by trajectory tempering, else None.
 
     Raises
     ------
@@ -206,8 +207,9 @@ def train_rbm(
     OSError
         If the checkpoint cannot be written at the start.  Later that is only a warning.
     FloatingPointError
-        If training diverges: a parameter is no longer finite or absurdly large, or the score has
-        fallen far below that at the start.  The message names it, and what to change.
+        If training diverges before there is a sound model: a parameter is no longer finite or
+        absurdly large, or the score has fallen far below that at the start.  The message names it,
+        and what to change.
 
     Warns
     -----
@@ -216,7 +218,8 @@ def train_rbm(
         Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
         errors, whatever ``monitor`` is, or any run (or one from a model) has lowered it.  While it
         trains, if :class:`TrajectoryTempering` has made three rungs that were fewer than 20 updates
-        apart: then nearly all of the time goes into rungs, and a lower rate is faster.
+        apart: then nearly all of the time goes into rungs, and a lower rate is faster.  If it
+        diverges after a sound epoch, whose model is returned.
 
     Examples
     --------
@@ -272,6 +275,8 @@ def train_rbm(
         interrupted = run_training(loop, begun.file, progress)
     climbed = learner.trajectory
     ladder = None if climbed is None else climbed.ladder
+    if climbed is not None and loop.fallen:
+        ladder = climbed.ladder_of(loop.best_epoch() * loop.n_batches)
     model = loop.model().with_columns(given.columns)
     return RBMFit(model, loop.history(), interrupted, ladder)
 

@@ -74,6 +74,7 @@ class Trajectory:
         # Updates at which the last rungs were made.
         self._frozen = np.full(OFTEN, -1, np.int64)
         self._told = np.zeros(1, bool)
+        self._made = [0]  # at which update each rung was
         self._work = work(chains, base.n_columns, base.n_hidden)
         self._look(self.ladder.run(self._draws))
 
@@ -136,7 +137,11 @@ class Trajectory:
         TrainingWarning
             Once in a run whose rungs follow each other so closely that it stands still.
         """
+        before = self.ladder.models
         self.ladder.reach(model)
+        after = self.ladder.models
+        kept = sum(old is new for old, new in zip(before, after, strict=False))
+        self._made[kept:] = [update] * (len(after) - kept)
         self._look(self.ladder.run(self._draws))
         self.recent[:] = 1.0
         self._frozen[:] = *self._frozen[1:], update
@@ -149,6 +154,10 @@ class Trajectory:
                 "a lower learning_rate, such as a fifth of it, or larger batches"
             )
             warnings.warn(said, TrainingWarning, stacklevel=2)
+
+    def ladder_of(self, update: int) -> Ladder:
+        """Return the ladder without rungs that were made after an update."""
+        return self.ladder.first(sum(made <= update for made in self._made))
 
     def renew(self, update: int) -> None:
         """Draw from the last rung anew if it is time, so that their error is not learned for good.
@@ -176,6 +185,7 @@ class Trajectory:
     def arrays(self) -> State:
         """Return what freezing leaves behind, by names of its own: more with every rung."""
         own = {"reservoir": self._all, "frozen": self._frozen.copy(), "told": self._told.copy()}
+        own["made"] = np.array(self._made, np.int64)
         return {LADDER + name: array for name, array in (self.ladder.arrays() | own).items()}
 
     def restore(self, state: State) -> None:
@@ -185,7 +195,9 @@ class Trajectory:
         copy_into({"reservoir": draws, "frozen": self._frozen, "told": self._told}, found)
         ladder = Ladder.of_arrays(found)
         ladder.require_like(self.ladder)
-        self.ladder = ladder
+        made = np.zeros(len(ladder), np.int64)
+        copy_into({"made": made}, found)
+        self.ladder, self._made = ladder, made.tolist()
         self._look(draws)
 
 

@@ -254,6 +254,10 @@ class EnsembleJob:
         )
         return TGGMEnsemble(models, noise_factors=factors), fits, scores
 
+    def fall_back(self) -> int | None:
+        """Return nothing: an error is of a model that has come to none."""
+        return None
+
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""
         said = {k: words for k, job in enumerate(self.jobs(), 1) if (words := job.verdict())}

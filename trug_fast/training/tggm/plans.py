@@ -94,7 +94,8 @@ class RegressionPlan:
         loop = best.loop
         rate = self.rates[best.number]
         model = job.model().with_columns(self.rows.columns)
-        return TGGMFit(model, loop.history(), interrupted, rate, loop.best_epoch())
+        ended = interrupted or job.diverged
+        return TGGMFit(model, loop.history(), ended, rate, loop.best_epoch())
 
 
 def planned(

@@ -20,6 +20,7 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast._common.workers import gathered
 from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
+from trug_fast.training.driver import divergence_raises
 from trug_fast.training.going_on import units_from
 
 from .settings import checked_start
@@ -183,7 +184,8 @@ def _run(jobs: list[Job], executor: Executor | None, bar: Progress) -> list[floa
 
 def _error(rest: Frames, held_out: Frames, options: dict[str, Any]) -> float:
     """Return the mean error of forecasts of sequences by a model of the rest."""
-    fit = train_trbm(rest, **options)
+    with divergence_raises():
+        fit = train_trbm(rest, **options)
     if fit.interrupted:
         raise KeyboardInterrupt
     return float(prediction_error(fit.model, held_out, method="mean_field").mean())
