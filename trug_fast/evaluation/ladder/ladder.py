@@ -158,9 +158,8 @@ class Ladder:
         Returns
         -------
         LogPartition
-            With ``path`` and ``direction`` "ladder".  ``log_weights`` has an estimate for each
-            column of chains, whose spread is the error; ``ess`` is the number of columns times
-            the least overlap of neighbours.
+            With ``path`` and ``direction`` "ladder", ``log_weights`` by column, whose spread is the
+            error; ``ess`` is the number of columns times the least overlap of neighbours.
 
         Raises
         ------
@@ -189,8 +188,8 @@ class Ladder:
         Parameters
         ----------
         n : int
-            Number of rows.  Each column of chains gives one, then each another, and so on: rows of
-            one column are ``n_exchanges`` apart, and not independent.
+            Rows.  Each column of chains gives one, then each another, and so on: rows of one
+            column are ``n_exchanges`` apart, and not independent.
         model : TruGRBM or BernoulliRBM, optional
             With as many units as the rungs, of the same kinds; by default the last rung.
         n_exchanges : int

@@ -25,6 +25,7 @@ from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.diagnosis import TrainingWarning
 from trug_fast.training.gathering import spaced
 from trug_fast.training.samplers import TrajectoryTempering
+from trug_fast.training.settings import Pace
 
 from .missing import Filling
 
@@ -32,11 +33,15 @@ Floats = NDArray[np.float64]
 
 MEMORY = 0.5  # of the running mean of the acceptance, per update
 FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
+RATES = ("learning_rate", "truncation_rate", "precision_rate", "visible_precision_rate")
 ANCHORS = 500  # rows of data that lie with the ladder
 # Rungs, and updates for each of them, below which a run is told so. With 784 pixels and 500 TruG
 # units at the default rate they are 3 to 7 updates apart and take 10 to 45 s each; 40 and more in
 # runs that get on.
 OFTEN, CLOSE = 3, 20
+# Rates are divided by this at such a rung, down to LEAST of what they are, and go up again by RISE
+# with each update.
+BRAKE, RISE, LEAST = 3.0, 1.001, 1 / 256
 LADDER = "ladder."  # begins the names of its arrays in a checkpoint
 
 
@@ -70,7 +75,7 @@ class Trajectory:
         self.chains = gibbs.Chains.new(visible, base.n_hidden)
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
-        self.recent = np.ones(1)  # running mean of the acceptance
+        self.recent = np.ones(2)  # running mean of the acceptance, and the share of rates taken
         # Updates at which the last rungs were made.
         self._frozen = np.full(OFTEN, -1, np.int64)
         self._told = np.zeros(1, bool)
@@ -116,6 +121,7 @@ class Trajectory:
         trajectory.sweeps_and_exchange(
             layers, self._layers, self.chains, offers, first, n_gibbs, seed, first_step
         )
+        self.recent[1] = min(1.0, self.recent[1] * RISE)
         rate = acceptance(offers.own_gain, offers.gain)
         self.recent[0] = MEMORY * self.recent[0] + (1 - MEMORY) * rate
         return self.chains.phase
@@ -129,6 +135,11 @@ class Trajectory:
         """
         return self.acceptance < self._sampler.freeze
 
+    def braked(self, pace: Pace) -> Pace:
+        """Return a pace at which chains follow the model."""
+        rates = {name: float(self.recent[1]) * getattr(pace, name) for name in RATES}
+        return pace._replace(**rates)
+
     def freeze(self, model: RBM, update: int) -> None:
         """Make the present model a rung, and draw from it.
 
@@ -139,11 +150,13 @@ class Trajectory:
         """
         before = self.ladder.models
         self.ladder.reach(model)
+        if update - self._frozen[-1] < CLOSE and self._frozen[-1] >= 0:
+            self.recent[1] = max(self.recent[1] / BRAKE, LEAST)
         after = self.ladder.models
         kept = sum(old is new for old, new in zip(before, after, strict=False))
         self._made[kept:] = [update] * (len(after) - kept)
         self._look(self.ladder.run(self._draws))
-        self.recent[:] = 1.0
+        self.recent[0] = 1.0
         self._frozen[:] = *self._frozen[1:], update
         apart = (update - self._frozen[0]) / (OFTEN - 1)
         if self._frozen[0] >= 0 and apart < CLOSE and not self._told[0]:
