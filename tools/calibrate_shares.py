@@ -29,7 +29,7 @@ from trug_fast.training.rbm import shares
 LOST, KEPT = 5.0, 2.0
 FAR = 20.0  # nats below the truth, where that is known: even long annealing may miss a phase
 LONG = 2000  # temperatures
-PHRASE = "shares of phases"  # of the warning
+PHRASES = ("shares of phases", "mass where there are no data")  # of the warnings
 MAGNETS = "magnet-8-2.0 magnet-8-2.2 magnet-8-2.7 magnet-12-2.2 magnet-16-2.2 magnet-16-2.7"
 SETS = f"{MAGNETS} clusters mixture digits silhouettes"
 
@@ -109,7 +109,7 @@ def outcome(rows: Rows, words: str, options: dict[str, Any], seed: int) -> Outco
         except FloatingPointError:
             return None
     seconds = time.process_time() - begun
-    model, told = fit.model, any(PHRASE in str(w.message) for w in caught)
+    model, told = fit.model, any(p in str(w.message) for w in caught for p in PHRASES)
     some = np.asarray(model.visible_units.columns(rows.rows[:2000]), np.float64)
     share = np.full(len(some), 1 / len(some))
     if rows.phase is None:

@@ -218,9 +218,6 @@ def test_rungs_that_follow_each_other_closely_slow_the_model_down():
     slow = found.braked(pace)
     assert slow.learning_rate == pytest.approx(0.4 / BRAKE) and slow.n_gibbs == 3
     assert slow.truncation_rate == pytest.approx(0.2 / BRAKE)
-    again = trajectory_of(model, chains=20)
-    again.restore(found.arrays())
-    assert again.braked(pace) == slow
     with computing(0):
         for update in range(50):
             found.sweep(model.layers(), 1, 5, 1 + update, update)

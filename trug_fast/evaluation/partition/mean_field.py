@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.rbm import RBM
 from trug_fast.models.visible_kinds import BERNOULLI
 
@@ -80,11 +81,12 @@ def bound(model: RBM, start: NDArray[np.float64]) -> float:
     """Return the largest lower bound on log Z that iteration from these rows finds, together."""
     double = model.remade({k: v.astype(np.float64) for k, v in model.column_arrays().items()})
     m, units = start, double.visible_units
-    for _ in range(ITERATIONS):
-        before, m = m, units.mean(_net(double, m))
-        if np.abs(m - before).max() < STILL:
-            break
-    return _together(double, m)
+    with one_blas_thread():  # products of a few rows, a hundred of them
+        for _ in range(ITERATIONS):
+            before, m = m, units.mean(_net(double, m))
+            if np.abs(m - before).max() < STILL:
+                break
+        return _together(double, m)
 
 
 def _together(model: RBM, m: NDArray[np.float64]) -> float:

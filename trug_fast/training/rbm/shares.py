@@ -18,12 +18,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.threads import one_blas_thread
+from trug_fast.evaluation.partition import mean_field
 from trug_fast.evaluation.partition.annealing_file import AnnealingFile
 from trug_fast.evaluation.partition.legs import Annealer
 from trug_fast.evaluation.partition.log_weights import one_sided
 from trug_fast.evaluation.partition.plan import checked_plan
 from trug_fast.models.rbm import RBM
-from trug_fast.training.weighing import Weights
+from trug_fast.training.weighing import Weights, mean_of
 
 DIRECTIONS = 2  # leading ones, whose signs make up to four parts
 LEAST = 0.05  # share of the rows of a part
@@ -32,6 +34,7 @@ ERRORS = 3.0  # standard errors that are allowed for
 # Nats that a part may lack.  Good models of magnets, clusters, mixtures and digits had 1 at most,
 # those that were ruined 3.6 to 1,300.
 ALLOWED = 3.0
+POINTS = 5  # of noise, and of the data, from which modes are looked for
 TURNS = 8  # of the iteration that finds directions
 
 
@@ -48,7 +51,8 @@ def lost(model: RBM, rows: NDArray[np.float64], weights: Weights | None, seed: i
     """
     share = np.full(len(rows), 1.0) if weights is None else weights
     share = share / share.sum()
-    parts = [part for part in parts_of(rows, share) if share[part].sum() >= LEAST]
+    with one_blas_thread():
+        parts = [part for part in parts_of(rows, share) if share[part].sum() >= LEAST]
     if len(parts) < 2 or not _differ(-model.column_energy(rows), parts):
         return 0.0
     lacking = lack(model, rows, share, parts, seed)
@@ -77,6 +81,24 @@ def lack(
         found.append((low, estimate.log_z + spread**2 / 2, np.log(share[part].sum())))
     low, high, logs = np.array(found).T
     return float((low.max() + logs - high).max())
+
+
+def beneath(
+    model: RBM, rows: NDArray[np.float64], weights: Weights | None, seed: int
+) -> tuple[float, float] | None:
+    """Return the most that the rows' log-likelihood can be, if independent columns have more.
+
+    And that of such columns, both on average.  It is certain, by the mean-field bound on log Z: the
+    model has most of its mass where there are no data.
+    """
+    units = model.visible_units
+    bias = np.asarray(units.bias(mean_of(rows, weights)), np.float64)
+    alone = rows @ bias - units.energy(rows) - float(units.log_norm(bias))
+    noise = units.noise(np.random.default_rng(seed), POINTS, model.column_bias)
+    points = np.concatenate([noise, rows[:: max(1, len(rows) // POINTS)][:POINTS]])
+    most = -model.column_energy(rows) - mean_field.bound(model, points)
+    found = float(mean_of(most, weights)), float(mean_of(alone, weights))
+    return found if found[0] < found[1] else None
 
 
 def parts_of(rows: NDArray[np.float64], share: NDArray[np.float64]) -> list[NDArray[np.int64]]:

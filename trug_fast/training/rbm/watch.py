@@ -92,7 +92,14 @@ class RBMWatch(ContrastiveWatch):
         rows = np.asarray(self.rows, np.float64)
         lack = shares.lost(model, rows, self.weights, learner.seed)
         if not lack:
-            return None
+            beneath = shares.beneath(model, rows, self.weights, learner.seed)
+            if beneath is None:
+                return None
+            return (
+                f"the log-likelihood of the training data is {beneath[0]:.4g} at most, by the mean "
+                f"field; columns that know nothing of each other have {beneath[1]:.4g}: the model "
+                f"has its mass where there are no data; {self._slower()}"
+            )
         units = "hidden='trug' (TruG units lose less), " if learner.units.bernoulli else ""
         tempered = "" if learner.trajectory is not None else "sampler='ptt' or 'cd', "
         return (
