@@ -90,7 +90,7 @@ def bound(model: RBM, start: NDArray[np.float64]) -> float:
 
 
 def _together(model: RBM, m: NDArray[np.float64]) -> float:
-    """Return what the bounds at these points say together.
+    """Return what the bounds at these points say together (mathematics 3.6).
 
     Each is a sum over x of exp(l_k(x)) <= p*(x), with l_k linear in x but for what all have in
     common.  So Z is at least the sum over x of max_k exp(l_k), and that is at least

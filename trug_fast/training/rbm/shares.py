@@ -34,6 +34,9 @@ ERRORS = 3.0  # standard errors that are allowed for
 # Nats that a part may lack.  Good models of magnets, clusters, mixtures and digits had 1 at most,
 # those that were ruined 3.6 to 1,300.
 ALLOWED = 3.0
+# And for each nat of a row: models of 784 pixels after few epochs give parts of the data e^10 times
+# too little, and lose more elsewhere.
+PER_NAT = 0.2
 POINTS = 5  # of noise, and of the data, from which modes are looked for
 TURNS = 8  # of the iteration that finds directions
 
@@ -55,8 +58,9 @@ def lost(model: RBM, rows: NDArray[np.float64], weights: Weights | None, seed: i
         parts = [part for part in parts_of(rows, share) if share[part].sum() >= LEAST]
     if len(parts) < 2 or not _differ(-model.column_energy(rows), parts):
         return 0.0
-    lacking = lack(model, rows, share, parts, seed)
-    return lacking if lacking > ALLOWED else 0.0
+    lacking, log_z = lack(model, rows, share, parts, seed)
+    nats = float(share @ model.column_energy(rows)) + log_z  # of a row, about
+    return lacking if lacking > ALLOWED + PER_NAT * max(nats, 0.0) else 0.0
 
 
 def lack(
@@ -66,8 +70,10 @@ def lack(
     parts: list[NDArray[np.int64]],
     seed: int,
     temperatures: int = TEMPERATURES,
-) -> float:
+) -> tuple[float, float]:
     """Return by how many nats at least some part of the rows has too little; below 0 if none has.
+
+    And log Z, no more than which has been seen.
 
     share : of each row, 1 in all
     """
@@ -80,7 +86,7 @@ def lack(
         low = estimate.log_z - ERRORS * estimate.std_error
         found.append((low, estimate.log_z + spread**2 / 2, np.log(share[part].sum())))
     low, high, logs = np.array(found).T
-    return float((low.max() + logs - high).max())
+    return float((low.max() + logs - high).max()), float(low.max())
 
 
 def beneath(

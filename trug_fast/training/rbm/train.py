@@ -216,10 +216,12 @@ def train_rbm(
     TrainingWarning
         If a run of five epochs or 100 updates has not raised the pseudo-log-likelihood (with
         Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
-        errors, whatever ``monitor`` is, or any run (or one from a model) has lowered it.  While it
-        trains, if :class:`TrajectoryTempering` has made three rungs that were fewer than 20 updates
-        apart: then nearly all of the time goes into rungs, and a lower rate is faster.  If it
-        diverges after a sound epoch, whose model is returned.
+        errors, whatever ``monitor`` is, or any run (or one from a model) has lowered it; if the
+        model gives a part of the data far less probability than it has, because chains did not go
+        from phase to phase, or has its mass where there are no data; and if training diverged after
+        a sound epoch, whose model is returned.  While it trains, if :class:`TrajectoryTempering`
+        has made three rungs that were fewer than 20 updates apart: most of the time goes into
+        rungs then, and rates are lowered.
 
     Examples
     --------
