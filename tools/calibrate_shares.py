@@ -89,7 +89,8 @@ class Outcome(NamedTuple):
 
     words: str
     lack: float
-    told: bool
+    warned: bool  # of anything
+    told: bool  # of shares, or of mass elsewhere
     nats: float  # of a row, about
     score: float
     seconds: float
@@ -111,7 +112,8 @@ def outcome(rows: Rows, words: str, options: dict[str, Any], seed: int) -> Outco
         except FloatingPointError:
             return None
     seconds = time.process_time() - begun
-    model, told = fit.model, any(p in str(w.message) for w in caught for p in PHRASES)
+    said = [str(w.message) for w in caught if issubclass(w.category, tf.TrainingWarning)]
+    model, told = fit.model, any(phrase in each for each in said for phrase in PHRASES)
     some = np.asarray(model.visible_units.columns(rows.rows[:2000]), np.float64)
     share = np.full(len(some), 1 / len(some))
     if rows.phase is None:
@@ -127,14 +129,14 @@ def outcome(rows: Rows, words: str, options: dict[str, Any], seed: int) -> Outco
             warnings.simplefilter("ignore")
             log_z = tf.log_partition(model, base=rows.rows, n_temperatures=1000, rng=seed).log_z
         score = float((-model.column_energy(some) - log_z).mean()) - rows.truth
-    return Outcome(words, lacking, told, nats, score, seconds)
+    return Outcome(words, lacking, bool(said), told, nats, score, seconds)
 
 
 def counted(outcomes: list[Outcome]) -> list[int]:
     """Return how many lost shares, and of these were not told; how many kept them, and were."""
     lost = [x for x in outcomes if x.lack > LOST[0] + LOST[1] * x.nats or x.score < -FAR]
     kept = [each for each in outcomes if each.lack < KEPT and each not in lost]
-    return [len(lost), sum(not x.told for x in lost), len(kept), sum(x.told for x in kept)]
+    return [len(lost), sum(not x.warned for x in lost), len(kept), sum(x.told for x in kept)]
 
 
 def main() -> None:
