@@ -11,6 +11,7 @@ import trug_fast as tf
 from tests.support.models import model_of
 from trug_fast.cli import main
 from trug_fast.training.rbm import scores as scoring
+from trug_fast.training.rbm.watch import RBMWatch
 
 SMALL = [
     "--n-hidden=8",
@@ -263,3 +264,23 @@ def test_a_run_continues_from_its_checkpoints(tmp_path, monkeypatch, capsys):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == earlier
     assert main(["train", "rbm", "--resume"]) == 2
     assert "--resume needs --checkpoint" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("failure", ["verdict", "require_sound"])
+def test_a_baseline_that_failed_is_no_comparison(tmp_path, monkeypatch, capsys, failure):
+    own = getattr(RBMWatch, failure)
+
+    def of_ordinary_units(watch, *args):
+        if not watch.learner.units.bernoulli:
+            return own(watch, *args)
+        if failure == "verdict":
+            return "it lies in ruins"
+        raise FloatingPointError("it lies in ruins")
+
+    monkeypatch.setattr(RBMWatch, failure, of_ordinary_units)
+    out = tmp_path / "out"
+    assert main(["train", "rbm", *SMALL, f"--out={out}"]) == 0
+    printed = capsys.readouterr().out
+    assert "no ordinary RBM beside it, whose training failed: it lies in ruins" in printed
+    assert "ordinary RBM " not in printed.split("test log-likelihood")[1]
+    assert list(json.loads((out / "result.json").read_text())["results"]) == ["TruG-RBM"]

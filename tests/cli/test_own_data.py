@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,6 +143,30 @@ def test_columns_are_found_by_their_names(files, capsys):
     np.savetxt("less.csv", PEOPLE[:, :2], delimiter=",", header="height,weight", comments="")
     assert main(["predict", "a/model.npz", "--data=less.csv"]) == 2
     assert "less.csv lacks the columns shoes; it has height, weight" in capsys.readouterr().err
+
+
+def test_text_in_columns_that_a_model_never_used_does_no_harm(files, capsys):
+    rows = [",".join(map(str, [h, "Rome", s, w, ""])) for h, w, s in PEOPLE[:, [0, 1, 2]]]
+    Path("homes.csv").write_text("\n".join(["height,town,shoes,weight,note", *rows]))
+    small = ["--n-hidden=4", "--epochs=2", "--no-baseline"]
+    run("train", "tggm", "--target=weight", *small, "--data=people.csv", "--out=a")
+    run("predict", "a/model.npz", "--data=people.csv", "--out=1.csv")
+    run("predict", "a/model.npz", "--data=homes.csv", "--out=2.csv")
+    run("predict", "a/model.npz", "--data=homes.csv", "--target=3", "--out=3.csv")
+    found = [np.genfromtxt(f"{k}.csv", delimiter=",", names=True)["mean"] for k in (1, 2, 3)]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-6)
+    run("evaluate", "a/model.npz", "--data=homes.csv", "--target=weight")
+    rbm = ["train", "rbm", "--visible=gaussian", *RBM, "--no-baseline", "--data=people.csv"]
+    run(*rbm, "--out=c")
+    run("evaluate", "c/model.npz", "--data=homes.csv", "--n-temperatures=20")
+    Path("less.csv").write_text("\n".join(["Height,town", *["1,Rome"] * 30]))
+    capsys.readouterr()
+    assert main(["predict", "a/model.npz", "--data=less.csv"]) == 2
+    words = "less.csv lacks the columns height (is it 'Height'?), shoes; it has Height, town"
+    assert words in capsys.readouterr().err
+    assert main(["predict", "a/model.npz", "--data=homes.csv", "--target=Weight"]) == 2
+    assert "has no column 'Weight' for target" in capsys.readouterr().err
 
 
 def test_own_sequences(files, capsys):

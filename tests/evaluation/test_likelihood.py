@@ -1,5 +1,7 @@
 """Evaluation refuses what is not the model's: another model's log Z, and data out of range."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,7 @@ EVALUATIONS = {
     "free_energy": lambda m, X: m.free_energy(X),
     "hidden_moments": lambda m, X: m.hidden_moments(X),
     "sample_hidden": lambda m, X: m.sample_hidden(X, rng=0),
-    "log_likelihood": lambda m, X: tf.log_likelihood(m, X, 0.0),
+    "log_likelihood": lambda m, X: tf.log_likelihood(m, X, 99.0),
     "exact.log_likelihood": lambda m, X: tf.exact.log_likelihood(m, X),
     "exact.gradient": lambda m, X: tf.exact.gradient(m, X),
     "pseudo_log_likelihood": lambda m, X: tf.pseudo_log_likelihood(m, X, rng=0),
@@ -82,3 +84,32 @@ def test_swapped_arguments_are_named():
     ):
         with pytest.raises(TypeError, match=words):
             call()
+
+
+@pytest.mark.parametrize("kind", ["[0,4]", "bernoulli", "spin", "categorical"])
+def test_a_probability_above_one_means_that_log_z_is_wrong(kind):
+    model = model_of("[0,4]")
+    if kind == "bernoulli":
+        model = model_of("bernoulli")
+    elif kind != "[0,4]":
+        model = tf.BernoulliRBM(
+            np.full((5, 2, 3)[: 2 + (kind == "categorical")], 0.3), 0, 0, visible=kind
+        )
+    X = model.sample(20, rng=0)
+    right = tf.exact.log_partition(model)
+    most = float(tf.log_likelihood(model, X, right).max())
+    assert most < 0
+    np.testing.assert_allclose(tf.log_likelihood(model, X, right + most).max(), 0, atol=1e-9)
+    words = r"log_z is too low: row \d+ has the log-probability \+0.1, and no probability is above"
+    with pytest.raises(ValueError, match=words):
+        tf.log_likelihood(model, X, right + most - 0.1)
+    estimate = replace(tf.log_partition(model, **FEW), log_z=right + most - 0.1, std_error=0.04)
+    assert tf.log_likelihood(model, X, estimate).max() == pytest.approx(0.1)
+    with pytest.warns(tf.PartitionWarning, match=words):
+        tf.log_likelihood(model, X, replace(estimate, std_error=0.03))
+
+
+def test_a_density_may_be_above_one():
+    model = tf.BernoulliRBM(np.zeros((2, 1)), 0.0, 0.0, visible_precision=100.0)
+    exact = tf.exact.log_partition(model)
+    assert tf.log_likelihood(model, np.zeros((1, 2)), exact)[0] > 2

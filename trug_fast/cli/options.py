@@ -15,6 +15,7 @@ import numpy as np
 from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
+from trug_fast._common.frames import Names
 from trug_fast.datasets import ImageData
 from trug_fast.datasets.fasta import is_fasta
 from trug_fast.datasets.letters import names_of
@@ -25,7 +26,7 @@ from trug_fast.training.choices import described
 
 from . import own_data
 from .choices import add_choice, add_choices
-from .own_data import Names, ScalingOrFit
+from .own_data import ScalingOrFit
 from .own_rows import VisibleRows, visible_rows
 
 DATA = ("digits", "mnist", "binarized-mnist", "caltech")

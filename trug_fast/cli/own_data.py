@@ -15,9 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from trug_fast import datasets
+from trug_fast._common.frames import Names, require_names
 from trug_fast.datasets import FileData
 from trug_fast.datasets.fasta import is_fasta
-from trug_fast.datasets.tables import column_of
+from trug_fast.datasets.tables import column_of, columns_of
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.trbm import TRBM
 
@@ -29,7 +30,6 @@ SPLITTING = ("test", "test_share")
 KEYED = (".npz", ".h5", ".hdf5")  # files whose arrays have names
 BYTE = 255
 LETTERS = "{} holds letters, which are no numbers"
-Names = tuple[str, ...] | None
 FIT: Literal["fit"] = "fit"  # means and deviations of the training data
 ScalingOrFit = Scaling | Literal["fit"] | None
 
@@ -130,25 +130,33 @@ def stem(data: str) -> str:
     return path.stem or path.resolve().stem
 
 
-def read(arguments: argparse.Namespace, path: str) -> FileData:
-    """Read a file as the options say."""
+def read(arguments: argparse.Namespace, path: str, needed: Names = None) -> FileData:
+    """Read a file as the options say; of a table with names only what is needed, if that is known.
+
+    Text in a column that a model never used, or a value that it lacks, does no harm then.
+    """
     drop = getattr(arguments, "drop", None)
+    dropped: list[str | int] = [] if drop is None else drop.split(",")
+    names = None if needed is None else columns_of(Path(path))
+    if names is not None and needed is not None and len(set(names)) == len(names):
+        require_names(path, names, needed)
+        dropped += [k for k, name in enumerate(names) if name not in needed]
     size = getattr(arguments, "size", None)
     return datasets.read(
         path,
         key=arguments.key if Path(path).suffix in KEYED or path == arguments.data else None,
         size=None if size is None else size_of(size),
-        drop=[] if drop is None else drop.split(","),
+        drop=dropped,
         skip_missing=bool(getattr(arguments, "skip_missing", None)),
         alphabet=getattr(arguments, "alphabet", None),
     )
 
 
-def read_numbers(arguments: argparse.Namespace, path: str) -> FileData:
+def read_numbers(arguments: argparse.Namespace, path: str, needed: Names = None) -> FileData:
     """Read a file as the options say; refuse letters, whose numbers have no size."""
     if is_fasta(Path(path)):
         raise ValueError(LETTERS.format(path) + ": they are for trug-fast train rbm")
-    return read(arguments, path)
+    return read(arguments, path, needed)
 
 
 def arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
@@ -161,10 +169,7 @@ def arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
     """
     if names is None or wanted is None or names == wanted:
         return array
-    if lacking := [name for name in wanted if name not in names]:
-        raise ValueError(
-            f"{path} lacks the columns {', '.join(lacking)}; it has {', '.join(names)}"
-        )
+    require_names(path, names, wanted)
     return array[:, [names.index(name) for name in wanted]]
 
 
@@ -294,7 +299,7 @@ def _sequences(
     arguments: argparse.Namespace, path: str, wanted: Names = None
 ) -> tuple[list[Any], tuple[int, int] | None, Names]:
     """Return sequences, the shape of their frames if these are images, and names of columns."""
-    data = read_numbers(arguments, path)
+    data = read_numbers(arguments, path, wanted)
     found = data.sequences(getattr(arguments, "length", None))
     shape = data.image_shape
     if max(map(len, found)) < 2:
@@ -356,6 +361,14 @@ def _regression(arguments: argparse.Namespace, path: str) -> tuple[Any, Any, Nam
     weights = weights_for(arguments, X, column, "row") if path == arguments.data else None
     X, names = apart(X, names, column)
     return X, y, names, weights
+
+
+def named_target(path: str, target: str) -> str:
+    """Return the name of the column that is meant, where a table has names."""
+    names = columns_of(Path(path))
+    if names is None:
+        return target
+    return names[column_of(path, len(names), names, "target", target)]
 
 
 def inputs_of(data: FileData, target: str) -> Names:

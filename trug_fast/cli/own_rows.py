@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from trug_fast import datasets
+from trug_fast._common.frames import Names
 from trug_fast.models.scaling import Scaling
 
 from .own_data import (
     BYTE,
     LETTERS,
-    Names,
     ScalingOrFit,
     arranged,
     known_names,
@@ -89,7 +89,7 @@ def visible_rows(
     Real numbers are standardised by ``scaling``, or left as they are without one; columns are put
     in the order of these names.
     """
-    data = read(arguments, arguments.data)
+    data = read(arguments, arguments.data, columns)
     whole, shape = data.rows(), data.image_shape
     column = column_of_weights(arguments, whole.shape[1], data.columns)
     weights = weights_for(arguments, whole, column, "row")
@@ -99,7 +99,7 @@ def visible_rows(
     kept, tested = split(arguments, len(rows))
     train, test = rows[kept], rows[tested]
     if arguments.test is not None:
-        other = read(arguments, arguments.test)
+        other = read(arguments, arguments.test, columns)
         test, others = other.rows(), other.columns
         if others is None and test.shape[1] == whole.shape[1]:
             test, _ = apart(test, None, column)

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from trug_fast import datasets
+from trug_fast._common.frames import Names
 from trug_fast.datasets.tables import column_of
 from trug_fast.training.weighing import as_weights
-
-Names = tuple[str, ...] | None
 
 
 def add_weights(parser: argparse.ArgumentParser, row: str, column: bool = True) -> None:

@@ -61,12 +61,16 @@ def run(arguments: argparse.Namespace) -> None:
 def rows_for(arguments: argparse.Namespace, model: Regression) -> tuple[Any, Any]:
     """Return inputs, and targets if --target names them; refuse others than the model is of."""
     own_data.is_own(arguments, ())
-    data = own_data.read(arguments, arguments.data)
-    if arguments.target is None:
+    target, needed = arguments.target, model.columns
+    if target is not None and needed is not None:
+        target = own_data.named_target(arguments.data, target)
+        needed += (target,)
+    data = own_data.read(arguments, arguments.data, needed)
+    if target is None:
         X, y, names = data.rows(), None, data.columns
     else:
-        X, y = data.regression(arguments.target)
-        names = own_data.inputs_of(data, arguments.target)
+        X, y = data.regression(target)
+        names = own_data.inputs_of(data, target)
     X = own_data.arranged(arguments.data, X, names, model.columns)
     if X.shape[1] != model.n_inputs:
         hint = "" if arguments.target else "; name the column of the target by --target"

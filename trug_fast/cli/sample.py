@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from trug_fast import plots
+from trug_fast._common.frames import Names
 from trug_fast.datasets.fasta import save_fasta
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
@@ -103,7 +104,7 @@ def _target(arguments: argparse.Namespace, model: Any, suffixes: tuple[str, ...]
     return target
 
 
-def _write(target: Path, name: str, draws: Any, columns: own_data.Names) -> None:
+def _write(target: Path, name: str, draws: Any, columns: Names) -> None:
     """Write numbers in the format that the name of the file ends in; a table with its columns."""
     if target.suffix == ".npz":
         np.savez_compressed(target, **{name: draws})

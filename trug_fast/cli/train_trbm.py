@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trug_fast import datasets
+from trug_fast._common.frames import Names
 from trug_fast.evaluation.forecasts import forecast_errors
 from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -19,7 +20,7 @@ from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
 from . import own_data
 from .choices import chosen
-from .own_data import FrameSequences, Names
+from .own_data import FrameSequences
 from .own_weights import add_weights, few_weights
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
 

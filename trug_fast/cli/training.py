@@ -20,6 +20,8 @@ from trug_fast._common import files
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.stored import load_model
 from trug_fast.training.choices import HIDDEN, arguments_of
+from trug_fast.training.diagnosis import TrainingWarning
+from trug_fast.training.driver import divergence_raises
 
 from . import options, own_data
 from .choices import add_training, chosen_training
@@ -141,9 +143,16 @@ class TrainCommand(ABC):
         for name, settings in runs.items():
             ordinary = settings.get("hidden") == "bernoulli"
             title = self.ordinary if ordinary and self.ordinary else self.title
-            with _put_aside(folder, () if fits else (*self._files(), REPORT)):
+            with (
+                _put_aside(folder, () if fits else (*self._files(), REPORT)),
+                _heard(name == BASELINE) as said,
+            ):
                 self._report(folder, arguments, results)
                 fits[title] = self._fit(arguments, folder, data, name, title, settings, checkpoints)
+            if said:  # a model that failed would flatter the one beside it
+                fits.pop(title, None)
+                print(f"no {title} beside it, whose training failed: {said[0]}")
+                continue
             results[title] = self.scores(arguments, data, fits[title])
             self._report(folder, arguments, results)
         if not arguments.no_baseline:
@@ -205,7 +214,7 @@ class TrainCommand(ABC):
         progress = options.progress(arguments)
         with announced(self.train.__name__, progress), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with suppress(FloatingPointError):
+            with divergence_raises(), suppress(FloatingPointError):  # the training will tell
                 return self.fit(self.few(data), **settings | {"epochs": 1}, progress=False, rng=0)
             return None
 
@@ -312,6 +321,27 @@ def _save(model: Any, target: Path) -> None:
             where = f"the model is in {other}"
             break
     raise OSError(f"{why}; {where}") from why
+
+
+@contextmanager
+def _heard(beside: bool) -> Iterator[list[str]]:
+    """Hear what a training beside the model's own says against itself, to its end or at it."""
+    said: list[str] = []
+    if not beside:
+        yield said
+        return
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", TrainingWarning)
+        try:
+            with divergence_raises():
+                yield said
+        except FloatingPointError as error:
+            said.append(str(error))
+    for each in heard:
+        if issubclass(each.category, TrainingWarning):
+            said.append(str(each.message))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def rows_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -18,9 +18,7 @@ import numpy.typing as npt
 from trug_fast._common import archives, hdf5
 
 from .pictures import SUFFIXES, read_pictures
-from .tables import kept_columns, read_table
-
-TABLES = {".csv", ".tsv", ".txt"}
+from .tables import TABLES, kept_columns, read_table
 
 Array = npt.NDArray[Any]
 

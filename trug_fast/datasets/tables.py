@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from trug_fast._common import checks
 
+TABLES = {".csv", ".tsv", ".txt"}
 DELIMITERS = ("\t", ";", ",")  # the first that occurs; where none does, blanks
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "."}
 INDEX = ("", "Unnamed: 0")  # what pandas calls a column that counts rows
@@ -70,6 +71,16 @@ def read_table(path: Path, drop: Sequence[str | int]) -> TextTable:
             f"{path}: the first column has no name and counts the rows; leave it out with drop=0"
         )
     return TextTable(values, names)
+
+
+def columns_of(path: Path) -> tuple[str, ...] | None:
+    """Return the names of a table's columns; None if it has none, or is no table."""
+    if path.is_dir() or path.suffix.lower() not in TABLES:
+        return None
+    try:
+        return _layout(path).names
+    except UnicodeDecodeError:  # which reading it tells
+        return None
 
 
 def kept_columns(

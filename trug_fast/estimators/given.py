@@ -21,7 +21,7 @@ except ImportError:  # before scikit-learn 1.6
 
 from trug_fast._common import checks
 
-__all__ = ["FLOATS", "ON_AVERAGE", "seed_of", "validate_data", "weights_of"]
+__all__ = ["FLOATS", "ON_AVERAGE", "named", "seed_of", "validate_data", "weights_of"]
 
 FLOATS = (np.float64, np.float32)
 # A check of scikit-learn before 1.6, which shuffles rows: their batches are others then.
@@ -31,6 +31,12 @@ ON_AVERAGE = {"check_sample_weights_invariance": "batches are drawn: equal on av
 def seed_of(random: np.random.RandomState) -> int:
     """Return a seed that a generator of scikit-learn's kind draws."""
     return int(random.randint(2**31 - 1))
+
+
+def named(estimator: Any, model: Any) -> Any:
+    """Return a model that knows what the columns of the rows are called, if they have names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return model if names is None else model.with_columns(list(map(str, names)))
 
 
 def weights_of(sample_weight: ArrayLike | None, X: Any) -> NDArray[Any] | None:

@@ -19,7 +19,7 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.tggm.ensemble import EnsembleFit, train_ensemble
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
-from .given import FLOATS, ON_AVERAGE, seed_of, validate_data, weights_of
+from .given import FLOATS, ON_AVERAGE, named, seed_of, validate_data, weights_of
 
 OWN = ("n_models", "n_jobs", "warm_start")  # parameters that no training has
 
@@ -102,10 +102,12 @@ class TGGMEstimator(BaseEstimator):  # type: ignore[misc]
         options["rng"] = seed_of(check_random_state(options.pop("random_state")))
         options |= changed
         options["sample_weight"] = weights_of(sample_weight, X)
+        fit: TGGMFit | EnsembleFit
         if not self._several():
-            return train_tggm(X, y, start=start, **options)
-        jobs = effective_n_jobs(self.n_jobs)
-        if jobs == 1:
-            return train_ensemble(X, y, self.n_models, **options)
-        with ThreadPoolExecutor(jobs) as executor:
-            return train_ensemble(X, y, self.n_models, executor=executor, **options)
+            fit = train_tggm(X, y, start=start, **options)
+        elif (jobs := effective_n_jobs(self.n_jobs)) == 1:
+            fit = train_ensemble(X, y, self.n_models, **options)
+        else:
+            with ThreadPoolExecutor(jobs) as executor:
+                fit = train_ensemble(X, y, self.n_models, executor=executor, **options)
+        return fit._replace(model=named(self, fit.model))

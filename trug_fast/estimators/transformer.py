@@ -24,7 +24,7 @@ from trug_fast.training.rbm.train import train_rbm
 from trug_fast.training.units import BernoulliUnits
 from trug_fast.training.weighing import Weights, as_weights, mean_of
 
-from .given import FLOATS, ON_AVERAGE, seed_of, validate_data, weights_of
+from .given import FLOATS, ON_AVERAGE, named, seed_of, validate_data, weights_of
 
 BLOCK = 2**22  # numbers that are taken at a time, for which those of a sparse matrix are made dense
 
@@ -170,7 +170,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             rng=self._draws,
             **options,
         )
-        self.model_, self.history_ = fit.model, fit.history
+        self.model_, self.history_ = named(self, fit.model), fit.history
         self.components_ = fit.model.column_weights.T
         self.intercept_hidden_ = fit.model.hidden_bias
         self.intercept_visible_ = fit.model.column_bias

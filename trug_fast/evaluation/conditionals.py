@@ -135,8 +135,8 @@ def log_conditional(
     array([-0.344, -1.235])
     """
     require_rbm("log_conditional(model, X, known)", model)
-    array = model.visible_units.checked("X", X, model.n_visible).astype(np.float64)
-    mask = _checked_mask(known, array.shape)
+    array = model.checked_rows("X", X).astype(np.float64)
+    mask = _checked_mask(model.by_name("known", known), array.shape)
     rule = _rule(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)
     found = []
@@ -209,7 +209,11 @@ def frame_log_likelihood(
     """
     checks.kind("model", model, TRBM)
     checked = as_sequences(
-        "sequences", sequences, model.n_visible, visible=model.visible, missing=True
+        "sequences",
+        model.by_name("sequences", sequences),
+        model.n_visible,
+        visible=model.visible,
+        missing=True,
     )
     rule = _rule(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)

@@ -67,7 +67,7 @@ def partial_dependence(
     0.0
     """
     checks.kind("model", model, TruGTGGM, TGGMEnsemble)
-    data = np.array(checks.matrix("X", X, model.n_inputs), np.float64)
+    data = np.array(checks.matrix("X", model.by_name("X", X), model.n_inputs), np.float64)
     which = _number(model, column)
     if isinstance(values, int | np.integer):
         grid = _grid(data[:, which], checks.count("values", values, least=2))

@@ -89,7 +89,8 @@ def horizon_errors(
     array([1., 0.])
     """
     checks.kind("model", model, TRBM)
-    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
+    own = model.by_name("sequences", sequences)
+    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
     ahead = checks.count("n_frames", n_frames)
     if checked.lengths.max() <= ahead:
         raise ValueError(

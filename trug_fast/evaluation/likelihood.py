@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,8 +13,11 @@ from trug_fast.models.rbm import RBM, require_rbm
 from trug_fast.models.visible_kinds import BERNOULLI
 
 from .one_site import site_log_probability
-from .partition import LogPartition
+from .partition import LogPartition, PartitionWarning
 from .partition.fingerprint import fingerprint
+
+ERRORS = 3.0  # standard errors by which a probability may lie above 1
+ROUNDING = 1e-9  # of a free energy
 
 
 def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDArray[np.float64]:
@@ -35,7 +40,13 @@ def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDA
     TypeError, ValueError
         If ``log_z`` is an estimate for another model, or X does not hold what the visible units
         are: numbers in [0, 1], or any finite ones where they are Gaussian, or those of their
-        interval where they are truncated.
+        interval where they are truncated; if a row of states has a probability above 1 by a
+        ``log_z`` that is a number: then it is not log Z.
+
+    Warns
+    -----
+    PartitionWarning
+        If a row of states has a probability above 1 by three standard errors of an estimate.
 
     Examples
     --------
@@ -45,16 +56,35 @@ def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDA
     array([-2.0794])
     """
     require_rbm("log_likelihood(model, X, log_z)", model)
-    array = model.visible_units.checked("X", X, model.n_visible)
+    array = model.checked_rows("X", X)
     if isinstance(log_z, LogPartition):
         if log_z.fingerprint != fingerprint(model):
             raise ValueError(
                 f"log_z must be of this model, {fingerprint(model)}, got one of "
                 f"{log_z.fingerprint}; pass log_partition of this model"
             )
-        log_z = log_z.log_z
-    value = checks.number("log_z", log_z)
-    return -model.free_energy(array) - value
+        value, error = log_z.log_z, log_z.std_error
+    else:
+        value, error = checks.number("log_z", log_z), None
+    found: NDArray[np.float64] = -model.free_energy(array) - value
+    if model.column_precision is None:  # states, not densities
+        _require_probabilities(found, value, error)
+    return found
+
+
+def _require_probabilities(found: NDArray[np.float64], value: float, error: float | None) -> None:
+    """Refuse, or tell of, a log Z that gives a row of states a probability above 1."""
+    row = int(found.argmax())
+    most = float(found[row])
+    if not most > ERRORS * (error or 0.0) + ROUNDING * (1.0 + abs(value)):
+        return
+    said = (
+        f"log_z is too low: row {row} has the log-probability {most:+.3g}, and no probability is "
+        f"above 1; log Z is {value + most:.6g} at least, got {value:.6g}"
+    )
+    if error is None:
+        raise ValueError(said)
+    warnings.warn(f"{said} +- {error:.2g}", PartitionWarning, stacklevel=3)
 
 
 def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> NDArray[np.float64]:
@@ -96,7 +126,7 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
             "the pseudo-log-likelihood is not for Gaussian visible units or truncated ones: with "
             "such estimate the log-likelihood by log_partition and log_likelihood"
         )
-    array = np.array(model.visible_units.checked("X", X, model.n_visible), dtype=np.float64)
+    array = np.array(model.checked_rows("X", X), dtype=np.float64)
     generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))
     pixel = generator.integers(0, model.n_visible, array.shape[0])
     return pseudo_at(model, array, np.asarray(pixel))

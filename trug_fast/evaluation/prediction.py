@@ -49,7 +49,8 @@ def prediction_error(
     array([0.75])
     """
     checks.kind("model", model, TRBM)
-    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
+    own = model.by_name("sequences", sequences)
+    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
     if checked.lengths.min() < 2:
         k = int(checked.lengths.argmin())
         raise ValueError(f"sequences need two frames or more, got one frame in sequence {k}")

@@ -84,7 +84,7 @@ def unit_regimes(model: TruGRBM, X: ArrayLike) -> UnitRegimes:
     """
     checks.kind("model", model, TruGRBM)
     units = model.visible_units
-    rows = units.checked("X", X, model.n_visible)
+    rows = model.checked_rows("X", X)
     if len(rows) < 2:
         raise ValueError("X must have at least 2 rows, over which units change, got 1")
     columns = units.columns(rows)

@@ -98,13 +98,12 @@ def log_likelihood_bound(
     True
     """
     require_rbm("log_likelihood_bound(model, X)", model)
-    units, columns = model.visible_units, model.n_visible
-    rows = units.columns(units.checked("X", X, columns, soft=False))
+    rows = model.checked_columns("X", X, soft=False)
     chains = checks.count("n_chains", n_chains)
     temperatures = checks.count("n_temperatures", n_temperatures)
     name = checks.choice("path", path, ("auto", *paths.PATHS))
     name = paths.automatic(model) if name == "auto" else name
-    data = None if base is None else units.columns(units.checked("base", base, columns))
+    data = None if base is None else model.checked_columns("base", base)
     require_progress(progress)
     seed = seed_from(rng, "log_likelihood_bound")
     forward = paths.along(name, paths.uniform(temperatures), paths.base_bias(model, data))

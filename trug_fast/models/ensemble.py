@@ -169,7 +169,7 @@ class TGGMEnsemble(Predictive):
 
     def sample(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw y once for each row, from p(y | x) of a model drawn anew for each."""
-        inputs = checks.matrix("X", X, self.n_inputs)
+        inputs = checks.matrix("X", self.by_name("X", X), self.n_inputs)
         generator = np.random.Generator(
             np.random.Philox(key=[seed_from(rng, "sample_tggm_ensemble"), USER])
         )
@@ -182,6 +182,10 @@ class TGGMEnsemble(Predictive):
                 found = model.sample(inputs[rows], rng=generator)
                 drawn[rows] = found.reshape(len(rows), -1)
         return self._flat(drawn)
+
+    def by_name(self, name: str, value: Any) -> Any:
+        """Return the models' own columns of a frame, all else as it is."""
+        return self.models[0].by_name(name, value)
 
     def with_columns(self, columns: Sequence[str] | None) -> TGGMEnsemble:
         """Return the same ensemble, which remembers what its inputs are called.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from trug_fast._common import checks, files
+from trug_fast._common import checks, files, frames
 from trug_fast._common.checks import FloatArray
 
 from .scaling import Scaling
@@ -183,8 +183,8 @@ class Model:
         """Return the same model, which remembers what the columns of its data are called.
 
         They are in its file and, as ``columns``, in the model that :meth:`load` returns.
-        ``trug-fast`` finds the columns of tables by them, in whatever order these are, and writes
-        them over samples.
+        In whatever order the columns of a frame or of a table are, methods and ``trug-fast`` find
+        them by these names; ``trug-fast`` writes them over samples.
 
         Parameters
         ----------
@@ -216,6 +216,16 @@ class Model:
         other = copy.copy(self)
         other.columns = names
         return other
+
+    def by_name(self, name: str, value: Any) -> Any:
+        """Return the model's own columns of a frame (or of several), all else as it is.
+
+        Raises
+        ------
+        ValueError
+            If some are lacking.
+        """
+        return frames.arranged(name, value, self.columns)
 
     def _lettered(self: Self, letters: str | None) -> Self:
         """Return the same model with letters of its states, or without any."""

@@ -21,7 +21,7 @@ STRETCH = 100  # sweeps between two looks at Ctrl-C, and at how busy the compute
 def checked_clamp(model: TwoLayers, clamp: ArrayLike) -> NDArray[np.float64]:
     """Return the clamp as a matrix of one or more rows, NaN where a unit is free."""
     n_visible = model.n_visible
-    found = checks.numbers("clamp", clamp)
+    found = checks.numbers("clamp", model.by_name("clamp", clamp))
     if found.dtype == bool:
         raise TypeError(
             "clamp must hold the values at which units are held, and NaN where they are free, got "
@@ -45,6 +45,7 @@ def starting_rows(
 ) -> NDArray[np.float64]:
     """Return columns of the chains' first states, as many as n, start and clamp agree on."""
     units = model.visible_units
+    start = model.by_name("start", start)
     begin = None if start is None else units.checked("start", start, model.n_visible)
     begin = None if begin is None else units.columns(begin)
     counts = {

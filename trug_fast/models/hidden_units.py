@@ -46,6 +46,11 @@ class TruGHidden:
         own = self.precision, self.lower, self.upper
         require_normalizable(weights, *own, visible_precision, visible_ends)
 
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """The lower and the upper ends."""
+        return self.lower, self.upper
+
     def states(self, name: str, value: ArrayLike) -> NDArray[Any]:
         """Return ``value`` as a matrix of states, each between its unit's ends."""
         array = checks.matrix(name, value, self.lower.size)
@@ -73,6 +78,11 @@ class BernoulliHidden:
     def of(cls, model: Any) -> BernoulliHidden:
         """Return the hidden units of a model."""
         return cls(model.n_hidden, model.dtype)
+
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """The lower and the upper ends."""
+        return np.zeros(self.size, self.dtype), np.ones(self.size, self.dtype)
 
     def check(
         self,

@@ -61,12 +61,16 @@ class RBM(AnyVisible):
             If X does not hold such numbers, or any finite ones where units are Gaussian, or those
             of their interval where they are truncated.
         """
-        return self.column_energy(self._columns("X", X))
+        return self.column_energy(self.checked_columns("X", X))
 
-    def _columns(self, name: str, X: ArrayLike) -> NDArray[Any]:
-        """Return the columns of data, checked."""
-        units = self.visible_units
-        return units.columns(units.checked(name, X, self.n_visible))
+    def checked_rows(self, name: str, X: ArrayLike, *, soft: bool = True) -> NDArray[Any]:
+        """Return data as visible units take them, checked; of a frame the model's columns."""
+        own = self.by_name(name, X)
+        return self.visible_units.checked(name, own, self.n_visible, soft=soft)
+
+    def checked_columns(self, name: str, X: ArrayLike, *, soft: bool = True) -> NDArray[Any]:
+        """Return them as columns that kernels see."""
+        return self.visible_units.columns(self.checked_rows(name, X, soft=soft))
 
     def column_energy(self, array: NDArray[Any]) -> NDArray[np.float64]:
         """Return the free energy of rows by columns, which may be means."""
@@ -83,7 +87,7 @@ class RBM(AnyVisible):
 
     def hidden_moments(self, X: ArrayLike) -> HiddenMoments:
         """Mean and variance of the hidden units given visible vectors, each (rows, n_hidden)."""
-        return self.column_moments(self._columns("X", X))
+        return self.column_moments(self.checked_columns("X", X))
 
     def column_moments(self, array: NDArray[Any]) -> HiddenMoments:
         """Return moments of the hidden units given rows by columns, which may be means."""
@@ -94,7 +98,7 @@ class RBM(AnyVisible):
 
     def sample_hidden(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw hidden units given visible vectors; shape (rows, n_hidden)."""
-        rows = rows_for_kernels(checks.cast("X", self._columns("X", X), self.dtype))
+        rows = rows_for_kernels(checks.cast("X", self.checked_columns("X", X), self.dtype))
         net, hidden = (np.empty((rows.shape[0], self.n_hidden), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_hidden"), HIDDEN, 0, 0)
         with computing(self._work(len(rows))):

@@ -121,7 +121,7 @@ class Parameters(Model):
         return variance_of(mean, self.readout_covariance)
 
     def _inputs(self, X: ArrayLike) -> FloatArray:
-        array = checks.matrix("X", X, self.n_inputs)
+        array = checks.matrix("X", self.by_name("X", X), self.n_inputs)
         return rows_for_kernels(checks.cast("X", array, self.dtype))
 
     def _targets(self, y: ArrayLike, rows: int) -> FloatArray:

@@ -68,7 +68,8 @@ class TRBM(LaggedLayers):
         -------
         ndarray, shape (T, n_hidden)
         """
-        sequences = as_sequences("sequence", [sequence], self.n_visible, visible=self.visible)
+        rows = [self.by_name("sequence", sequence)]
+        sequences = as_sequences("sequence", rows, self.n_visible, visible=self.visible)
         batch = sequences.batch(np.arange(1))
         with computing(self._work(len(batch.rows))):
             return self.parameters().filter(sequences.astype(self.dtype), batch).state
@@ -105,7 +106,8 @@ class TRBM(LaggedLayers):
         mathematics 4.3: in small models the averaged chain came within 2 % of the exact mean's
         error, mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
-        sequences = as_sequences("sequence", [sequence], self.n_visible, visible=self.visible)
+        rows = [self.by_name("sequence", sequence)]
+        sequences = as_sequences("sequence", rows, self.n_visible, visible=self.visible)
         return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
 
     def generate(
@@ -141,7 +143,8 @@ class TRBM(LaggedLayers):
         seed = seed_from(rng, "generate")
         before = None
         if prefix is not None:
-            before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+            own = self.by_name("prefix", prefix)
+            before = checked_states(self.visible, "prefix", own, self.n_visible)
         own, mean = self.parameters(), return_mean
         start = origin(own, [before], 1, seed)
         drawn = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean)
@@ -209,7 +212,7 @@ class TRBM(LaggedLayers):
         >>> ahead.mean.shape, ahead.quantiles(0.9).shape
         ((5, 64), (5, 64))
         """
-        found, many = prefixes_of(prefix, self.n_visible, self.visible)
+        found, many = prefixes_of(self.by_name("prefix", prefix), self.n_visible, self.visible)
         frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "forecast")
@@ -249,7 +252,8 @@ class TRBM(LaggedLayers):
         """
         before = None
         if prefix is not None:
-            before = checked_states(self.visible, "prefix", prefix, self.n_visible)
+            own = self.by_name("prefix", prefix)
+            before = checked_states(self.visible, "prefix", own, self.n_visible)
         visible_bias, hidden_bias = origin(self.parameters(), [before], 1, 0).biases
         return self._told(self.frame_model(visible_bias[0], hidden_bias[0]))
 

@@ -46,7 +46,7 @@ def dependence(
     count, output = checks.count("n", n), checks.count("output", output, least=0)
     if output >= model.n_outputs:
         raise ValueError(f"output must be below the {model.n_outputs} outputs, got {output}")
-    data = np.asarray(checks.matrix("X", X, model.n_inputs), np.float64)
+    data = np.asarray(checks.matrix("X", model.by_name("X", X), model.n_inputs), np.float64)
     found = [_of_output(partial_dependence(model, data, j), output) for j in range(data.shape[1])]
     chosen = np.argsort([-curve.mean.std() for curve in found], kind="stable")[:count]
     rows = -(-(len(chosen) + 1) // COLUMNS)

@@ -60,7 +60,7 @@ def unit_inputs(
     index = checks.count("unit", unit, least=0)
     if index >= model.n_hidden:
         raise ValueError(f"unit must be less than n_hidden={model.n_hidden}, got {unit}")
-    rows = model.visible_units.checked("X", X, model.n_visible)
+    rows = model.checked_rows("X", X)
     weights = np.asarray(model.weights, np.float64)[..., index : index + 1]
     net = _projected(rows, weights)[:, 0]
     net += float(model.hidden_bias[index])

@@ -80,7 +80,7 @@ def continuation(
     -------
     matplotlib Figure
     """
-    frames = checks.matrix("video", video, model.n_visible)
+    frames = checks.matrix("video", model.by_name("video", video), model.n_visible)
     seen = checks.count("n_seen", n_seen)
     if seen >= len(frames):
         raise ValueError(f"n_seen must be below the number of frames, {len(frames)}, got {seen}")

@@ -153,7 +153,7 @@ def _figures(model: TruGRBM | BernoulliRBM, estimate: LogPartition, data: images
     log_z = estimate.log_z
     rows = zip(PARTS, (data.test, data.fixed, data.valid), strict=True)
     figures: Line = {
-        part: float(log_likelihood(model, images_, log_z).mean())
+        part: float(log_likelihood(model, images_, estimate).mean())
         for part, images_ in rows
         if images_ is not None
     }

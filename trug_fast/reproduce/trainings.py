@@ -16,6 +16,7 @@ import numpy as np
 from trug_fast._common import files
 from trug_fast._common.checkpoints import Checkpoint
 from trug_fast.training.choices import arguments_of, choices, watched
+from trug_fast.training.driver import divergence_raises
 from trug_fast.training.epochs import EpochEnd
 
 from .protocol import Cell
@@ -45,7 +46,8 @@ def trained(
     every = cell.options["train"].get(EVERY, 60.0)
     checkpoint = Checkpoint(folder / CHECKPOINT, every=every, resume="auto")
     callbacks = (TrainingLog(session),)
-    fit = fitted(train, data, cell, session, checkpoint=checkpoint, callbacks=callbacks, **more)
+    with divergence_raises():
+        fit = fitted(train, data, cell, session, checkpoint=checkpoint, callbacks=callbacks, **more)
     fit.model.save(folder / MODEL)
     files.write(folder / HISTORY, "history", fit.history)
     if fit.interrupted:

@@ -111,6 +111,13 @@ def fault(parameters: Arrays, pulls: Callable[[], Arrays] = dict) -> str | None:
     return None
 
 
+def require_finite(parameters: Arrays) -> None:
+    """Raise FloatingPointError if a number is not finite, of which no model can be made."""
+    said = fault(parameters)
+    if said is not None:
+        raise FloatingPointError(f"training diverged: {said}; use a lower learning_rate")
+
+
 def _are(name: str) -> str:
     return f"{name} {'are' if name.endswith('weights') else 'is'}"
 

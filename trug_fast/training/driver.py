@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
 from trug_fast._common import files
@@ -18,6 +20,7 @@ from .checkpoints import State, TrainingFile
 from .diagnosis import TrainingWarning
 
 LONGER = ("epochs",)  # what may be more than it was when a run goes on
+_raises = ContextVar("_raises", default=False)
 
 
 class Job(Protocol):
@@ -46,6 +49,9 @@ class Job(Protocol):
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished training: that it learned nothing, or nothing."""
+
+    def fall_back(self) -> int | None:
+        """Take the last sound model, after training diverged; return its epoch, None without."""
 
 
 class Begun(NamedTuple):
@@ -94,18 +100,28 @@ def begin(
 
 
 def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> bool:
-    """Train to the end, from where the file has it; return whether Ctrl-C ended it before.
+    """Train to the end, from where the file has it; return whether it ended before.
 
-    To be called by the public function itself, at whose caller its warnings point.
+    Ctrl-C ends it, and divergence where an earlier epoch has left a sound model.  To be called by
+    the public function itself, at whose caller its warnings point.
     """
-    interrupted = False
+    interrupted, reason = False, None
     with Progress(job.total, "training", progress) as bar:
         if file is not None:
             _go_on(job, file)
         if not job.finished:
             if file is not None:
                 file.start_with(job.state)
-            interrupted = _train(job, bar, file)
+            try:
+                interrupted = _train(job, bar, file)
+            except FloatingPointError as error:
+                epoch = None if _raises.get() else job.fall_back()
+                if epoch is None:
+                    raise
+                reason = f"{error}; the model returned is that of epoch {epoch}, which was sound"
+    if reason is not None:
+        warnings.warn(reason, TrainingWarning, stacklevel=3)
+        return True
     if interrupted:
         words = "" if file is None else f", which {file.path} continues"
         warnings.warn(f"training was interrupted; returning the fit so far{words}", stacklevel=3)
@@ -114,6 +130,16 @@ def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> 
     if said is not None:
         warnings.warn(said, TrainingWarning, stacklevel=3)
     return False
+
+
+@contextmanager
+def divergence_raises() -> Iterator[None]:
+    """Let trainings in this context that diverge end in their error, whatever came before it."""
+    token = _raises.set(True)
+    try:
+        yield
+    finally:
+        _raises.reset(token)
 
 
 def _go_on(job: Job, file: TrainingFile) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common import checks
+from trug_fast._common import checks, frames
 from trug_fast.models.rbm import RBM, TruGRBM
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TruGTRBM
@@ -40,6 +40,12 @@ from .units import (
     as_hidden,
     as_visible,
 )
+
+
+def columns_of(start: object, data: object) -> frames.Names:
+    """Return what the columns of data are called: as in the model, if it knows, or in the data."""
+    known: frames.Names = getattr(start, "columns", None)
+    return frames.names_of(data) if known is None else known
 
 
 class UnitKinds(NamedTuple):

@@ -24,13 +24,13 @@ from trug_fast.kernels.random.philox import ORDER
 
 from .checkpoints import State, TrainingFile, copy_into
 from .chunks import ChunkLearner, RowSource
-from .diagnosis import QUIET
+from .diagnosis import EPOCHS, QUIET
 from .epochs import EpochEnd
 from .gathering import Part, in_reach
 from .options import Monitor
 from .weighing import Weighted, Weights
 
-HISTORY, BEST = "history.", "best."  # begin the names of their arrays in a checkpoint
+HISTORY, BEST, SOUND = "history.", "best.", "sound."  # begin names of arrays in a checkpoint
 CHOOSES = "validation_score"  # the entry of the history whose highest is of the best model
 LOOK = 100  # updates between two looks at whether the parameters are still sound
 STRETCH = 0.1  # seconds of updates in one call of the learner: so long Ctrl-C may have to wait
@@ -126,6 +126,10 @@ class Loop:
         self.records: dict[str, list[float]] = {}
         self.best: State = {}  # parameters of the model to return, if not the last
         self._top, self._stale = -np.inf, 0  # its score, and the number of scores since then
+        # Parameters to go back to: of the best scored epoch, or without scores of the last.
+        self.sound: State = {}
+        self._sound_epoch, self._sound_score = 0, -np.inf
+        self.fallen = False  # whether training diverged, and the model is that
         self.stopped = False  # before the last epoch, by a callback or for want of patience
         self.whole = True  # no update is under way
         apart = isinstance(data, RowSource)
@@ -158,12 +162,28 @@ class Loop:
     def best_epoch(self) -> int:
         """Return after which epoch the model was taken that is the best so far."""
         if not self.best:
-            return self.epoch
+            return self._sound_epoch if self.fallen else self.epoch
         return self.epoch - self.records[CHOOSES][::-1].index(self._top)  # the last of equal ones
 
     def model(self) -> Any:
-        """Return the model of the best validation score with ``patience``, else the current one."""
-        return self.learner.model(self.best or None)
+        """Return the model of the best validation score with ``patience``, else the current one.
+
+        After a divergence the last sound one.
+        """
+        return self.learner.model(self.kept())
+
+    def kept(self) -> State | None:
+        """Return the parameters of that model, if they are not the current ones."""
+        return self.best or (self.sound if self.fallen else None)
+
+    def fall_back(self) -> int | None:
+        """Take the last sound model; return its epoch, or None if there is none worth having."""
+        if not (self.best or self.sound):
+            return None
+        self.fallen = True
+        epoch = self.best_epoch()
+        self.fallen = self.watch.verdict(max(epoch, EPOCHS), self.model()) is None
+        return epoch if self.fallen else None
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished run: that it learned nothing, or nothing."""
@@ -174,7 +194,9 @@ class Loop:
         state = dict(self.learner.state())
         state["place"] = np.array([self.epoch, self.batch, self.stopped], np.int64)
         state["seconds"] = np.array(self._seconds())
-        state |= {BEST + name: values for name, values in self.best.items()}
+        state["sound_epoch"] = np.array(self._sound_epoch)
+        for prefix, kept in ((BEST, self.best), (SOUND, self.sound)):
+            state |= {prefix + name: values for name, values in kept.items()}
         return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
 
     def restore(self, state: State) -> None:
@@ -185,7 +207,10 @@ class Loop:
         self.epoch, self.batch, self.stopped = int(place[0]), int(place[1]), bool(place[2])
         self._earlier, self._begun = float(seconds), time.perf_counter()
         self.records = {k: values.tolist() for k, values in part(state, HISTORY).items()}
-        self.best = part(state, BEST)
+        self.best, self.sound = part(state, BEST), part(state, SOUND)
+        self._sound_epoch = int(state.get("sound_epoch", np.zeros(())))
+        scores = self.records.get("score", [])[: self._sound_epoch][-1:]
+        self._sound_score = scores[0] if self.sound and scores else -np.inf
         known = [score for score in self.records.get(CHOOSES, []) if not math.isnan(score)]
         self._top = max(known, default=-np.inf)
         self._stale = known[::-1].index(self._top) if known else 0
@@ -194,7 +219,8 @@ class Loop:
     def _require_possible(self, stopped: int) -> None:
         """Refuse a place that no run of this plan comes to; from some, training would not end."""
         updates = self.learner.updates
-        possible = 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.n_batches
+        possible = 0 <= self._sound_epoch <= self.epoch  # of the parameters to go back to
+        possible &= 0 <= self.epoch <= self.plan.epochs and 0 <= self.batch <= self.n_batches
         possible &= stopped in (0, 1) and updates == self.done
         possible &= all(np.shape(values) == (self.epoch,) for values in self.records.values())
         if not possible:
@@ -202,13 +228,13 @@ class Loop:
                 f"it says epoch {self.epoch}, batch {self.batch}, after {updates} updates, of "
                 f"{self.plan.epochs} epochs with {self.n_batches}"
             )
-        if self.best:
-            own = self.learner.parameters()
-            copy_into({name: np.empty_like(values) for name, values in own.items()}, self.best)
-            if self._top == -np.inf:
-                raise ValueError("its best model has no score")
-            if not self.best.keys() <= own.keys():
+        own = self.learner.parameters()
+        for kept in filter(None, (self.best, self.sound)):
+            copy_into({name: np.empty_like(values) for name, values in own.items()}, kept)
+            if not kept.keys() <= own.keys():
                 raise ValueError("its best model has parameters that the model has not")
+        if self.best and self._top == -np.inf:
+            raise ValueError("its best model has no score")
 
     def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         """Go on to the end.  What interrupts it between updates finds a state to save.
@@ -302,6 +328,7 @@ class Loop:
         for name, value in record.items():
             self.records.setdefault(name, []).append(value)
         self._keep_best(due)
+        self._keep_sound(number, record.get("score", -np.inf), due)
         self.epoch, self.batch = number, 0
         bar.advance(0, score=record.get(CHOOSES, record.get("score", np.nan)))
         event = EpochEnd(number, self.records, self.learner.model, self.stage)
@@ -321,6 +348,17 @@ class Loop:
             self.best = {k: np.array(v) for k, v in self.learner.parameters().items()}
         elif not math.isnan(score):
             self._stale += 1
+
+    def _keep_sound(self, number: int, score: float, due: bool) -> None:
+        """Keep what is sound, if it scores no worse than what is kept."""
+        if self.plan.monitor is not None and not (due and score >= self._sound_score):
+            return
+        self._sound_epoch, self._sound_score = number, score
+        for name, values in self.learner.parameters().items():
+            if name in self.sound:
+                self.sound[name][...] = values
+            else:
+                self.sound[name] = np.array(values)
 
     def _out_of_patience(self) -> bool:
         return self._patience is not None and self._stale >= self._patience

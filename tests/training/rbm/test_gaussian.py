@@ -60,6 +60,7 @@ def test_training_raises_the_exact_likelihood(options):
     assert history[0] < -3 and history[-1] > -2  # of 4, the columns' variance
 
 
+@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")  # such a rate is told
 def test_training_stays_where_there_is_a_density():
     # At this rate the weights would leave it; CD-1 from large data pushes them out.
     train = 3 * mixture(500, seed=0)

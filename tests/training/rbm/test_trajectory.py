@@ -7,11 +7,13 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import strong_model
+from tools.magnets import log_probability, magnet
 from trug_fast._common.threads import computing
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.training.diagnosis import spread
-from trug_fast.training.rbm.trajectory import LogZ, Trajectory
+from trug_fast.training.rbm.trajectory import BRAKE, LogZ, Trajectory
 from trug_fast.training.rbm.watch import optimistic
+from trug_fast.training.settings import Pace
 
 # What most of these runs are to show needs no run long enough to learn.
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
@@ -202,3 +204,37 @@ def test_soft_pixels_are_judged_by_draws_of_them():
     options = SMALL | {"visible": tf.BernoulliUnits(soft=True)}
     fit = tf.train_rbm(soft, 5, **options, rng=0)
     assert optimistic(fit.model, soft, fit.ladder.log_partition(fit.model, rng=0), seed=0) is None
+
+
+def test_rungs_that_follow_each_other_closely_slow_the_model_down():
+    model = strong_model()
+    found = trajectory_of(model, chains=20)
+    near = type(model)(**(model.arrays() | {"weights": 0.7 * model.weights}))
+    pace = Pace(0.4, 0.2, 0.1, 3)
+    assert found.braked(pace) == pace
+    found.freeze(near, 100)  # far from the last
+    assert found.braked(pace) == pace
+    found.freeze(model, 110)
+    slow = found.braked(pace)
+    assert slow.learning_rate == pytest.approx(0.4 / BRAKE) and slow.n_gibbs == 3
+    assert slow.truncation_rate == pytest.approx(0.2 / BRAKE)
+    with computing(0):
+        for update in range(50):
+            found.sweep(model.layers(), 1, 5, 1 + update, update)
+        assert slow.learning_rate < found.braked(pace).learning_rate < 0.4
+        for update in range(50, 1500):
+            found.sweep(model.layers(), 1, 5, 1 + update, update)
+    assert found.braked(pace) == pace
+
+
+@pytest.mark.slow
+def test_a_magnet_at_the_default_rate():
+    # It ended in FloatingPointError after eight minutes, in epoch 12.
+    rows = magnet(16, 2.2, 6000, np.random.default_rng(0))
+    for hidden in ("trug", "bernoulli"):
+        options = {"visible": "spin", "hidden": hidden, "sampler": "ptt", "epochs": 20, "rng": 0}
+        fit = tf.train_rbm(rows[:5000], 64, **options)
+        truth = log_probability(rows[5000:], 2.2).mean()
+        log_z = tf.log_partition(fit.model, base=rows[:5000], direction="both", rng=0)
+        score = tf.log_likelihood(fit.model, rows[5000:], log_z).mean()
+        assert not fit.interrupted and truth - 30 < score < truth

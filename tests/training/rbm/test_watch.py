@@ -9,8 +9,9 @@ import pytest
 
 import trug_fast as tf
 from tests.support.clusters import columns
-from tests.support.fits import spoil
+from tests.support.fits import assert_same, interrupt_after, same, spoil
 from trug_fast.cli import main
+from trug_fast.training.driver import divergence_raises
 from trug_fast.training.rbm.learner import RBMLearner
 
 SMALL = {"n_hidden": 12, "epochs": 2, "batch_size": 20, "monitor": None, "rng": 0}
@@ -33,7 +34,8 @@ class TestDivergence:
 
     def test_finite_nonsense_without_a_score(self):
         ones = np.ones((50, 1), bool)  # its weights are -1e35, its score 0, the best there is
-        with pytest.raises(FloatingPointError, match="weights are absurdly large"):
+        error = pytest.raises(FloatingPointError, match="weights are absurdly large")
+        with divergence_raises(), error:
             tf.train_rbm(
                 ones,
                 2,
@@ -122,3 +124,87 @@ class TestNothingLearned:
         options += ["--ais-n-temperatures=20", "--ais-n-chains=10", f"--out={tmp_path / 'out'}"]
         assert main(["train", "rbm", *options]) == 0
         assert re.search("^trug-fast: warning: training has not raised", capsys.readouterr().err)
+
+
+class TestFallingBack:
+    """A training that diverges returns the last sound model, if there is one."""
+
+    OPTIONS = SMALL | {"epochs": 6, "learning_rate": (0.5, 0.05)}
+
+    def sick_in(self, monkeypatch, epoch):
+        """Let the parameters become nonsense in this epoch."""
+        found = RBMLearner.update
+
+        def update(self, data, batches, paces):
+            found(self, data, batches, paces)
+            if self.updates > (epoch - 1) * self.n_batches(data.shape[0]):
+                self.weights[:] = np.nan
+
+        monkeypatch.setattr(RBMLearner, "update", update)
+
+    @pytest.mark.parametrize("monitor", [None, "pseudo"])
+    def test_the_model_before_is_returned(self, digits, monkeypatch, monitor):
+        options = self.OPTIONS | {"monitor": monitor}
+        models = {}
+
+        def keep(event):
+            models[event.epoch] = event.model
+
+        with monkeypatch.context() as patch:
+            self.sick_in(patch, 5)
+            words = r"diverged in epoch 5: weights are no longer finite; use a lower .* of epoch \d"
+            with pytest.warns(tf.TrainingWarning, match=words) as said:
+                fit = tf.train_rbm(digits, **options, callbacks=[keep])
+        epoch = int(str(said[0].message).split("of epoch ")[1].split(",")[0])
+        assert fit.interrupted and len(fit.history["epoch"]) == 4
+        assert epoch == (4 if monitor is None else 1 + np.argmax(fit.history["score"]))
+        assert same(fit.model, models[epoch])
+
+    def test_the_same_after_a_stop(self, digits, monkeypatch, tmp_path):
+        self.sick_in(monkeypatch, 5)
+        with pytest.warns(tf.TrainingWarning, match="of epoch 4"):
+            whole = tf.train_rbm(digits, **self.OPTIONS)
+        path = tmp_path / "run.npz"
+        with monkeypatch.context() as patch, pytest.warns(UserWarning, match="interrupted"):
+            former = signal.signal(signal.SIGINT, signal.default_int_handler)
+            interrupt_after(patch, 4 * 72 - 30)  # in the midst of epoch 4
+            tf.train_rbm(digits, **self.OPTIONS, checkpoint=path)
+            signal.signal(signal.SIGINT, former)
+        with pytest.warns(tf.TrainingWarning, match="of epoch 4"):
+            again = tf.train_rbm(
+                digits, **self.OPTIONS, checkpoint=tf.Checkpoint(path, resume=True)
+            )
+        assert_same(whole, again)
+
+    def test_with_patience_the_best(self, digits, monkeypatch):
+        self.sick_in(monkeypatch, 4)
+        options = self.OPTIONS | {"monitor": tf.Monitor("pseudo", patience=9)}
+        with pytest.warns(tf.TrainingWarning, match="of epoch [123], which was sound"):
+            fit = tf.train_rbm(digits, **options, validation=digits[:200])
+        assert fit.interrupted and np.isfinite(fit.model.weights).all()
+
+    def test_a_model_that_had_learned_nothing_is_no_result(self, digits, monkeypatch):
+        self.sick_in(monkeypatch, 7)
+        with pytest.raises(FloatingPointError, match="diverged in epoch 7"):
+            tf.train_rbm(digits, **IDLE | {"epochs": 9})
+
+    def test_the_ladder_goes_back_too(self, monkeypatch):
+        rng = np.random.default_rng(0)
+        X = (rng.random((4, 10)) < 0.5)[rng.integers(4, size=400)] ^ (rng.random((400, 10)) < 0.05)
+        options = {
+            "epochs": 6,
+            "batch_size": 20,
+            "sampler": tf.TrajectoryTempering(freeze=0.8),
+            "rng": 0,
+            "monitor": None,
+        }
+        rungs = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tf.TrainingWarning)
+            whole = tf.train_rbm(X, 6, **options | {"epochs": 4}, learning_rate=0.3)
+            self.sick_in(monkeypatch, 5)
+            fit = tf.train_rbm(X, 6, **options, learning_rate=0.3)
+        assert fit.interrupted and len(whole.ladder) > 1
+        assert all(np.isfinite(rung.weights).all() for rung in fit.ladder.models)
+        rungs = fit.ladder.log_partition(fit.model, rng=0)
+        assert abs(rungs.log_z - tf.exact.log_partition(fit.model)) < 5 * rungs.std_error

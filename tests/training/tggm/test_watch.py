@@ -32,8 +32,14 @@ class TestDivergence:
             fit = tf.train_tggm(*YACHT[:2], **options)
         assert fit.best_epoch == 2 and len(fit.history["epoch"]) == 2
         calls.clear()
+        # Without scores too: the third look is that at the end of the third epoch.
+        with pytest.warns(tf.TrainingWarning, match="diverged in epoch 3; the model is .* epoch 2"):
+            last = tf.train_tggm(*YACHT[:2], **options, validation=None)
+        assert fit.interrupted and last.interrupted and last.best_epoch == 2
+        assert np.isfinite(last.model.predict(YACHT.X_test)).all()
+        calls.clear()
         with pytest.raises(FloatingPointError, match="diverged in epoch 3: input_weights"):
-            tf.train_tggm(*YACHT[:2], **options, validation=None)
+            tf.train_tggm(*YACHT[:2], **options | {"learning_rate": 1e-6}, validation=None)
 
     def test_the_advice_names_the_rates_that_were_given(self):
         options = {"epochs": 3, "learning_rate": 100.0, "rng": 0}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tests.support.fits import spoil
+from tests.support.fits import same, spoil
 from trug_fast.training.trbm.learner import TRBMLearner
 
 
@@ -57,3 +57,23 @@ def test_sequences_without_a_past_are_refused(videos):
         tf.train_trbm(single, 5, epochs=2, rng=0)
     with pytest.raises(ValueError, match=f"^validation {words}"):
         tf.train_trbm(videos, 5, epochs=2, validation=videos[:, :1], rng=0)
+
+
+def test_after_a_divergence_the_last_sound_model_is_returned(videos, monkeypatch):
+    update, models = TRBMLearner.update, {}
+
+    def sick(self, data, batches, paces):
+        update(self, data, batches, paces)
+        if self.updates > 20 * self.n_batches(data.shape[0]):
+            self.learned["weights"][:] = np.nan
+
+    def keep(event):
+        models[event.epoch] = event.model
+
+    monkeypatch.setattr(TRBMLearner, "update", sick)
+    options = {"epochs": 30, "monitor": None, "rng": 0, "learning_rate": 0.03}
+    with pytest.warns(tf.TrainingWarning, match="diverged in epoch 21: .* that of epoch 20, which"):
+        fit = tf.train_trbm(videos, 10, **options, callbacks=[keep])
+    assert fit.interrupted and same(fit.model, models[20])
+    with pytest.raises(FloatingPointError, match="diverged in epoch 21"):
+        tf.train_trbm(videos, 10, **options | {"learning_rate": 1e-6})

@@ -33,14 +33,13 @@ def log_partition(model: RBM) -> float:
 
 def log_likelihood(model: RBM, X: ArrayLike) -> Floats:
     """Return log p(x) of each row."""
-    array = model.visible_units.checked("X", X, model.n_visible)
+    array = model.checked_rows("X", X)
     return -model.free_energy(array) - log_partition(model)
 
 
 def gradient(model: RBM, X: ArrayLike) -> dict[str, Floats]:
     """Return the gradient of the mean log-likelihood of the rows."""
-    units = model.visible_units
-    array = units.columns(units.checked("X", X, model.n_visible))
+    array = model.checked_columns("X", X)
     of_data = expectations_of(model, array, np.full(array.shape[0], 1 / array.shape[0]))
     if model.visible == "gaussian":
         of_model = gaussian.expectations(model)

@@ -35,7 +35,8 @@ class Frame(NamedTuple):
 
 def log_likelihood(model: TRBM, sequences: SequencesLike) -> Array:
     """Exact log-likelihood of each sequence under the mean filter: the sum over its frames."""
-    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
+    own = model.by_name("sequences", sequences)
+    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
     parts = checked.split(checked.frames)
     return np.array([sum(f.log_likelihood for f in _frames(model, x)) for x in parts])
 
@@ -46,7 +47,8 @@ def gradient(model: TRBM, sequences: SequencesLike, rule: Rule) -> dict[str, Arr
     "paper" holds the filter's means fixed; "full" goes back through the filter.
     """
     checks.choice("rule", rule, ("paper", "full"))
-    checked = as_sequences("sequences", sequences, model.n_visible, visible=model.visible)
+    own = model.by_name("sequences", sequences)
+    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
     parts = checked.split(checked.frames.astype(np.float64))
     each = [_gradient(model, x, rule) for x in parts]
     names = (name for name in model.names if name in each[0])

@@ -126,9 +126,8 @@ class Ladder:
         if not isinstance(other, Ladder):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(mine[name], theirs[name]) for name in mine
-        )
+        same = map(np.array_equal, mine.values(), theirs.values())
+        return mine.keys() == theirs.keys() and all(same)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -144,8 +143,8 @@ class Ladder:
     ) -> Any:
         """Log Z of a model near the last rung, such as the one that training returned.
 
-        A rung is added for the model, and more where it is far away; then all chains move on.  The
-        ladder itself stays as it is.
+        A rung is added for the model, and more where it is far away; then all chains move on.
+        The ladder stays as it is.
 
         Parameters
         ----------
@@ -159,9 +158,8 @@ class Ladder:
         Returns
         -------
         LogPartition
-            With ``path`` and ``direction`` "ladder".  ``log_weights`` has an estimate for each
-            column of chains, whose spread is the error; ``ess`` is the number of columns times
-            the least overlap of neighbours.
+            With ``path`` and ``direction`` "ladder", ``log_weights`` by column, whose spread is the
+            error; ``ess`` is the number of columns times the least overlap of neighbours.
 
         Raises
         ------
@@ -190,8 +188,8 @@ class Ladder:
         Parameters
         ----------
         n : int
-            Number of rows.  Each column of chains gives one, then each another, and so on: rows of
-            one column are ``n_exchanges`` apart, and not independent.
+            Rows.  Each column of chains gives one, then each another, and so on: rows of one
+            column are ``n_exchanges`` apart, and not independent.
         model : TruGRBM or BernoulliRBM, optional
             With as many units as the rungs, of the same kinds; by default the last rung.
         n_exchanges : int
@@ -229,6 +227,10 @@ class Ladder:
         own.run(draws)
         return own
 
+    def first(self, count: int) -> Ladder:
+        """Return another ladder of the first rungs only."""
+        return self._copy(self._seed, self._sweeps)._keep(count)
+
     def reach(self, model: RBM) -> None:
         """Add a rung for a model, and more on the way where it is far away.
 
@@ -265,10 +267,11 @@ class Ladder:
             found.append(gain.std())
         return np.array(found)
 
-    def _keep(self, count: int) -> None:
-        """Leave all rungs but the first ones."""
+    def _keep(self, count: int) -> Ladder:
+        """Leave all rungs but the first ones; return itself."""
         self._rungs, self._gains = self._rungs[:count], self._gains[: count - 1]
         self._visible, self._steps = self._visible[:count].copy(), None
+        return self
 
     def _step_to(self, model: RBM) -> float:
         """Add a rung whose chains begin at those of the last; return the acceptance between."""
@@ -298,12 +301,12 @@ class Ladder:
     def _found(self) -> list[Step]:
         """Return the steps from rung to rung."""
         if self._steps is None or len(self._steps) < len(self._gains):
-            self._steps = [between(gains) for gains in self._gains]
+            self._steps = list(map(between, self._gains))
         return self._steps
 
-    def _copy(self, seed: int) -> Ladder:
+    def _copy(self, seed: int, sweeps: int = 0) -> Ladder:
         other = object.__new__(Ladder)
-        vars(other).update(vars(self), _seed=seed, _sweeps=0, _visible=self._visible.copy())
+        vars(other).update(vars(self), _seed=seed, _sweeps=sweeps, _visible=self._visible.copy())
         other._rungs, other._gains = list(self._rungs), list(self._gains)
         return other
 
@@ -352,21 +355,19 @@ class Ladder:
         ]
         chains, anchors, place = found["chains"], found["anchors"], found["place"]
         columns = chains.shape[1] if chains.ndim == 3 else 0
-        shape = (int(draws.sum()), columns)
+        shape = int(draws.sum()), columns
         sound = chains.shape == (count, columns, rungs[0].n_columns)
         sound &= anchors.shape[1:] == chains.shape[2:] and anchors.dtype == chains.dtype
-        sound = sound and bool(np.isfinite(anchors).all())
+        sound = bool(sound and np.isfinite(anchors).all())
         sound &= chains.dtype == rungs[0].dtype and draws.shape == (count - 1,) and columns > 1
         sound &= found["forward"].shape == found["reverse"].shape == shape
         sound = sound and place.shape == (2,) and bool((place >= 0).all() and (draws >= 0).all())
         if not sound:
             raise ValueError("the arrays of a ladder do not fit together")
-        ends = np.cumsum(draws)[:-1]
-        parts = (
-            np.split(found[side], ends) if count > 1 else [] for side in ("forward", "reverse")
-        )
+        ends, sides = np.cumsum(draws)[:-1], ("forward", "reverse")
+        parts = (np.split(found[side], ends) if count > 1 else [] for side in sides)
         ladder._rungs, ladder._visible, ladder._anchors = rungs, chains.copy(), anchors.copy()
-        ladder._gains = [Gains(*pair) for pair in zip(*parts, strict=True)]
+        ladder._gains = list(map(Gains, *parts))
         ladder._seed, ladder._sweeps = (int(number) for number in place)
         ladder._start, ladder._steps = exact_log_z(rungs[0]), None
         return ladder

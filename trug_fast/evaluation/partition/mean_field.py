@@ -8,6 +8,8 @@ which is linear in x, and its exponential can be summed over all x:
 
     log Z >= sum_j [L(a_j(m)) - mu_j (W'm)_j] + sum_i softplus((b + W mu)_i).
 
+Several such bounds bound log Z together (`_together`), where their modes lie apart.
+
 The best m obey m = sigmoid(b + W mu), which iteration reaches from anywhere: each step can only
 raise the bound.  It is that of a factorised x and h.
 
@@ -20,11 +22,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.rbm import RBM
 from trug_fast.models.visible_kinds import BERNOULLI
 
 STARTS = 16  # of each kind: data, noise, patterns
 ITERATIONS = 50
+WIDE = 6.0  # where units without an end are taken to end
+FAR = 20.0  # nats below the best, from which a point adds nothing that would be seen
 STILL = 1e-3  # largest change of a pixel that ends the iteration
 
 
@@ -52,24 +57,63 @@ def patterns(model: RBM) -> NDArray[np.float64]:
     return model.visible_units.mean(np.concatenate([bias[None], bias + weights, bias - weights]))
 
 
+def wells(model: RBM) -> NDArray[np.float64]:
+    """Return means of visible units with all hidden ones at an end, those alike at the same one.
+
+    Of each hidden unit those that pull the same way as it does go up and others down, and the other
+    way round: a well that many units make together needs them all.
+    """
+    weights = np.float64(1) * model.column_weights.T
+    ends = np.clip(np.array(model.hidden_units.ends, np.float64), -WIDE, WIDE)
+    along = weights @ weights.T > 0
+    nets = [np.where(side, ends[1], ends[0]) @ weights for side in (along, ~along)]
+    return model.visible_units.mean(np.float64(1) * model.column_bias + np.concatenate(nets))
+
+
 def best_patterns(model: RBM) -> NDArray[np.float64]:
-    """Return the most probable of those patterns: to iterate from all would cost too much."""
-    found = patterns(model)
-    return found[np.argsort(model.column_energy(found))[:STARTS]]
+    """Return the most probable of those of each kind: to iterate from all would cost too much."""
+    both = patterns(model), wells(model)
+    best = [found[np.argsort(model.column_energy(found))[:STARTS]] for found in both]
+    return np.concatenate(best)
 
 
 def bound(model: RBM, start: NDArray[np.float64]) -> float:
-    """Return the largest lower bound on log Z that iteration from these rows finds."""
+    """Return the largest lower bound on log Z that iteration from these rows finds, together."""
     double = model.remade({k: v.astype(np.float64) for k, v in model.column_arrays().items()})
     m, units = start, double.visible_units
-    for _ in range(ITERATIONS):
-        before, m = m, units.mean(_net(double, m))
-        if np.abs(m - before).max() < STILL:
-            break
-    net = _net(double, m)
+    with one_blas_thread():  # products of a few rows, a hundred of them
+        for _ in range(ITERATIONS):
+            before, m = m, units.mean(_net(double, m))
+            if np.abs(m - before).max() < STILL:
+                break
+        return _together(double, m)
+
+
+def _together(model: RBM, m: NDArray[np.float64]) -> float:
+    """Return what the bounds at these points say together (mathematics 3.6).
+
+    Each is a sum over x of exp(l_k(x)) <= p*(x), with l_k linear in x but for what all have in
+    common.  So Z is at least the sum over x of max_k exp(l_k), and that is at least
+
+        sum_k Z_k - sum_(k < l) sum_x exp((l_k + l_l) / 2),
+
+    whose last sum is one over units as each Z_k is.  Points are added as long as that grows: those
+    of separate modes add up, and one that is there already adds nothing.
+    """
+    units, net = model.visible_units, _net(model, m)
     # energy(m) - free_energy(m) = b.m + sum_j L(a_j(m)), and m.net = b.m + sum_j mu_j (W'm)_j.
-    every = units.energy(m) - double.column_energy(m) - (m * net).sum(axis=1) + units.log_norm(net)
-    return float(every.max())
+    rest = units.energy(m) - model.column_energy(m) - (m * net).sum(axis=1)
+    every = rest + units.log_norm(net)
+    order = np.argsort(-every)
+    order = order[every[order] > every[order[0]] - FAR]
+    top, total, chosen = every[order[0]], 1.0, order[:1]
+    for k in order[1:]:
+        middle = (net[chosen] + net[k]) / 2
+        shared = (rest[chosen] + rest[k]) / 2 + units.log_norm(middle) - top
+        gain = np.exp(every[k] - top) - np.exp(shared).sum()
+        if gain > 0:
+            total, chosen = total + gain, np.append(chosen, k)
+    return float(top + np.log(total))
 
 
 def _net(model: RBM, m: NDArray[np.float64]) -> NDArray[np.float64]:

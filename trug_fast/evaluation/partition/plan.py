@@ -61,11 +61,8 @@ def checked_plan(
     if checks.choice("weights_on", weights_on, ("visible", "hidden")) == "hidden":
         if name == "paper":
             raise ValueError("weights_on='hidden' needs path 'quad' or 'quad2', got 'paper'")
-    units, columns = model.visible_units, model.n_visible
-    data = None if base is None else units.columns(units.checked("base", base, columns))
-    draws = None
-    if start is not None:
-        draws = units.columns(units.checked("start", start, columns, soft=False))
+    data = None if base is None else model.checked_columns("base", base)
+    draws = None if start is None else model.checked_columns("start", start, soft=False)
     if checks.choice("direction", direction, ("forward", "reverse", "both")) == "forward":
         for argument, value in (("start", draws), ("n_gibbs", n_gibbs)):
             if value is not None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trug_fast._common import checks
+from trug_fast._common import checks, frames
 from trug_fast._common.mapping import blocks, mapped
 from trug_fast.datasets import Resampler
 from trug_fast.models.mixed_units import VisibleUnits, units_of
@@ -26,6 +26,7 @@ from trug_fast.models.visible_kinds import (
 )
 from trug_fast.training import diagnosis
 from trug_fast.training.chunks import Check, Chunks, as_rows
+from trug_fast.training.going_on import columns_of
 from trug_fast.training.units import BernoulliUnits, GaussianUnits, MixedUnits
 from trug_fast.training.units import VisibleUnits as Choice
 from trug_fast.training.weighing import Weights, as_weights, normalised
@@ -41,6 +42,7 @@ class GivenData(NamedTuple):
     data: Data  # the training data as a matrix of columns, of the first epoch
     held_out: Data | None
     visible: Choice  # with the numbers of states
+    columns: frames.Names
 
 
 def checked_data(
@@ -54,6 +56,10 @@ def checked_data(
     missing = visible.missing is not None
     if visible.corruption:
         raise ValueError("visible: corruption has no effect in train_rbm, only in train_trbm")
+    names = columns_of(start, X)
+    X, validation = (
+        frames.arranged(name, rows, names) for name, rows in (("X", X), ("validation", validation))
+    )
     soft = isinstance(visible, BernoulliUnits) and visible.soft
     visible, units = _known(X, visible, start)
     check = check_of(units, soft=soft, missing=missing)
@@ -66,7 +72,7 @@ def checked_data(
         held_out = as_rows("validation", validation, check, _width(data, units))
     if missing:
         require_missing(data, held_out)
-    return GivenData(X, weights, data, held_out, visible)
+    return GivenData(X, weights, data, held_out, visible, names)
 
 
 def _width(data: Data, units: VisibleUnits) -> int:

@@ -280,8 +280,10 @@ class RBMLearner:
         """Do so with batches of one size, and maybe only with the first; return with how many."""
         if self.trajectory is not None:
             if self.trajectory.due:
+                diagnosis.require_finite(self.learned)  # the loop looks less often
                 self.trajectory.freeze(self.model(self._current()), self.updates)
             self.trajectory.renew(self.updates)
+            paces = [self.trajectory.braked(paces[0])]
         order, rows = np.concatenate(batches), batches[0].size
         if order.size > len(self._rows):
             self._rows = np.empty((order.size, data.rows.shape[1]), self.weights.dtype)
@@ -382,7 +384,9 @@ class RBMLearner:
             result |= {"swap_mean": float(rates.mean()), "swap_min": float(rates.min())}
         if self.trajectory is not None:
             rungs = float(len(self.trajectory.ladder))
+            pace = self.trajectory.braked(pace)
             result |= {"swap_mean": self.trajectory.acceptance, "rungs": rungs}
+            result["learning_rate"] = pace.learning_rate
         if self.precisions is not None:
             result |= self.precisions.brief(pace.visible_precision_rate)
         return result | self.units.brief(pace.truncation_rate, pace.precision_rate)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.evaluation.likelihood import log_likelihood, pseudo_log_likelihood
+from trug_fast.evaluation.likelihood import pseudo_log_likelihood
 from trug_fast.evaluation.partition import log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import spread
@@ -84,7 +84,7 @@ def scores(
         return {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
     if kind == "log_likelihood" and trajectory is not None:
         known = trajectory.log_partition(model)
-        each = {k: log_likelihood(model, v, known.log_z) for k, v in rows.items()}
+        each = {k: -model.free_energy(v) - known.log_z for k, v in rows.items()}
         found = {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
         return found | {"score_error": known.std_error}
     estimate = log_partition(
@@ -95,7 +95,7 @@ def scores(
         rng=seed,
         progress=False,
     )
-    each = {k: log_likelihood(model, v, estimate.log_z) for k, v in rows.items()}
+    each = {k: -model.free_energy(v) - estimate.log_z for k, v in rows.items()}
     return {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
 
 

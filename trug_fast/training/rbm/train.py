@@ -110,7 +110,8 @@ def train_rbm(
         numbers with ``visible="gaussian"``, those of an interval with :class:`TruncatedUnits`; a
         Resampler binarizes grey images anew for each epoch.
         States of categorical units, whole numbers from 0, are kept as zeros and ones: a byte for
-        each state of each unit.
+        each state of each unit.  The model remembers the names of a frame's columns; those of
+        another frame are found by them.
         An array in a file need not fit into memory: one that is mapped to memory is shuffled as a
         whole, others that give slices of rows, as those of HDF5, are taken as :class:`Chunks`.
     n_hidden : int, optional
@@ -193,8 +194,9 @@ def train_rbm(
     -------
     RBMFit
         ``model``, ``history`` (arrays, one entry an epoch), ``interrupted``: after Ctrl-C the
-        fit so far is returned with a warning; and ``ladder``, a :class:`Ladder` by trajectory
-        tempering, else None.
+        fit so far is returned with a warning, and after a divergence the model of the last epoch
+        that was sound (where scores are recorded, that of the best); and ``ladder``, a
+        :class:`Ladder` by trajectory tempering, else None.
 
     Raises
     ------
@@ -206,17 +208,21 @@ def train_rbm(
     OSError
         If the checkpoint cannot be written at the start.  Later that is only a warning.
     FloatingPointError
-        If training diverges: a parameter is no longer finite or absurdly large, or the score has
-        fallen far below that at the start.  The message names it, and what to change.
+        If training diverges before there is a sound model: a parameter is no longer finite or
+        absurdly large, or the score has fallen far below that at the start.  The message names it,
+        and what to change.
 
     Warns
     -----
     TrainingWarning
         If a run of five epochs or 100 updates has not raised the pseudo-log-likelihood (with
         Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
-        errors, whatever ``monitor`` is, or any run (or one from a model) has lowered it.  While it
-        trains, if :class:`TrajectoryTempering` has made three rungs that were fewer than 20 updates
-        apart: then nearly all of the time goes into rungs, and a lower rate is faster.
+        errors, whatever ``monitor`` is, or any run (or one from a model) has lowered it; if the
+        model gives a part of the data far less probability than it has, because chains did not go
+        from phase to phase, or has its mass where there are no data; and if training diverged after
+        a sound epoch, whose model is returned.  While it trains, if :class:`TrajectoryTempering`
+        has made three rungs that were fewer than 20 updates apart: most of the time goes into
+        rungs then, and rates are lowered.
 
     Examples
     --------
@@ -272,7 +278,10 @@ def train_rbm(
         interrupted = run_training(loop, begun.file, progress)
     climbed = learner.trajectory
     ladder = None if climbed is None else climbed.ladder
-    return RBMFit(loop.model(), loop.history(), interrupted, ladder)
+    if climbed is not None and loop.fallen:
+        ladder = climbed.ladder_of(loop.best_epoch() * loop.n_batches)
+    model = loop.model().with_columns(given.columns)
+    return RBMFit(model, loop.history(), interrupted, ladder)
 
 
 def _settings(

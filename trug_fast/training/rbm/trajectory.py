@@ -25,6 +25,7 @@ from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.diagnosis import TrainingWarning
 from trug_fast.training.gathering import spaced
 from trug_fast.training.samplers import TrajectoryTempering
+from trug_fast.training.settings import Pace
 
 from .missing import Filling
 
@@ -32,11 +33,15 @@ Floats = NDArray[np.float64]
 
 MEMORY = 0.5  # of the running mean of the acceptance, per update
 FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
+RATES = ("learning_rate", "truncation_rate", "precision_rate", "visible_precision_rate")
 ANCHORS = 500  # rows of data that lie with the ladder
 # Rungs, and updates for each of them, below which a run is told so. With 784 pixels and 500 TruG
 # units at the default rate they are 3 to 7 updates apart and take 10 to 45 s each; 40 and more in
 # runs that get on.
 OFTEN, CLOSE = 3, 20
+# Rates are divided by this at such a rung, down to LEAST of what they are, and go up again by RISE
+# with each update.
+BRAKE, RISE, LEAST = 3.0, 1.001, 1 / 256
 LADDER = "ladder."  # begins the names of its arrays in a checkpoint
 
 
@@ -70,10 +75,11 @@ class Trajectory:
         self.chains = gibbs.Chains.new(visible, base.n_hidden)
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
-        self.recent = np.ones(1)  # running mean of the acceptance
+        self.recent = np.ones(2)  # running mean of the acceptance, and the share of rates taken
         # Updates at which the last rungs were made.
         self._frozen = np.full(OFTEN, -1, np.int64)
         self._told = np.zeros(1, bool)
+        self._made = [0]  # at which update each rung was
         self._work = work(chains, base.n_columns, base.n_hidden)
         self._look(self.ladder.run(self._draws))
 
@@ -115,6 +121,7 @@ class Trajectory:
         trajectory.sweeps_and_exchange(
             layers, self._layers, self.chains, offers, first, n_gibbs, seed, first_step
         )
+        self.recent[1] = min(1.0, self.recent[1] * RISE)
         rate = acceptance(offers.own_gain, offers.gain)
         self.recent[0] = MEMORY * self.recent[0] + (1 - MEMORY) * rate
         return self.chains.phase
@@ -128,6 +135,11 @@ class Trajectory:
         """
         return self.acceptance < self._sampler.freeze
 
+    def braked(self, pace: Pace) -> Pace:
+        """Return a pace at which chains follow the model."""
+        rates = {name: float(self.recent[1]) * getattr(pace, name) for name in RATES}
+        return pace._replace(**rates)
+
     def freeze(self, model: RBM, update: int) -> None:
         """Make the present model a rung, and draw from it.
 
@@ -136,9 +148,15 @@ class Trajectory:
         TrainingWarning
             Once in a run whose rungs follow each other so closely that it stands still.
         """
+        before = self.ladder.models
         self.ladder.reach(model)
+        if update - self._frozen[-1] < CLOSE and self._frozen[-1] >= 0:
+            self.recent[1] = max(self.recent[1] / BRAKE, LEAST)
+        after = self.ladder.models
+        kept = sum(old is new for old, new in zip(before, after, strict=False))
+        self._made[kept:] = [update] * (len(after) - kept)
         self._look(self.ladder.run(self._draws))
-        self.recent[:] = 1.0
+        self.recent[0] = 1.0
         self._frozen[:] = *self._frozen[1:], update
         apart = (update - self._frozen[0]) / (OFTEN - 1)
         if self._frozen[0] >= 0 and apart < CLOSE and not self._told[0]:
@@ -149,6 +167,10 @@ class Trajectory:
                 "a lower learning_rate, such as a fifth of it, or larger batches"
             )
             warnings.warn(said, TrainingWarning, stacklevel=2)
+
+    def ladder_of(self, update: int) -> Ladder:
+        """Return the ladder without rungs that were made after an update."""
+        return self.ladder.first(sum(made <= update for made in self._made))
 
     def renew(self, update: int) -> None:
         """Draw from the last rung anew if it is time, so that their error is not learned for good.
@@ -176,6 +198,7 @@ class Trajectory:
     def arrays(self) -> State:
         """Return what freezing leaves behind, by names of its own: more with every rung."""
         own = {"reservoir": self._all, "frozen": self._frozen.copy(), "told": self._told.copy()}
+        own["made"] = np.array(self._made, np.int64)
         return {LADDER + name: array for name, array in (self.ladder.arrays() | own).items()}
 
     def restore(self, state: State) -> None:
@@ -185,7 +208,9 @@ class Trajectory:
         copy_into({"reservoir": draws, "frozen": self._frozen, "told": self._told}, found)
         ladder = Ladder.of_arrays(found)
         ladder.require_like(self.ladder)
-        self.ladder = ladder
+        made = np.zeros(len(ladder), np.int64)
+        copy_into({"made": made}, found)
+        self.ladder, self._made = ladder, made.tolist()
         self._look(draws)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast.datasets import Resampler, binarize
-from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.reverse import log_likelihood_bound
 from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -18,7 +17,7 @@ from trug_fast.training import diagnosis
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.watch import ContrastiveWatch
 
-from . import scores
+from . import scores, shares
 from .trajectory import LogZ
 
 ROWS, TEMPERATURES = 200, 1000  # of the annealing that a certified score is compared with
@@ -76,12 +75,39 @@ class RBMWatch(ContrastiveWatch):
         return ("score_error",) if self.score == "log_likelihood" else ()
 
     def verdict(self, epochs: int, model: Any) -> str | None:
-        """Return what must be said of a whole run, also of a log-likelihood that is too high."""
+        """Return what must be said of a whole run, also of phases and of log-likelihoods."""
         said = super().verdict(epochs, model)
+        if said is None or said.endswith(self.faster()):  # to go faster would ruin more
+            said = self._ruined(epochs, model) or said
         trajectory = self.learner.trajectory
         if said is None and self.score == "log_likelihood" and trajectory is not None:
             said = optimistic(model, self.rows, trajectory.log_partition(model), self.learner.seed)
         return said
+
+    def _ruined(self, epochs: int, model: Any) -> str | None:
+        """Say that a model has lost the shares of phases, or nothing."""
+        learner = self.learner
+        if diagnosis.brief(epochs, learner.updates) or learner.filling is not None:
+            return None
+        rows = np.asarray(self.rows, np.float64)
+        lack = shares.lost(model, rows, self.weights, learner.seed)
+        if not lack:
+            beneath = shares.beneath(model, rows, self.weights, learner.seed)
+            if beneath is None:
+                return None
+            return (
+                f"the log-likelihood of the training data is {beneath[0]:.4g} at most, by the mean "
+                f"field; columns that know nothing of each other have {beneath[1]:.4g}: the model "
+                f"has its mass where there are no data; {self._slower()}"
+            )
+        units = "hidden='trug' (TruG units lose less), " if learner.units.bernoulli else ""
+        tempered = "" if learner.trajectory is not None else "sampler='ptt' or 'cd', "
+        return (
+            f"the model gives a part of the training data e^{lack:.0f} times less probability than "
+            "the data: the chains did not go from phase to phase, and the shares of phases are "
+            f"lost; take {tempered}{units}or a lower learning_rate (it began at "
+            f"{self.rate.start:g}), such as a tenth, with more chains (PCD(n_chains=1000))"
+        )
 
     def faster(self) -> str:
         """Return what to change after training that learned nothing."""
@@ -110,7 +136,7 @@ def optimistic(
     bound = log_likelihood_bound(
         model, some, n_chains=1, n_temperatures=TEMPERATURES, base=rows, rng=seed, progress=False
     )
-    gap = log_likelihood(model, some, known.log_z) - bound.value
+    gap = -model.free_energy(some) - known.log_z - bound.value
     error = math.hypot(known.std_error, float(gap.std()) / math.sqrt(len(gap)))
     if gap.mean() <= SLACK + ERRORS * error:
         return None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trug_fast._common import checks
+from trug_fast._common import checks, frames
 from trug_fast.kernels.random.philox import USER
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.weighing import Weights, as_weights, normalised, weights_identity
@@ -36,6 +36,7 @@ class RegressionRows:
     weights: Weights | None
     held: int
     own: tuple[NDArray[Any], NDArray[Any]] | None
+    columns: frames.Names = None
 
     @classmethod
     def of(
@@ -44,6 +45,7 @@ class RegressionRows:
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         validation: HoldOut | tuple[ArrayLike, ArrayLike] | None,
+        names: frames.Names = None,
     ) -> RegressionRows:
         """Check them, and leave out those of weight 0.
 
@@ -52,7 +54,7 @@ class RegressionRows:
         TypeError, ValueError
             Naming the argument; if the rows are too few to hold some back.
         """
-        inputs = checks.matrix("X", X)
+        inputs = checks.matrix("X", frames.arranged("X", X, names))
         targets = checks.targets("y", y, len(inputs))
         weights = as_weights(sample_weight, len(inputs))
         if weights is not None:
@@ -60,18 +62,19 @@ class RegressionRows:
             inputs, targets, weights = inputs[kept], targets[kept], weights[kept]
             weights = None if (weights == weights[0]).all() else normalised(weights)
         if validation is None:
-            return cls(inputs, targets, weights, 0, None)
+            return cls(inputs, targets, weights, 0, None, names)
         if not isinstance(validation, HoldOut):
-            fresh = checks.matrix("X of validation", validation[0], inputs.shape[1])
+            fresh = frames.arranged("X of validation", validation[0], names)
+            fresh = checks.matrix("X of validation", fresh, inputs.shape[1])
             aims = checks.targets("y of validation", validation[1], len(fresh), targets.shape[1])
-            return cls(inputs, targets, weights, 0, (fresh, aims))
+            return cls(inputs, targets, weights, 0, (fresh, aims), names)
         held = max(1, round(validation.fraction * len(inputs)))
         if held >= len(inputs):
             raise ValueError(
                 f"X has n_samples={len(inputs)} rows, too few to hold {held} back; give other rows "
                 "as validation, or None"
             )
-        return cls(inputs, targets, weights, held, None)
+        return cls(inputs, targets, weights, held, None, names)
 
     def identity(self) -> dict[str, Any]:
         """Return what makes them the same rows."""

@@ -245,13 +245,18 @@ class EnsembleJob:
             return TGGMEnsemble(fit.model for fit in fits), fits, None
         noise = calibrated_mixture(left, jobs[0].sets.known)
         factors = None if (noise.factors == 1).all() else noise.factors
-        models = [job.model(noise.log_noise) for job in jobs]
+        names = self.plan.rows.columns
+        models = [job.model(noise.log_noise).with_columns(names) for job in jobs]
         unit = jobs[0].scales.targets.deviation
         scores = LeftOutScores(
             log_likelihood=float((noise.log_density - np.log(unit)).sum()),
             rmse=float(np.sqrt(np.mean(noise.square_error * unit**2))),
         )
         return TGGMEnsemble(models, noise_factors=factors), fits, scores
+
+    def fall_back(self) -> int | None:
+        """Return nothing: an error is of a model that has come to none."""
+        return None
 
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""

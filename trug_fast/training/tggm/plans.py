@@ -16,7 +16,7 @@ from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.drawing import plot
-from trug_fast.training.going_on import checked_truncation
+from trug_fast.training.going_on import checked_truncation, columns_of
 from trug_fast.training.loop import Callback, History
 from trug_fast.training.options import Monitor, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
@@ -93,7 +93,9 @@ class RegressionPlan:
         best = job.best()
         loop = best.loop
         rate = self.rates[best.number]
-        return TGGMFit(job.model(), loop.history(), interrupted, rate, loop.best_epoch())
+        model = job.model().with_columns(self.rows.columns)
+        ended = interrupted or job.diverged
+        return TGGMFit(model, loop.history(), ended, rate, loop.best_epoch())
 
 
 def planned(
@@ -124,7 +126,7 @@ def planned(
     schedule = partial(as_schedule, epochs=checks.count("epochs", epochs))
     split = as_validation(validation)
     how = split if isinstance(split, HoldOut) else None
-    data = RegressionRows.of(X, y, sample_weight, split)
+    data = RegressionRows.of(X, y, sample_weight, split, columns_of(start, X))
     aim, errors = as_objective(objective), as_noise(noise)
     if aim == "probit":
         how = _of_signs(data, errors, isinstance(noise, Noise), how)

@@ -83,10 +83,16 @@ class Stage:
         """The best one so far."""
         return float(np.nanmax(self.loop.records[CHOOSES])) if self.loop.best else -np.inf
 
-    @property
-    def of_use(self) -> bool:
-        """Whether it has come to a model: one that diverged must have been scored before."""
-        return not self.diverged or bool(self.loop.best)
+    def settle(self) -> bool:
+        """Return whether it has come to a model: one that diverged, to a sound one before."""
+        if not self.diverged or self.loop.best:
+            return True
+        kept = self.loop.sound
+        if kept and self.loop.plan.monitor is None:
+            found = self.learner.model(kept, self.learner.scales.none())
+            epochs = max(self.loop.epoch, diagnosis.EPOCHS)
+            self.loop.fallen = self.watch.verdict(epochs, found) is None
+        return self.loop.fallen
 
     def state(self, prefix: str) -> State:
         """Return all that the rest of the run depends on."""
@@ -100,7 +106,7 @@ class Stage:
         doubt: NDArray[np.float64] | None = None,
     ) -> TruGTGGM:
         """Return its best model, of rows in original units or of these scales."""
-        return self.learner.model(self.loop.best or None, scales, noise, doubt)
+        return self.learner.model(self.loop.kept(), scales, noise, doubt)
 
     def standardised(self, laplace: bool) -> TruGTGGM:
         """Return it as one of standardised rows, perhaps with the posterior of its readout."""
@@ -197,6 +203,7 @@ class RegressionJob:
         stage = self._stage(int(numbers[0]))
         stage.loop.restore(state)
         stage.diverged = bool(numbers[1])
+        stage.settle()
         return stage
 
     def _numbers(self) -> list[int]:
@@ -262,7 +269,7 @@ class RegressionJob:
         """Go on to the next rate, to all rows, to those without a part, or to the end."""
         present, count = self.present, len(self.search.rates)
         if present.number < count:
-            if present.of_use:
+            if present.settle():
                 self.chosen = self._better()
             if present.number + 1 == count and self.chosen is None:
                 raise self._error or RuntimeError("no run has come to a model")
@@ -320,6 +327,16 @@ class RegressionJob:
         done = self._over_all()
         return self.best() if done is None or done.diverged else done
 
+    @property
+    def diverged(self) -> bool:
+        """Whether the run that the model is of, or was to be of, has diverged."""
+        whole = self._over_all()
+        return self.best().diverged or (whole is not None and whole.diverged)
+
+    def fall_back(self) -> int | None:
+        """Return nothing: runs that diverge are settled one by one."""
+        return None
+
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""
         best, whole = self.best(), self._over_all()
@@ -331,7 +348,7 @@ class RegressionJob:
         if best.diverged:
             return (
                 f"training diverged in epoch {best.loop.epoch + 1}; the model is that of epoch "
-                f"{best.loop.best_epoch()}, the best before: {best.watch.slower()}"
+                f"{best.loop.best_epoch()}, the best before it: {best.watch.slower()}"
             )
         said = best.watch.verdict(best.loop.epoch, self._final().model(self.scales.none()))
         if said is None and self.crossed is not None and not self.crossed.complete:

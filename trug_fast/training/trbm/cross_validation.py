@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common import checks
+from trug_fast._common import checks, frames
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import one_blas_thread
 from trug_fast._common.workers import gathered
 from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
+from trug_fast.training.driver import divergence_raises
 from trug_fast.training.going_on import units_from
 
 from .settings import checked_start
@@ -159,6 +160,7 @@ def _checked_sequences(sequences: SequencesLike, ways: Mapping[str, dict[str, An
         kinds.add(units.visible.kind)
     if len(kinds) > 1:
         raise ValueError(f"choices must have visible units of one kind, got {sorted(kinds)}")
+    sequences = frames.arranged("sequences", sequences, frames.names_of(sequences))
     data = as_sequences("sequences", sequences, visible=kinds.pop())
     if data.lengths.min() < 2:
         k = int(data.lengths.argmin())
@@ -184,7 +186,8 @@ def _run(jobs: list[Job], executor: Executor | None, bar: Progress) -> list[floa
 
 def _error(rest: Frames, held_out: Frames, options: dict[str, Any]) -> float:
     """Return the mean error of forecasts of sequences by a model of the rest."""
-    fit = train_trbm(rest, **options)
+    with divergence_raises():
+        fit = train_trbm(rest, **options)
     if fit.interrupted:
         raise KeyboardInterrupt
     return float(prediction_error(fit.model, held_out, method="mean_field").mean())

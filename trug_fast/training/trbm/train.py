@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trug_fast._common import checks
+from trug_fast._common import checks, frames
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import one_blas_thread
@@ -21,7 +21,7 @@ from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.drawing import plot
 from trug_fast.training.driver import begin, run_training
-from trug_fast.training.going_on import units_from
+from trug_fast.training.going_on import columns_of, units_from
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
@@ -161,6 +161,11 @@ def train_trbm(
     units = units_from(origin, n_hidden, hidden, visible, UNITS)
     kind = plain("train_trbm", units.visible)
     real = isinstance(kind, GaussianUnits)
+    names = columns_of(origin, sequences)
+    sequences, validation = (
+        frames.arranged(name, given, names)
+        for name, given in (("sequences", sequences), ("validation", validation))
+    )
     data, held_out = _checked_data(sequences, sample_weight, validation, real)
     watched = checked_monitor(monitor, ("prediction",), held_out)
     chosen = as_optimizer(optimizer)
@@ -208,7 +213,7 @@ def train_trbm(
         loop = Loop(data, learner, watch, plan, functions)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
-    return TRBMFit(loop.model(), loop.history(), interrupted)
+    return TRBMFit(loop.model().with_columns(names), loop.history(), interrupted)
 
 
 def _checked_data(
