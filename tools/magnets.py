@@ -1,0 +1,224 @@
+"""Train on magnets, whose true log-likelihood is known, and see whether all phases are kept.
+
+    python -m tools.magnets [--magnets 16@2.2 12@2.15 ...] [--hidden trug bernoulli]
+        [--units 64 256] [--seeds 0 1 2] [--change n_chains=1000 ...] [--results FILE] [--test]
+
+A magnet "16@2.2" has 16 x 16 spins that prefer to be as their neighbours, at temperature 2.2.
+Below 2.27 nearly all spins of a row agree, and half of the rows are turned over: two phases, which
+chains of Gibbs sampling hardly ever leave.  Kaufman's formula (Phys. Rev. 76 (1949), 1232) gives
+log Z of the finite lattice, so the best mean log-probability of any rows is known exactly.
+
+Prints a line for each training: how far held-out rows (with ``--test`` rows for testing) are below
+the truth, by annealing forward and back; the share of up rows in the model and in draws of it, with
+how many standard errors it is off; and energies and correlations beside the data's.  With
+``--results`` lines are kept as JSON, and those that are there are not computed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import math
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+import trug_fast as tf
+from tools.processor import describe
+from trug_fast.reproduce.results import append, plain, read, source
+from trug_fast.training.choices import arguments_of
+
+Array = NDArray[Any]
+ROWS, OTHERS = 10_000, 2_000  # to train on; held out, and to test
+SWEEPS, APART = 5, 50  # of Metropolis's chain between two rows; of rows that are not trained on
+DRAWS = 1_000
+TEMPERATURES = 2_000
+
+
+def log_z(side: int, temperature: float) -> float:
+    """Return log Z of a square lattice on a torus by Kaufman's formula."""
+    coupling, n = 1 / temperature, side
+    angles = np.pi * np.arange(2 * n) / n
+    gamma = np.arccosh(np.cosh(2 * coupling) / np.tanh(2 * coupling) - np.cos(angles))
+    gamma[0] = 2 * coupling + math.log(math.tanh(coupling))  # which changes its sign at T_c
+    terms, signs = [], []
+    for half in (gamma[1::2] * n / 2, gamma[::2] * n / 2):
+        size = np.abs(half)
+        terms += [(size + np.log1p(np.exp(-2 * size))).sum()]
+        terms += [(size + np.log(-np.expm1(-2 * size))).sum()]
+        signs += [1.0, float(np.sign(half).prod())]
+    top = max(terms)
+    total = sum(s * math.exp(t - top) for s, t in zip(signs, terms, strict=True))
+    return n * n / 2 * math.log(2 * math.sinh(2 * coupling)) - math.log(2) + top + math.log(total)
+
+
+@njit(cache=False)
+def _metropolis(spins: Array, temperature: float, between: int, seed: int, out: Array) -> None:
+    np.random.seed(seed)
+    n = spins.shape[0]
+    for r in range(-200, out.shape[0]):
+        for _ in range(between * n * n):
+            i, j = np.random.randint(n), np.random.randint(n)
+            around = spins[i - 1, j] + spins[(i + 1) % n, j]
+            around += spins[i, j - 1] + spins[i, (j + 1) % n]
+            cost = 2.0 * spins[i, j] * around
+            if cost <= 0 or np.random.random() < math.exp(-cost / temperature):
+                spins[i, j] = -spins[i, j]
+        if r >= 0:
+            out[r] = spins.ravel()
+
+
+def magnet(side: int, temperature: float, rows: int, between: int, seed: int) -> Array:
+    """Return rows of one chain of Metropolis's; every second row in the middle is turned over."""
+    out = np.empty((rows, side * side), np.int8)
+    _metropolis(np.ones((side, side), np.int8), temperature, between, seed, out)
+    out *= np.where(np.random.default_rng(seed).permutation(rows) % 2, 1, -1)[:, None]
+    return out
+
+
+def energy(rows: Array) -> Array:
+    """Return the energy of each row."""
+    side = math.isqrt(rows.shape[1])
+    spins = rows.reshape(-1, side, side).astype(np.float64)
+    return -sum((spins * np.roll(spins, 1, axis)).sum(axis=(1, 2)) for axis in (1, 2))
+
+
+def correlation(rows: Array, distance: int) -> Array:
+    """Return the correlation at a distance, by each row."""
+    side = math.isqrt(rows.shape[1])
+    spins = rows.reshape(-1, side, side).astype(np.float64)
+    turned = [spins * np.roll(spins, distance, axis) for axis in (1, 2)]
+    return sum(turned).mean(axis=(1, 2)) / 2
+
+
+def share_of_model(model: Any, data: Array, seed: int) -> tuple[float, float]:
+    """Return the log-odds of the rows that point up in the model, with an error.
+
+    Rows of each phase, drawn by chains that begin at such data, are turned over: Bennett's ratio.
+    """
+    some = data[:: len(data) // 500]
+    up = np.where(some.sum(axis=1) < 0, -1, 1)[:, None] * some
+    gains = []
+    for sign in (1, -1):
+        rows = model.sample(start=sign * up, n_gibbs=50, rng=seed)
+        rows = rows[rows.sum(axis=1) * sign > 0]
+        if len(rows) < 20:
+            return -sign * math.inf, 0.0
+        # log p(turned over) - log p
+        gains.append(model.free_energy(rows) - model.free_energy(-rows))
+    low, high = -1e3, 1e3
+    for _ in range(80):
+        odds = (low + high) / 2
+        forth = (1 / (1 + np.exp(np.clip(odds - gains[1], -500, 500)))).mean()
+        back = (1 / (1 + np.exp(np.clip(-odds - gains[0], -500, 500)))).mean()
+        low, high = (odds, high) if forth > back else (low, odds)
+    return odds, 0.0
+
+
+def judged(model: Any, train: Array, rows: Array, truth: float, seed: int) -> dict[str, Any]:
+    """Return what is known of a model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = tf.log_partition(
+            model,
+            n_temperatures=TEMPERATURES,
+            base=train,
+            direction="both",
+            start=train[:: ROWS // 100],
+            n_gibbs=100,
+            rng=seed,
+            progress=False,
+        )
+    below = {
+        name: round(truth - float(tf.log_likelihood(model, rows, value).mean()), 2)
+        for name, value in (
+            ("below", found.log_z),
+            ("below_forward", found.forward.log_z),
+            ("below_reverse", found.reverse.log_z),
+        )
+    }
+    drawn = model.sample(DRAWS, rng=seed)
+    up = (drawn.sum(axis=1) > 0).mean() + (drawn.sum(axis=1) == 0).mean() / 2
+    error = 0.5 / math.sqrt(DRAWS)
+    result = below | {
+        "log_odds": round(share_of_model(model, train, seed)[0], 2),
+        "up": round(float(up), 3),
+        "up_z": round((up - 0.5) / error, 1),
+        "magnetisation": _pair(np.abs(drawn.mean(axis=1)), np.abs(rows.mean(axis=1))),
+        "energy": _pair(energy(drawn), energy(rows)),
+    }
+    for distance in (1, min(8, math.isqrt(rows.shape[1]) // 2)):
+        name = f"correlation_{distance}"
+        result[name] = _pair(correlation(drawn, distance), correlation(rows, distance))
+    return result
+
+
+def _pair(ours: Array, theirs: Array) -> list[float]:
+    """Return the mean of draws, of data, and the standard error of both."""
+    error = math.sqrt(ours.var() / len(ours) + theirs.var() / len(theirs))
+    return [float(f"{value:.4g}") for value in (ours.mean(), theirs.mean(), error)]
+
+
+def cell(name: str, hidden: str, units: int, seed: int, changes: dict[str, Any], test: bool) -> Any:
+    """Train on a magnet; return what came of it."""
+    side, temperature = name.split("@")
+    args = int(side), float(temperature)
+    train = magnet(*args, ROWS, SWEEPS, 1)
+    rows = magnet(*args, OTHERS, APART, 3 if test else 2)
+    truth = float((-energy(rows) / args[1]).mean() - log_z(*args))
+    options = arguments_of(
+        tf.train_rbm, {"hidden": hidden, "score": "none", "visible": "spin"} | changes
+    )
+    begun = time.process_time(), time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fit = tf.train_rbm(train, units, **options, progress=False, rng=seed)
+        except FloatingPointError as error:
+            return {"truth": truth, "stopped": str(error)}
+    seconds = time.process_time() - begun[0], time.perf_counter() - begun[1]
+    found = {"truth": round(truth, 2)} | judged(fit.model, train, rows, truth, seed)
+    found["warnings"] = sorted({str(each.message)[:80] for each in caught})
+    return found | {"cpu_seconds": round(seconds[0], 1), "seconds": round(seconds[1], 1)}
+
+
+def main() -> None:
+    """Train and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    magnets = "16@2.2 16@2.27 16@3.0 12@2.15"
+    parser.add_argument("--magnets", nargs="+", default=magnets.split())
+    parser.add_argument("--hidden", nargs="+", default=["trug", "bernoulli"])
+    parser.add_argument("--units", type=int, nargs="+", default=[64, 256])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--change", nargs="+", default=[], metavar="OPTION=VALUE")
+    parser.add_argument("--results", type=Path)
+    parser.add_argument("--test", action="store_true", help="rows that no default was chosen by")
+    options = parser.parse_args()
+    pairs = (change.split("=") for change in options.change)
+    changes = {name: ast.literal_eval(value) for name, value in pairs}
+    known = [] if options.results is None else read(options.results)
+    about = {"commit": source(), "processor": describe()}
+    for name in options.magnets:
+        for hidden in options.hidden:
+            for units in options.units:
+                for seed in options.seeds:
+                    own = {"magnet": name, "hidden": hidden, "units": units, "seed": seed}
+                    own |= {"changes": plain(changes), "rows": "test" if options.test else "held"}
+                    own["commit"] = about["commit"]
+                    if any(own.items() <= line.items() for line in known):
+                        continue
+                    found = cell(name, hidden, units, seed, changes, options.test)
+                    line = own | found | about
+                    if options.results is not None:
+                        append(options.results, line)
+                    shown = {k: v for k, v in line.items() if k not in about}
+                    print(*(f"{k}={v}" for k, v in shown.items()), flush=True)
+
+
+if __name__ == "__main__":
+    main()
