@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.kernels.rbm.turning import Turns
 from trug_fast.models.truncation import Truncation
+from trug_fast.models.visible_kinds import SPIN, Runs
 from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.gathering import spaced, take
 from trug_fast.training.unit_parameters import Shape
 from trug_fast.training.weighing import Weights, normalised
+
+from .turning import turns_of
 
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
@@ -120,12 +124,25 @@ class ByData:
             return _rounded(start), _rounded(start / DECAY)
         ends = self._truncation
         endless = ends is not None and math.isinf(ends.upper - ends.lower)
-        with one_blas_thread():
-            largest = float(np.linalg.eigvalsh(self._products)[-1])
         less = 4.0 if spins else 1.0
-        factor = RATED / self._deviation**2 * STEADY / max(largest / less, STEADY) / less
+        factor = RATED / self._deviation**2 * STEADY / max(self._largest / less, STEADY) / less
         start = factor * SGD[real, endless]
         return _rounded(start), _rounded(start / DECAY)
+
+    def turns(self, runs: Runs) -> Turns | None:
+        """Return the map that turns rows over into another phase, if the data have one.
+
+        Only where they vary along one direction so much that chains may stay on one side.
+        """
+        if self._largest / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
+            return None
+        return turns_of(take(self._data, spaced(len(self._data), LOOKED)), runs)
+
+    @cached_property
+    def _largest(self) -> float:
+        """The variance along the direction in which the data vary most."""
+        with one_blas_thread():
+            return float(np.linalg.eigvalsh(self._products)[-1])
 
     @cached_property
     def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:

@@ -18,6 +18,7 @@ from trug_fast.kernels.linking import want
 from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
+from trug_fast.kernels.rbm.turning import TURNED, Turns
 from trug_fast.kernels.rbm.unit_steps import BENDING
 from trug_fast.kernels.rbm.updates import (
     FROM_DATA,
@@ -52,6 +53,7 @@ from .precisions import VisiblePrecisions
 from .settings import RBMSettings
 from .tempering import Replicas
 from .trajectory import Trajectory, anchors_of
+from .turning import NO_TURNS
 
 NONE = np.empty(0)  # weights of rows that have none
 
@@ -66,6 +68,7 @@ class RBMLearner:
         seed: int,
         sample_weight: Weights | None = None,
         penalties: Penalties | None = None,
+        turns: Turns | None = None,
     ) -> None:
         n_visible, n_hidden, dtype = settings.n_visible, settings.n_hidden, settings.dtype
         self.settings, self.seed = settings, seed
@@ -79,6 +82,9 @@ class RBMLearner:
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
+        self._turns = NO_TURNS if turns is None else turns
+        if turns is not None:
+            want(TURNED)
         weights = self.steps.stack(settings.weights(seed), "weights")
         matrices, sites = {"weights": weights[VALUES]}, {"weights": settings.sites}
         self.shrinking = Shrinking(penalties, matrices, sites)
@@ -368,6 +374,7 @@ class RBMLearner:
             1 + self.sweeps,  # step 0 started the chains
             weights,
             *self.shrinking.for_kernels("weights", self.weights.dtype),
+            self._turns,
         )
 
     def _work(self, rows: int) -> float:

@@ -37,7 +37,7 @@ from trug_fast.training.options import (
     as_optimizer,
 )
 from trug_fast.training.rates import Rate
-from trug_fast.training.samplers import CD, Sampler, as_sampler
+from trug_fast.training.samplers import CD, PCD, Sampler, as_sampler
 from trug_fast.training.settings import Rates
 from trug_fast.training.units import HiddenLike, VisibleLike
 from trug_fast.training.weighing import Weights, weights_identity
@@ -256,7 +256,8 @@ def train_rbm(
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress):
-        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties)
+        turns = by_data.turns(settings.runs) if isinstance(chains, PCD) else None
+        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns)
         watch = RBMWatch(
             learner,
             judged(source),
