@@ -144,11 +144,12 @@ def judged(model: Any, train: Array, rows: Array, truth: float, seed: int) -> di
     }
     drawn = model.sample(DRAWS, rng=seed)
     up = (drawn.sum(axis=1) > 0).mean() + (drawn.sum(axis=1) == 0).mean() / 2
+    theirs = (train.sum(axis=1) > 0).mean() + (train.sum(axis=1) == 0).mean() / 2
     error = 0.5 / math.sqrt(DRAWS)
     result = below | {
         "log_odds": round(share_of_model(model, train, seed)[0], 2),
         "up": round(float(up), 3),
-        "up_z": round((up - 0.5) / error, 1),
+        "up_z": round((up - theirs) / error, 1),
         "magnetisation": _pair(np.abs(drawn.mean(axis=1)), np.abs(rows.mean(axis=1))),
         "energy": _pair(energy(drawn), energy(rows)),
     }

@@ -107,7 +107,7 @@ class ByData:
         return _rounded(INPUT / (self._deviation * math.sqrt(total)))
 
     def learning_rate(
-        self, optimizer: str, *, real: bool, spins: bool = False
+        self, optimizer: str, *, real: bool, spins: bool = False, turned: bool = False
     ) -> tuple[float, float]:
         """Return the rate at the start and at the end.
 
@@ -125,7 +125,8 @@ class ByData:
         ends = self._truncation
         endless = ends is not None and math.isinf(ends.upper - ends.lower)
         less = 4.0 if spins else 1.0
-        factor = RATED / self._deviation**2 * STEADY / max(self._largest / less, STEADY) / less
+        largest = float(self._variances[1 if turned else 0])
+        factor = RATED / self._deviation**2 * STEADY / max(largest / less, STEADY) / less
         start = factor * SGD[real, endless]
         return _rounded(start), _rounded(start / DECAY)
 
@@ -134,15 +135,15 @@ class ByData:
 
         Only where they vary along one direction so much that chains may stay on one side.
         """
-        if self._largest / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
+        if self._variances[0] / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
             return None
         return turns_of(take(self._data, spaced(len(self._data), LOOKED)), runs)
 
     @cached_property
-    def _largest(self) -> float:
-        """The variance along the direction in which the data vary most."""
+    def _variances(self) -> NDArray[np.float64]:
+        """The variances along the two directions in which the data vary most."""
         with one_blas_thread():
-            return float(np.linalg.eigvalsh(self._products)[-1])
+            return np.append(np.linalg.eigvalsh(self._products)[:-3:-1], 0.0)
 
     @cached_property
     def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:

@@ -244,7 +244,8 @@ def train_rbm(
         dtype=checks.float_dtype("dtype", dtype),
     )
     settings = settings.over(checks.count("epochs", epochs))
-    rates = _rates(settings, by_data, learning_rate, epochs)
+    turns = by_data.turns(settings.runs) if isinstance(chains, PCD) else None
+    rates = _rates(settings, by_data, learning_rate, epochs, turned=turns is not None)
     plan = Plan(int(epochs), rates.at, watched)
     functions = as_callbacks(callbacks)
     source = X if isinstance(X, Resampler) else data
@@ -256,7 +257,6 @@ def train_rbm(
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress):
-        turns = by_data.turns(settings.runs) if isinstance(chains, PCD) else None
         learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns)
         watch = RBMWatch(
             learner,
@@ -329,12 +329,16 @@ def _rates(
     by_data: ByData,
     learning_rate: Rate | None,
     epochs: int,
+    *,
+    turned: bool,
 ) -> Rates:
     """Return the rates of a run, those that are not given by the optimizer and the data."""
     name = settings.optimizer.name
     if learning_rate is None:
         spins = any(run.kind == SPIN for run in settings.runs)
-        learning_rate = by_data.learning_rate(name, real=settings.real, spins=spins)
+        learning_rate = by_data.learning_rate(
+            name, real=settings.real, spins=spins, turned=turned
+        )
         if settings.climbs:  # rungs cost time, and chains must follow the model
             learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(
