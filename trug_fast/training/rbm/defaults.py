@@ -31,6 +31,7 @@ SLOWER = 0.25  # of a usual learning rate, by trajectory tempering
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
 STEADY = 5.0  # variance along a direction of the data up to which the full rate is steady
+BOLDER = 3.0  # so many times that where chains are turned over along it; at 16 times some diverge
 RATED = 0.363  # variance of a unit on [0, 4], for which SGD's rates are
 # By whether visible units are Gaussian and whether an end is infinite: units without a bound push
 # themselves on, and diverge at twice these rates on some data.
@@ -125,8 +126,8 @@ class ByData:
         ends = self._truncation
         endless = ends is not None and math.isinf(ends.upper - ends.lower)
         less = 4.0 if spins else 1.0
-        largest = float(self._variances[1 if turned else 0])
-        factor = RATED / self._deviation**2 * STEADY / max(largest / less, STEADY) / less
+        steady = STEADY * (BOLDER if turned else 1.0)
+        factor = RATED / self._deviation**2 * steady / max(self._largest / less, steady) / less
         start = factor * SGD[real, endless]
         return _rounded(start), _rounded(start / DECAY)
 
@@ -135,15 +136,15 @@ class ByData:
 
         Only where they vary along one direction so much that chains may stay on one side.
         """
-        if self._variances[0] / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
+        if self._largest / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
             return None
         return turns_of(take(self._data, spaced(len(self._data), LOOKED)), runs)
 
     @cached_property
-    def _variances(self) -> NDArray[np.float64]:
-        """The variances along the two directions in which the data vary most."""
+    def _largest(self) -> float:
+        """The variance along the direction in which the data vary most."""
         with one_blas_thread():
-            return np.append(np.linalg.eigvalsh(self._products)[:-3:-1], 0.0)
+            return float(np.linalg.eigvalsh(self._products)[-1])
 
     @cached_property
     def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
