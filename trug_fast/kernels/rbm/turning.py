@@ -26,7 +26,7 @@ from .trajectory import quick_log_norm
 from .visible import GAUSSIAN, TRUNCATED
 
 TURNED = "turned chains"  # subject of rare kernels
-EVERY = 10  # updates in which each chain is offered one turn: costs a fiftieth of an update
+EVERY = 20  # updates in which each chain is offered one turn: costs a fiftieth of an update
 
 
 class Turns(NamedTuple):
