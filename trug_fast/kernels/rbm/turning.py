@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trug_fast.kernels.allocation import empty
+from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.compiling import linked, rare
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
@@ -26,7 +26,7 @@ from .trajectory import quick_log_norm
 from .visible import GAUSSIAN, TRUNCATED
 
 TURNED = "turned chains"  # subject of rare kernels
-EVERY = 20  # updates in which each chain is offered one turn: costs a fiftieth of an update
+EVERY = 5  # updates in which each chain is offered one turn
 
 
 class Turns(NamedTuple):
@@ -35,6 +35,8 @@ class Turns(NamedTuple):
     source: np.ndarray  # (2, visible) int64: there, and back
     sign: np.ndarray  # (visible,); none: nothing is turned
     shift: np.ndarray  # (visible,)
+    along: np.ndarray  # (visible,) the direction from one side to the other
+    middle: np.ndarray  # (visible,) between the mean rows of the two sides
 
 
 @linked
@@ -65,7 +67,7 @@ def _turn_row(index, layers, phase, first, visible, net, seed, step):
 
 @rare(TURNED)
 def turn_and_draw(layers, chains, turns, seed, step, update):
-    """Offer a turn to a tenth of the chains, then draw the hidden units of all.
+    """Offer a turn to some of the chains, then draw the hidden units of all.
 
     The phase keeps the rows as they were: only the hidden states go on from those turned.
     """
@@ -79,7 +81,25 @@ def turn_and_draw(layers, chains, turns, seed, step, update):
         _, _, w2, _ = block(seed, SWAP, step, first + k * EVERY, 0)
         source = turns.source[np.int64(w2 & np.uint32(1))]
         for i in range(columns):
-            visible[k, i] = turns.shift[i] + turns.sign[i] * phase.visible[first + k * EVERY, source[i]]
+            own = phase.visible[first + k * EVERY, source[i]]
+            visible[k, i] = turns.shift[i] + turns.sign[i] * own
     net_inputs(layers, visible, net)
     each(_turn_row, count, (layers, phase, first, visible, net, seed, step))
     draw_hidden(layers, phase.net, Address(seed, HIDDEN_STREAM, step, 0), chains.hidden)
+
+
+@rare(TURNED)
+def middle_of_sides(data, weights, turns, middle):
+    """Write what lies between the mean hidden units of the data's two sides, if it has both."""
+    total, count = zeros((2, middle.size), np.float64), zeros((1, 2), np.float64)[0]
+    for r in range(data.visible.shape[0]):
+        across = 0.0
+        for i in range(turns.along.size):
+            across += turns.along[i] * (np.float64(data.visible[r, i]) - turns.middle[i])
+        side = int(across > 0.0)
+        count[side] += weights[r] if weights.size > 0 else 1.0
+        for j in range(middle.size):
+            total[side, j] += data.mean[r, j]
+    if count[0] > 0.0 and count[1] > 0.0:
+        for j in range(middle.size):
+            middle[j] = 0.5 * (total[0, j] / count[0] + total[1, j] / count[1])

@@ -35,7 +35,7 @@ from trug_fast.kernels.tiles import STRIPS
 
 from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
-from .turning import Turns, turn_and_draw
+from .turning import Turns, middle_of_sides, turn_and_draw
 from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
 from .visible import VisibleKinds
 from .weighing import weighted_statistics
@@ -254,6 +254,8 @@ def _update(layers, trained, units, averaged, data, chains, course, i, step):
     write_gradient(trained, data, chains.phase, weights)
     _take_steps(course, trained, units, pace)
     if course.centred:
+        if course.turns.sign.size > 0:
+            rarely(middle_of_sides, (data, weights, course.turns, trained.hidden[MEAN]))
         approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)
     if pace[SHARE] > 0.0:
         _average(averaged, trained, units, pace[SHARE])

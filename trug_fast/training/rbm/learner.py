@@ -83,8 +83,6 @@ class RBMLearner:
         if self.units.start.learn_precision:
             want(BENDING)
         self._turns = NO_TURNS if turns is None else turns
-        if turns is not None:
-            want(TURNED)
         weights = self.steps.stack(settings.weights(seed), "weights")
         matrices, sites = {"weights": weights[VALUES]}, {"weights": settings.sites}
         self.shrinking = Shrinking(penalties, matrices, sites)
@@ -101,6 +99,9 @@ class RBMLearner:
         means = _means(data, sample_weight)
         self.filling = Filling(settings.missing, means) if settings.missing else None
         self.visible_offset[:] = means
+        if turns is not None:  # between the phases gradients of weights do not see their shares
+            want(TURNED)
+            self.visible_offset[:] = turns.middle
         if settings.learns_visible_precision:
             values, learned = self.visible_kinds.precision, settings.learned_precisions
             self.precisions = VisiblePrecisions(values, means, self.steps, learned)
@@ -110,7 +111,7 @@ class RBMLearner:
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         self._rows = self._batch.visible  # of all batches of a call
         self._gauges = settings.gauge and not settings.keeps_gauge
-        base = self.visible_units.bias(self.visible_offset)
+        base = self.visible_units.bias(means)
         self.replicas: Replicas | None = None
         self.trajectory: Trajectory | None = None
         if settings.betas:

@@ -11,9 +11,9 @@ from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, GAUSSIAN, SPI
 
 # How much farther from the nearest other row a turned row may be than a row itself, in squared
 # distances by their medians.
-FARTHER = 1.1
+FARTHER = 1.2
 
-NO_TURNS = Turns(np.empty((2, 0), np.int64), np.empty(0), np.empty(0))
+NO_TURNS = Turns(np.empty((2, 0), np.int64), *np.empty((4, 0)))
 
 
 def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
@@ -60,7 +60,8 @@ def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs)
         sign[own] = np.where(over, -1.0, 1.0)
         shift[own] = np.where(over, total, 0.0)
     changes = (sign < 0).any() or (source[0] != np.arange(above.size)).any()
-    return Turns(source, sign, shift) if changes else None
+    along, middle = above - below, above / 2 + below / 2
+    return Turns(source, sign, shift, along, middle) if changes else None
 
 
 def _nearest(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
