@@ -9,8 +9,10 @@ chains of Gibbs sampling hardly ever leave.  Kaufman's formula (Phys. Rev. 76 (1
 log Z of the finite lattice, so the best mean log-probability of any rows is known exactly.
 
 Prints a line for each training: how far held-out rows (with ``--test`` rows for testing) are below
-the truth, by annealing forward and back; the share of up rows in the model and in draws of it, with
-how many standard errors it is off; and energies and correlations beside the data's.  With
+the truth, by annealing forward and back; the share of rows that point up in the data, in chains
+after 1,000 sweeps from data and from noise, with how many standard errors the former are off; the
+log-odds of these rows in the data and in the model, with their error; magnetisation, energy and
+correlations of draws and of the data, with the standard error of the difference.  With
 ``--results`` lines are kept as JSON, and those that are there are not computed again.
 """
 
@@ -27,6 +29,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
 
 import trug_fast as tf
 from tools.processor import describe
@@ -96,28 +100,27 @@ def correlation(rows: Array, distance: int) -> Array:
     return sum(turned).mean(axis=(1, 2)) / 2
 
 
-def share_of_model(model: Any, data: Array, seed: int) -> tuple[float, float]:
-    """Return the log-odds of the rows that point up in the model, with an error.
+def log_odds(model: Any, data: Array, seed: int) -> tuple[float, float]:
+    """Return the model's log-odds of rows that point up, with its standard error.
 
-    Rows of each phase, drawn by chains that begin at such data, are turned over: Bennett's ratio.
+    Chains that begin at data of a phase are turned over: Bennett's ratio of the phases.
     """
     some = data[:: len(data) // 500]
-    up = np.where(some.sum(axis=1) < 0, -1, 1)[:, None] * some
+    some = np.where(some.sum(axis=1) < 0, -1, 1)[:, None] * some
     gains = []
     for sign in (1, -1):
-        rows = model.sample(start=sign * up, n_gibbs=50, rng=seed)
+        rows = model.sample(start=sign * some, n_gibbs=50, rng=seed)
         rows = rows[rows.sum(axis=1) * sign > 0]
-        if len(rows) < 20:
+        if len(rows) < 20:  # the model has lost this phase
             return -sign * math.inf, 0.0
-        # log p(turned over) - log p
         gains.append(model.free_energy(rows) - model.free_energy(-rows))
-    low, high = -1e3, 1e3
-    for _ in range(80):
-        odds = (low + high) / 2
-        forth = (1 / (1 + np.exp(np.clip(odds - gains[1], -500, 500)))).mean()
-        back = (1 / (1 + np.exp(np.clip(-odds - gains[0], -500, 500)))).mean()
-        low, high = (odds, high) if forth > back else (low, odds)
-    return odds, 0.0
+    up, down = gains[0], gains[1]
+    odds = float(
+        brentq(lambda odds: expit(down - odds).mean() - expit(up + odds).mean(), -1e4, 1e4)
+    )
+    shares = (expit(down - odds), expit(up + odds))
+    error = math.sqrt(sum(each.var() / each.mean() ** 2 / len(each) for each in shares))
+    return odds, error
 
 
 def judged(model: Any, train: Array, rows: Array, truth: float, seed: int) -> dict[str, Any]:
@@ -142,14 +145,17 @@ def judged(model: Any, train: Array, rows: Array, truth: float, seed: int) -> di
             ("below_reverse", found.reverse.log_z),
         )
     }
-    drawn = model.sample(DRAWS, rng=seed)
-    up = (drawn.sum(axis=1) > 0).mean() + (drawn.sum(axis=1) == 0).mean() / 2
-    theirs = (train.sum(axis=1) > 0).mean() + (train.sum(axis=1) == 0).mean() / 2
-    error = 0.5 / math.sqrt(DRAWS)
+    drawn = model.sample(start=train[:: ROWS // DRAWS], rng=seed)
+    odds, error = log_odds(model, train, seed)
+    theirs = _up(train)
     result = below | {
-        "log_odds": round(share_of_model(model, train, seed)[0], 2),
-        "up": round(float(up), 3),
-        "up_z": round((up - theirs) / error, 1),
+        "up": [
+            round(theirs, 3),
+            round(_up(drawn), 3),
+            round(_up(model.sample(DRAWS, rng=seed)), 3),
+        ],
+        "up_z": round((_up(drawn) - theirs) / (0.5 / math.sqrt(DRAWS)), 1),
+        "log_odds": [round(math.log(theirs / (1 - theirs)), 2), round(odds, 2), round(error, 2)],
         "magnetisation": _pair(np.abs(drawn.mean(axis=1)), np.abs(rows.mean(axis=1))),
         "energy": _pair(energy(drawn), energy(rows)),
     }
@@ -157,6 +163,11 @@ def judged(model: Any, train: Array, rows: Array, truth: float, seed: int) -> di
         name = f"correlation_{distance}"
         result[name] = _pair(correlation(drawn, distance), correlation(rows, distance))
     return result
+
+
+def _up(rows: Array) -> float:
+    """Return the share of rows that point up."""
+    return float(((rows.sum(axis=1) > 0) + 0.5 * (rows.sum(axis=1) == 0)).mean())
 
 
 def _pair(ours: Array, theirs: Array) -> list[float]:

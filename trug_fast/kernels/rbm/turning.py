@@ -17,6 +17,7 @@ import numpy as np
 from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.compiling import linked, rare
 from trug_fast.kernels.loops import each
+from trug_fast.kernels.optimizer import add
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import SWAP, block, double_from_words
 
@@ -26,7 +27,7 @@ from .trajectory import quick_log_norm
 from .visible import GAUSSIAN, TRUNCATED
 
 TURNED = "turned chains"  # subject of rare kernels
-EVERY = 5  # updates in which each chain is offered one turn
+EVERY = 10  # updates in which each chain is offered one turn
 
 
 class Turns(NamedTuple):
@@ -41,15 +42,12 @@ class Turns(NamedTuple):
 
 @linked
 def _energy(visible, layers):
-    """Return the visible units' own log p* of a row."""
-    bias, kinds, total = layers.visible_bias[0], layers.visible_kinds, 0.0
-    for i in range(visible.size):
-        total += np.float64(visible[i]) * np.float64(bias[i])
+    """Return the visible units' own log p* of a row, as exactly as an offer needs it."""
+    kinds, total = layers.visible_kinds, np.float64(np.dot(visible, layers.visible_bias[0]))
     for s in range(kinds.spans.shape[0]):
         if kinds.spans[s, 0] == GAUSSIAN or kinds.spans[s, 0] == TRUNCATED:
             for i in range(kinds.spans[s, 1], kinds.spans[s, 2]):
-                own = np.float64(visible[i])
-                total -= 0.5 * np.float64(kinds.precision[i]) * own * own
+                total -= 0.5 * np.float64(kinds.precision[i]) * visible[i] * visible[i]
     return total
 
 
@@ -91,15 +89,12 @@ def turn_and_draw(layers, chains, turns, seed, step, update):
 @rare(TURNED)
 def middle_of_sides(data, weights, turns, middle):
     """Write what lies between the mean hidden units of the data's two sides, if it has both."""
-    total, count = zeros((2, middle.size), np.float64), zeros((1, 2), np.float64)[0]
+    total, count = zeros((2, middle.size), middle.dtype), zeros((2, 1), np.float64)
+    level = np.dot(turns.along, turns.middle)
     for r in range(data.visible.shape[0]):
-        across = 0.0
-        for i in range(turns.along.size):
-            across += turns.along[i] * (np.float64(data.visible[r, i]) - turns.middle[i])
-        side = int(across > 0.0)
-        count[side] += weights[r] if weights.size > 0 else 1.0
-        for j in range(middle.size):
-            total[side, j] += data.mean[r, j]
-    if count[0] > 0.0 and count[1] > 0.0:
-        for j in range(middle.size):
-            middle[j] = 0.5 * (total[0, j] / count[0] + total[1, j] / count[1])
+        side = int(np.dot(turns.along, data.visible[r]) > level)
+        count[side, 0] += weights[r] if weights.size > 0 else 1.0
+        add(total[side], data.mean[r], 1.0, 1)
+    if count[0, 0] > 0.0 and count[1, 0] > 0.0:
+        add(middle, total[0], 0.5 / count[0, 0], 0)
+        add(middle, total[1], 0.5 / count[1, 0], 1)

@@ -53,7 +53,7 @@ from .precisions import VisiblePrecisions
 from .settings import RBMSettings
 from .tempering import Replicas
 from .trajectory import Trajectory, anchors_of
-from .turning import NO_TURNS
+from .turning import NO_TURNS, in_type
 
 NONE = np.empty(0)  # weights of rows that have none
 
@@ -82,7 +82,7 @@ class RBMLearner:
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
-        self._turns = NO_TURNS if turns is None else turns
+        self._turns = in_type(NO_TURNS if turns is None else turns, dtype)
         weights = self.steps.stack(settings.weights(seed), "weights")
         matrices, sites = {"weights": weights[VALUES]}, {"weights": settings.sites}
         self.shrinking = Shrinking(penalties, matrices, sites)

@@ -336,9 +336,7 @@ def _rates(
     name = settings.optimizer.name
     if learning_rate is None:
         spins = any(run.kind == SPIN for run in settings.runs)
-        learning_rate = by_data.learning_rate(
-            name, real=settings.real, spins=spins, turned=turned
-        )
+        learning_rate = by_data.learning_rate(name, real=settings.real, spins=spins, turned=turned)
         if settings.climbs:  # rungs cost time, and chains must follow the model
             learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,6 +39,11 @@ def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
         if np.median(_nearest(turned, X)) > FARTHER * np.median(_nearest(X, X)):
             return None
     return turns
+
+
+def in_type(turns: Turns, dtype: Any) -> Turns:
+    """Return the map with its numbers in a float type, as kernels take them."""
+    return Turns(turns.source, *(each.astype(dtype) for each in turns[1:]))
 
 
 def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs) -> Turns | None:
