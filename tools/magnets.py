@@ -40,6 +40,7 @@ from trug_fast.training.choices import arguments_of
 Array = NDArray[Any]
 ROWS, OTHERS = 10_000, 2_000  # to train on; held out, and to test
 SWEEPS, APART = 5, 50  # of Metropolis's chain between two rows; of rows that are not trained on
+WARM = 200  # rows that are left out at the beginning
 DRAWS = 1_000
 TEMPERATURES = 2_000
 
@@ -61,27 +62,27 @@ def log_z(side: int, temperature: float) -> float:
     return n * n / 2 * math.log(2 * math.sinh(2 * coupling)) - math.log(2) + top + math.log(total)
 
 
-@njit(cache=False)
-def _metropolis(spins: Array, temperature: float, between: int, seed: int, out: Array) -> None:
-    np.random.seed(seed)
+@njit
+def _metropolis(spins: Array, temperature: float, between: int, rng: Any, out: Array) -> None:
     n = spins.shape[0]
-    for r in range(-200, out.shape[0]):
+    for r in range(-WARM, out.shape[0]):
         for _ in range(between * n * n):
-            i, j = np.random.randint(n), np.random.randint(n)
+            i, j = int(rng.random() * n), int(rng.random() * n)
             around = spins[i - 1, j] + spins[(i + 1) % n, j]
             around += spins[i, j - 1] + spins[i, (j + 1) % n]
             cost = 2.0 * spins[i, j] * around
-            if cost <= 0 or np.random.random() < math.exp(-cost / temperature):
+            if cost <= 0 or rng.random() < math.exp(-cost / temperature):
                 spins[i, j] = -spins[i, j]
         if r >= 0:
             out[r] = spins.ravel()
 
 
 def magnet(side: int, temperature: float, rows: int, between: int, seed: int) -> Array:
-    """Return rows of one chain of Metropolis's; every second row in the middle is turned over."""
+    """Return rows of a chain of Metropolis's, half of them, at random, turned over."""
+    rng = np.random.default_rng(seed)
     out = np.empty((rows, side * side), np.int8)
-    _metropolis(np.ones((side, side), np.int8), temperature, between, seed, out)
-    out *= np.where(np.random.default_rng(seed).permutation(rows) % 2, 1, -1)[:, None]
+    _metropolis(np.ones((side, side), np.int8), temperature, between, rng, out)
+    out *= np.where(rng.permutation(rows) % 2, 1, -1)[:, None]
     return out
 
 

@@ -31,7 +31,7 @@ SLOWER = 0.25  # of a usual learning rate, by trajectory tempering
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
 STEADY = 5.0  # variance along a direction of the data up to which the full rate is steady
-BOLDER = 2.0  # so many times that where chains are turned over along it; at 3, Potts units came near diverging
+BOLDER = 2.0  # so many times that where chains are turned over; TruG units diverge at 16 times
 RATED = 0.363  # variance of a unit on [0, 4], for which SGD's rates are
 # By whether visible units are Gaussian and whether an end is infinite: units without a bound push
 # themselves on, and diverge at twice these rates on some data.
