@@ -18,7 +18,6 @@ from trug_fast.kernels.linking import want
 from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
-from trug_fast.kernels.rbm.turning import TURNED, Turns
 from trug_fast.kernels.rbm.unit_steps import BENDING
 from trug_fast.kernels.rbm.updates import (
     FROM_DATA,
@@ -53,7 +52,7 @@ from .precisions import VisiblePrecisions
 from .settings import RBMSettings
 from .tempering import Replicas
 from .trajectory import Trajectory, anchors_of
-from .turning import NO_TURNS, in_type
+from .turning import Turns, for_kernels
 
 NONE = np.empty(0)  # weights of rows that have none
 
@@ -82,7 +81,7 @@ class RBMLearner:
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
-        self._turns = in_type(NO_TURNS if turns is None else turns, dtype)
+        self._turns = for_kernels(turns, dtype)
         weights = self.steps.stack(settings.weights(seed), "weights")
         matrices, sites = {"weights": weights[VALUES]}, {"weights": settings.sites}
         self.shrinking = Shrinking(penalties, matrices, sites)
@@ -98,10 +97,7 @@ class RBMLearner:
             want(WEIGHTED)
         means = _means(data, sample_weight)
         self.filling = Filling(settings.missing, means) if settings.missing else None
-        self.visible_offset[:] = means
-        if turns is not None:  # between the phases gradients of weights do not see their shares
-            want(TURNED)
-            self.visible_offset[:] = turns.middle
+        self.visible_offset[:] = means if turns is None else turns.middle  # between the phases
         if settings.learns_visible_precision:
             values, learned = self.visible_kinds.precision, settings.learned_precisions
             self.precisions = VisiblePrecisions(values, means, self.steps, learned)
@@ -111,7 +107,7 @@ class RBMLearner:
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         self._rows = self._batch.visible  # of all batches of a call
         self._gauges = settings.gauge and not settings.keeps_gauge
-        base = self.visible_units.bias(means)
+        base = self.visible_units.bias(means.astype(dtype))
         self.replicas: Replicas | None = None
         self.trajectory: Trajectory | None = None
         if settings.betas:

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.kernels.rbm.turning import Turns
+from trug_fast.kernels.linking import want
+from trug_fast.kernels.rbm.turning import TURNED, Turns
 from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, GAUSSIAN, SPIN, Runs
 
 # How much farther from the nearest other row a turned row may be than a row itself, in squared
 # distances by their medians.
 FARTHER = 1.2
-
-NO_TURNS = Turns(np.empty((2, 0), np.int64), *np.empty((4, 0)))
 
 
 def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
@@ -41,9 +40,14 @@ def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
     return turns
 
 
-def in_type(turns: Turns, dtype: Any) -> Turns:
-    """Return the map with its numbers in a float type, as kernels take them."""
-    return Turns(turns.source, *(each.astype(dtype) for each in turns[1:]))
+def for_kernels(turns: Turns | None, dtype: Any) -> Turns:
+    """Return the map, or one of nothing, as kernels take it."""
+    if turns is None:
+        source, floats = np.empty((2, 0), np.int64), list(np.empty((4, 0)))
+    else:
+        want(TURNED)
+        source, *floats = turns
+    return Turns(source, *(each.astype(dtype) for each in floats))
 
 
 def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs) -> Turns | None:
@@ -56,7 +60,7 @@ def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs)
         high, low = above[own], below[own]
         if run.kind == CATEGORICAL:
             high, low = (each.reshape(run.sites, -1).argmax(axis=1) for each in (high, low))
-            columns = source[0, own].reshape(run.sites, -1)
+            columns = np.arange(own.start, own.stop).reshape(run.sites, -1)
             for way, step in enumerate((1, -1)):
                 rolled = np.where((high != low)[:, None], np.roll(columns, step, axis=1), columns)
                 source[way, own] = rolled.ravel()
