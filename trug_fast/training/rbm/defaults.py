@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm.turning import Turns
 from trug_fast.models.truncation import Truncation
-from trug_fast.models.visible_kinds import SPIN, Runs
+from trug_fast.models.visible_kinds import REAL, SPIN, Runs
 from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.gathering import spaced, take
 from trug_fast.training.unit_parameters import Shape
@@ -123,22 +123,28 @@ class ByData:
         if optimizer != "sgd":
             start = ADAPTIVE * self.scale
             return _rounded(start), _rounded(start / DECAY)
-        ends = self._truncation
-        endless = ends is not None and math.isinf(ends.upper - ends.lower)
         less = 4.0 if spins else 1.0
         steady = STEADY * (BOLDER if turned else 1.0)
         factor = RATED / self._deviation**2 * steady / max(self._largest / less, steady) / less
-        start = factor * SGD[real, endless]
+        start = factor * SGD[real, self._endless]
         return _rounded(start), _rounded(start / DECAY)
 
     def turns(self, runs: Runs) -> Turns | None:
         """Return the map that turns rows over into another phase, if the data have one.
 
-        Only where they vary along one direction so much that chains may stay on one side.
+        Only where they vary along one direction so much that chains may stay on one side, and not
+        of real numbers with hidden units without an end: those may be close to having no density.
         """
+        if self._endless and any(run.kind in REAL for run in runs):
+            return None
         if self._largest / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
             return None
         return turns_of(take(self._data, spaced(len(self._data), LOOKED)), runs)
+
+    @property
+    def _endless(self) -> bool:
+        ends = self._truncation
+        return ends is not None and math.isinf(ends.upper - ends.lower)
 
     @cached_property
     def _largest(self) -> float:

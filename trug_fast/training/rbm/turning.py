@@ -12,6 +12,8 @@ from trug_fast.kernels.linking import want
 from trug_fast.kernels.rbm.turning import TURNED, Turns
 from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, GAUSSIAN, SPIN, Runs
 
+__all__ = ["Turns", "for_kernels", "turns_of"]
+
 # How much farther from the nearest other row a turned row may be than a row itself, in squared
 # distances by their medians.
 FARTHER = 1.2
