@@ -50,7 +50,7 @@ def rows_of(name: str, directory: Path) -> Rows:
     rng = np.random.default_rng(0)
     if name.startswith("magnet"):
         _, side, temperature = name.split("-")
-        rows = magnet(int(side), float(temperature), 5000, rng)
+        rows = magnet(int(side), float(temperature), 5000, 5, 0)
         truth = float(log_probability(rows, float(temperature)).mean())
         phase, units = rows.sum(axis=1) > 0, int(side) ** 2 // 4
         return Rows(rows, phase, units, {"visible": "spin"}, truth)

@@ -57,6 +57,9 @@ class CD:
 class PCD:
     """Persistent contrastive divergence: chains that go on from update to update.
 
+    Where data have two phases, each the other turned over, as those of a magnet, chains are turned
+    over too (docs/training.md).
+
     Parameters
     ----------
     n_gibbs : int, (start, end), callable or array

@@ -9,6 +9,7 @@ from tests.support.models import KINDS, exact_draws, model_of
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.training.optimizers import Steps
+from trug_fast.training.rbm.turning import for_kernels
 
 ROWS = 2_000
 
@@ -79,7 +80,8 @@ def test_contrastive_divergence_starts_at_the_data():
     rule = Steps(tf.SGD()).rule(0.0)
     paces, none = np.zeros((1, updates.PACES)), np.empty(0)
     course = updates.Course(
-        paces, rule, updates.FROM_DATA, True, 1, 0, 0, none, none[None], none.astype(int)
+        *(paces, rule, updates.FROM_DATA, True, 1, 0, 0, none, none[None], none.astype(int)),
+        for_kernels(None, float),
     )
     with one_blas_thread():
         gibbs.hidden_statistics(layers, phase)

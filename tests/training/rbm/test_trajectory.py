@@ -230,7 +230,7 @@ def test_rungs_that_follow_each_other_closely_slow_the_model_down():
 @pytest.mark.slow
 def test_a_magnet_at_the_default_rate():
     # It ended in FloatingPointError after eight minutes, in epoch 12.
-    rows = magnet(16, 2.2, 6000, np.random.default_rng(0))
+    rows = magnet(16, 2.2, 6000, 5, 0)
     for hidden in ("trug", "bernoulli"):
         options = {"visible": "spin", "hidden": hidden, "sampler": "ptt", "epochs": 20, "rng": 0}
         fit = tf.train_rbm(rows[:5000], 64, **options)

@@ -34,6 +34,7 @@ from trug_fast.kernels.tiles import STRIPS
 
 from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
+from .turning import Turns, middle_of_sides, turn_and_draw
 from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
 from .visible import VisibleKinds
 from .weighing import weighted_statistics
@@ -86,6 +87,7 @@ class Course(NamedTuple):
     weights: np.ndarray  # (rows of all batches,) float64, 1 on average over the data; or none
     kept: np.ndarray  # (visible, hidden) 1 where weights are not zero; or none
     sites: np.ndarray  # of penalties.Pull; or none
+    turns: Turns  # of persistent chains
 
 
 @linked
@@ -94,9 +96,13 @@ def run_chains_from(layers, batch, chains, course, update, n_gibbs, step):
     if course.chains == FROM_DATA:
         address = Address(course.seed, HIDDEN, STARTS + update, 0)
         draw_hidden(layers, batch.net, address, chains.hidden)
+    turns = course.chains == PERSISTENT and course.turns.sign.size > 0
     if course.chains != GIVEN:
-        persistent = course.chains == PERSISTENT
-        model_phase(layers, chains, n_gibbs, persistent, course.seed, step)
+        draws = course.chains == PERSISTENT and not turns
+        model_phase(layers, chains, n_gibbs, draws, course.seed, step)
+    if turns:
+        last = step + n_gibbs - 1
+        rarely(turn_and_draw, (layers, chains, course.turns, course.seed, last, update))
 
 
 @linked
@@ -247,6 +253,8 @@ def _update(layers, trained, units, averaged, data, chains, course, i, step):
     write_gradient(trained, data, chains.phase, weights)
     _take_steps(course, trained, units, pace)
     if course.centred:
+        if course.turns.sign.size > 0:
+            rarely(middle_of_sides, (data, weights, course.turns, trained.hidden[MEAN]))
         approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)
     if pace[SHARE] > 0.0:
         _average(averaged, trained, units, pace[SHARE])

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.kernels.rbm.turning import Turns
 from trug_fast.models.truncation import Truncation
+from trug_fast.models.visible_kinds import REAL, SPIN, Runs
 from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.gathering import spaced, take
 from trug_fast.training.unit_parameters import Shape
 from trug_fast.training.weighing import Weights, normalised
+
+from .turning import turns_of
 
 # Measured on binarized MNIST with 500 hidden units; see docs/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
@@ -27,6 +31,7 @@ SLOWER = 0.25  # of a usual learning rate, by trajectory tempering
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
 STEADY = 5.0  # variance along a direction of the data up to which the full rate is steady
+BOLDER = 2.0  # so many times that where chains are turned over; TruG units diverge at 16 times
 RATED = 0.363  # variance of a unit on [0, 4], for which SGD's rates are
 # By whether visible units are Gaussian and whether an end is infinite: units without a bound push
 # themselves on, and diverge at twice these rates on some data.
@@ -103,7 +108,7 @@ class ByData:
         return _rounded(INPUT / (self._deviation * math.sqrt(total)))
 
     def learning_rate(
-        self, optimizer: str, *, real: bool, spins: bool = False
+        self, optimizer: str, *, real: bool, spins: bool = False, turned: bool = False
     ) -> tuple[float, float]:
         """Return the rate at the start and at the end.
 
@@ -118,14 +123,34 @@ class ByData:
         if optimizer != "sgd":
             start = ADAPTIVE * self.scale
             return _rounded(start), _rounded(start / DECAY)
-        ends = self._truncation
-        endless = ends is not None and math.isinf(ends.upper - ends.lower)
-        with one_blas_thread():
-            largest = float(np.linalg.eigvalsh(self._products)[-1])
         less = 4.0 if spins else 1.0
-        factor = RATED / self._deviation**2 * STEADY / max(largest / less, STEADY) / less
-        start = factor * SGD[real, endless]
+        steady = STEADY * (BOLDER if turned else 1.0)
+        factor = RATED / self._deviation**2 * steady / max(self._largest / less, steady) / less
+        start = factor * SGD[real, self._endless]
         return _rounded(start), _rounded(start / DECAY)
+
+    def turns(self, runs: Runs) -> Turns | None:
+        """Return the map that turns rows over into another phase, if the data have one.
+
+        Only where they vary along one direction so much that chains may stay on one side, and not
+        of real numbers with hidden units without an end: those may be close to having no density.
+        """
+        if self._endless and any(run.kind in REAL for run in runs):
+            return None
+        if self._largest / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
+            return None
+        return turns_of(take(self._data, spaced(len(self._data), LOOKED)), runs)
+
+    @property
+    def _endless(self) -> bool:
+        ends = self._truncation
+        return ends is not None and math.isinf(ends.upper - ends.lower)
+
+    @cached_property
+    def _largest(self) -> float:
+        """The variance along the direction in which the data vary most."""
+        with one_blas_thread():
+            return float(np.linalg.eigvalsh(self._products)[-1])
 
     @cached_property
     def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:

@@ -52,6 +52,7 @@ from .precisions import VisiblePrecisions
 from .settings import RBMSettings
 from .tempering import Replicas
 from .trajectory import Trajectory, anchors_of
+from .turning import Turns, for_kernels
 
 NONE = np.empty(0)  # weights of rows that have none
 
@@ -66,6 +67,7 @@ class RBMLearner:
         seed: int,
         sample_weight: Weights | None = None,
         penalties: Penalties | None = None,
+        turns: Turns | None = None,
     ) -> None:
         n_visible, n_hidden, dtype = settings.n_visible, settings.n_hidden, settings.dtype
         self.settings, self.seed = settings, seed
@@ -79,6 +81,7 @@ class RBMLearner:
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
+        self._turns = for_kernels(turns, dtype)
         weights = self.steps.stack(settings.weights(seed), "weights")
         matrices, sites = {"weights": weights[VALUES]}, {"weights": settings.sites}
         self.shrinking = Shrinking(penalties, matrices, sites)
@@ -94,7 +97,7 @@ class RBMLearner:
             want(WEIGHTED)
         means = _means(data, sample_weight)
         self.filling = Filling(settings.missing, means) if settings.missing else None
-        self.visible_offset[:] = means
+        self.visible_offset[:] = means if turns is None else turns.middle  # between the phases
         if settings.learns_visible_precision:
             values, learned = self.visible_kinds.precision, settings.learned_precisions
             self.precisions = VisiblePrecisions(values, means, self.steps, learned)
@@ -104,7 +107,7 @@ class RBMLearner:
         self._batch = Phase.new(np.zeros((settings.batch_size, n_visible), dtype), n_hidden)
         self._rows = self._batch.visible  # of all batches of a call
         self._gauges = settings.gauge and not settings.keeps_gauge
-        base = self.visible_units.bias(self.visible_offset)
+        base = self.visible_units.bias(means.astype(dtype))
         self.replicas: Replicas | None = None
         self.trajectory: Trajectory | None = None
         if settings.betas:
@@ -370,6 +373,7 @@ class RBMLearner:
             1 + self.sweeps,  # step 0 started the chains
             weights,
             *self.shrinking.for_kernels("weights", self.weights.dtype),
+            self._turns,
         )
 
     def _work(self, rows: int) -> float:

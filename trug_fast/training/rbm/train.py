@@ -38,7 +38,7 @@ from trug_fast.training.options import (
     as_optimizer,
 )
 from trug_fast.training.rates import Rate
-from trug_fast.training.samplers import CD, Sampler, as_sampler
+from trug_fast.training.samplers import CD, PCD, Sampler, as_sampler
 from trug_fast.training.settings import Rates
 from trug_fast.training.units import HiddenLike, VisibleLike
 from trug_fast.training.weighing import Weights, weights_identity
@@ -251,7 +251,8 @@ def train_rbm(
         dtype=checks.float_dtype("dtype", dtype),
     )
     settings = settings.over(checks.count("epochs", epochs))
-    rates = _rates(settings, by_data, learning_rate, epochs)
+    turns = by_data.turns(settings.runs) if isinstance(chains, PCD) else None
+    rates = _rates(settings, by_data, learning_rate, epochs, turned=turns is not None)
     plan = Plan(int(epochs), rates.at, watched)
     functions = as_callbacks(callbacks)
     source = X if isinstance(X, Resampler) else data
@@ -263,7 +264,7 @@ def train_rbm(
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress), one_blas_thread():
-        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties)
+        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns)
         watch = RBMWatch(
             learner,
             judged(source),
@@ -338,12 +339,14 @@ def _rates(
     by_data: ByData,
     learning_rate: Rate | None,
     epochs: int,
+    *,
+    turned: bool,
 ) -> Rates:
     """Return the rates of a run, those that are not given by the optimizer and the data."""
     name = settings.optimizer.name
     if learning_rate is None:
         spins = any(run.kind == SPIN for run in settings.runs)
-        learning_rate = by_data.learning_rate(name, real=settings.real, spins=spins)
+        learning_rate = by_data.learning_rate(name, real=settings.real, spins=spins, turned=turned)
         if settings.climbs:  # rungs cost time, and chains must follow the model
             learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(

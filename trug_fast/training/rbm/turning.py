@@ -1,0 +1,84 @@
+"""Whether data have phases that a map takes into each other, as turning all spins over does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trug_fast._common.threads import one_blas_thread
+from trug_fast.kernels.compiling import want
+from trug_fast.kernels.rbm.turning import TURNED, Turns
+from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, GAUSSIAN, SPIN, Runs
+
+__all__ = ["Turns", "for_kernels", "turns_of"]
+
+# How much farther from the nearest other row a turned row may be than a row itself, in squared
+# distances by their medians.
+FARTHER = 1.2
+
+
+def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
+    """Return the map that turns over what differs between the two sides of rows, or none.
+
+    Sides are those of the direction along which rows vary most.  Spins, bits and numbers between
+    two ends are reflected where their means lie on both sides of the middle, states of categorical
+    units go round where the most frequent ones differ, other numbers are reflected between their
+    means.  It must make of rows what looks like rows: be as near to another one.
+    """
+    X = np.asarray(rows, np.float64)
+    means = np.nanmean(X, axis=0)
+    X = np.where(np.isnan(X), means, X)
+    with one_blas_thread():
+        along = np.linalg.svd(X - means, full_matrices=False)[0][:, 0]
+        above, below = X[along > 0].mean(axis=0), X[along <= 0].mean(axis=0)
+        turns = _between(above, below, runs)
+        if turns is None:
+            return None
+        turned = turns.shift + turns.sign * X[:, turns.source[0]]
+        if np.median(_nearest(turned, X)) > FARTHER * np.median(_nearest(X, X)):
+            return None
+    return turns
+
+
+def for_kernels(turns: Turns | None, dtype: Any) -> Turns:
+    """Return the map, or one of nothing, as kernels take it."""
+    if turns is None:
+        source, floats = np.empty((2, 0), np.int64), list(np.empty((4, 0)))
+    else:
+        want(TURNED)
+        source, *floats = turns
+    return Turns(source, *(each.astype(dtype) for each in floats))
+
+
+def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs) -> Turns | None:
+    """Return the map from one mean row towards the other, if they differ by one."""
+    source = np.tile(np.arange(above.size), (2, 1))
+    sign, shift, first = np.ones(above.size), np.zeros(above.size), 0
+    for run in runs:
+        own = slice(first, first + run.columns)
+        first += run.columns
+        high, low = above[own], below[own]
+        if run.kind == CATEGORICAL:
+            high, low = (each.reshape(run.sites, -1).argmax(axis=1) for each in (high, low))
+            columns = np.arange(own.start, own.stop).reshape(run.sites, -1)
+            for way, step in enumerate((1, -1)):
+                rolled = np.where((high != low)[:, None], np.roll(columns, step, axis=1), columns)
+                source[way, own] = rolled.ravel()
+            continue
+        ends = {SPIN: (-1.0, 1.0), BERNOULLI: (0.0, 1.0)}.get(run.kind, (run.lower, run.upper))
+        total = high + low if run.kind == GAUSSIAN else np.full(run.columns, sum(ends))
+        over = np.isfinite(total) & ((high - total / 2) * (low - total / 2) <= 0)
+        sign[own] = np.where(over, -1.0, 1.0)
+        shift[own] = np.where(over, total, 0.0)
+    changes = (sign < 0).any() or (source[0] != np.arange(above.size)).any()
+    along, middle = above - below, above / 2 + below / 2
+    return Turns(source, sign, shift, along, middle) if changes else None
+
+
+def _nearest(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the squared distance from each row to the nearest of others but the same place's."""
+    squares = (rows**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * rows @ others.T
+    np.fill_diagonal(squares, np.inf)
+    return np.asarray(squares.min(axis=1).clip(0))
