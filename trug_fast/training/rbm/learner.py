@@ -19,15 +19,7 @@ from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.gibbs import Chains, Phase
 from trug_fast.kernels.rbm.unit_steps import BENDING
-from trug_fast.kernels.rbm.updates import (
-    FROM_DATA,
-    GIVEN,
-    PERSISTENT,
-    START,
-    Averaged,
-    Course,
-    Given,
-)
+from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, START, Averaged, Course
 from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.kernels.tiles import gather
 from trug_fast.models.gauge import to_zero_sum
@@ -288,18 +280,18 @@ class RBMLearner:
             self.trajectory.renew(self.updates)
             paces = [self.trajectory.braked(paces[0])]
         order, rows = np.concatenate(batches), batches[0].size
+        weights = data.weights[order] if data.weights.size else NONE
         if order.size > len(self._rows):
             self._rows = np.empty((order.size, data.rows.shape[1]), self.weights.dtype)
         with computing(self._work(rows)):
             gather(data.rows, order, self._rows[: order.size])
             if self.filling is not None:
                 self.filling.fill(self.layers(), self._rows[:rows], self.seed, self.updates)
-            done = self._step(rows, data.weights[order] if data.weights.size else NONE, paces)
+            done = self._step(rows, weights, paces)
         self.updates += done
         self.steps.taken += done
         self.sweeps += sum(pace.n_gibbs for pace in paces[:done])
         if self.precisions is not None:
-            weights = data.weights[order] if data.weights.size else NONE
             self._move_precisions(self._rows[:rows], weights, paces[0].visible_precision_rate)
         if self._rescales:
             self._keep_normalizable()
@@ -310,8 +302,7 @@ class RBMLearner:
         return done
 
     def _keep_normalizable(self) -> None:
-        own = self.weights, self.visible_precision, self._visible_ends
-        self.units.keep_normalizable(*own)
+        self.units.keep_normalizable(self.weights, self.visible_precision, self._visible_ends)
 
     def _move_precisions(self, rows: FloatArray, weights: Weights, rate: float) -> None:
         """Move visible precisions by the phases of the update that was just taken."""
@@ -346,7 +337,9 @@ class RBMLearner:
     def _run(self, batches: Phase, chains: Chains, course: Course) -> int:
         """Run the kernel with this object's arrays."""
         layers = self.layers()
-        given = Given(layers.weights, layers.visible_kinds, layers.kind, layers.n_nonpositive)
+        given = updates.Given(
+            layers.weights, layers.visible_kinds, layers.kind, layers.n_nonpositive
+        )
         done: int = updates.run_updates(
             given, self._stacked, self.units.moved, self._averaged, batches, chains, course
         )
@@ -384,13 +377,13 @@ class RBMLearner:
         """Return what an update did last and the learned shapes of the units in brief."""
         result = {"learning_rate": pace.learning_rate, "n_gibbs": float(pace.n_gibbs)}
         if self.replicas is not None:
-            rates = self.replicas.rates(self.sweeps)
-            result |= {"swap_mean": float(rates.mean()), "swap_min": float(rates.min())}
+            swaps = self.replicas.rates(self.sweeps)
+            result |= {"swap_mean": float(swaps.mean()), "swap_min": float(swaps.min())}
         if self.trajectory is not None:
-            rungs = float(len(self.trajectory.ladder))
-            pace = self.trajectory.braked(pace)
-            result |= {"swap_mean": self.trajectory.acceptance, "rungs": rungs}
+            own = self.trajectory
+            pace = own.braked(pace)
             result["learning_rate"] = pace.learning_rate
+            result |= {"swap_mean": own.acceptance, "rungs": float(len(own.ladder))}
         if self.precisions is not None:
             result |= self.precisions.brief(pace.visible_precision_rate)
         return result | self.units.brief(pace.truncation_rate, pace.precision_rate)
