@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("trug_fast", "tests", "tools", "asv_benchmarks", "docs", "results", ".ci")
+FOLDERS = ("trug_fast", "tests", "tools", "asv_benchmarks", "docs", "reproduction", ".ci")
 PAGES = sorted([*ROOT.glob("*.md"), *(p for f in FOLDERS for p in (ROOT / f).rglob("*.md"))])
 CODE = sorted(p for folder in FOLDERS for p in (ROOT / folder).rglob("*.py"))
 NUMBER = r"\d+(?:\.\d+)?"

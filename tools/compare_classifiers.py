@@ -23,9 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import trug_fast as tf
+from reproduction.results import markdown
 from tools.processor import describe
 from trug_fast.estimators import TGGMClassifier
-from trug_fast.reproduce.results import markdown
 
 
 def classifiers(seed: int) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import argparse
 
 import numpy as np
 
+from reproduction import families, lattice, proteins
+from reproduction.contact_energies import contact_energies
 from trug_fast import datasets
 from trug_fast.datasets.readers import Folder
-from trug_fast.reproduce import families, lattice, proteins
-from trug_fast.reproduce.contact_energies import contact_energies
 
 
 def ruled_out(X, native, stored):

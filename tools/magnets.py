@@ -33,8 +33,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 import trug_fast as tf
+from reproduction.results import append, plain, read, source
 from tools.processor import describe
-from trug_fast.reproduce.results import append, plain, read, source
 from trug_fast.training.choices import arguments_of
 
 Array = NDArray[Any]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import trug_fast as tf
+from reproduction.results import markdown
 from tools.processor import describe
-from trug_fast.reproduce.results import markdown
 
 LEVELS = (0.5, 0.9, 0.95)
 OPTIONS: Any = {"objective": "moments", "progress": False}

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
+from reproduction.results import markdown
 from tools.processor import describe
 from trug_fast import datasets
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
 from trug_fast.kernels.tggm.work import WeightedRows
-from trug_fast.reproduce.results import markdown
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import Noise
 from trug_fast.training.tggm.scaling import Examples, Scales

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from reproduction import results
+from reproduction.__main__ import main as reproduce
 from tests.support.models import model_of
 from trug_fast._common import files
 from trug_fast.cli import main, training
-from trug_fast.reproduce import results
 
 TRAIN = ["train", "rbm", "--n-hidden=80", "--epochs=1", "--ais-n-temperatures=20", "--quiet"]
 TRAIN += ["--ais-n-chains=10", "--no-baseline"]
@@ -133,6 +134,6 @@ def test_commands_that_write_on_a_full_disk_name_the_file(small_disk, tmp_path, 
 def test_reproduce_names_the_file_on_a_full_disk(small_disk, capsys):
     fill(small_disk, 4096)
     out = small_disk / "table"
-    assert main(["reproduce", "table4", "--quick", "--only=yacht", f"--out={out}", "--quiet"]) == 2
+    assert reproduce(["table4", "--quick", "--only=yacht", f"--out={out}", "--quiet"]) == 2
     said = capsys.readouterr().err
     assert f"'{out}" in said or f"checkpoint {out}" in said

@@ -9,9 +9,11 @@ import sys
 import pytest
 
 import trug_fast as tf
+from reproduction.__main__ import main as reproduce
 from tests.support.data import ROOT
 from trug_fast.cli import main
 
+RESULTS = ROOT / "reproduction" / "results" / "table4.jsonl"
 TRAIN = [
     "train",
     "rbm",
@@ -65,8 +67,8 @@ def test_output_goes_where_it_went_before():
 def test_every_encoding_takes_a_table(encoding, monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     monkeypatch.setattr(sys, "stdout", stream)
-    results = f"--results={ROOT / 'results' / 'table4.jsonl'}"
-    assert main(["reproduce", "table4", "--show", results]) == 0
+    results = f"--results={RESULTS}"
+    assert reproduce(["table4", "--show", results]) == 0
     assert stream.errors == "strict"
     stream.flush()
     text = stream.buffer.getvalue().decode(encoding)
@@ -86,8 +88,8 @@ def test_a_pipe_and_a_locale_of_ascii(tmp_path):
             run.stdout.close()
             assert run.stderr.read() == b""
         assert run.returncode == 0 and (out / "model.npz").exists()
-    show = ["reproduce", "table4", "--show", f"--results={ROOT / 'results' / 'table4.jsonl'}"]
-    run = subprocess.run([*COMMAND, *show], capture_output=True, env=few)
+    show = ["-m", "reproduction", "table4", "--show", f"--results={RESULTS}"]
+    run = subprocess.run([sys.executable, *show], capture_output=True, env=few, cwd=ROOT)
     assert run.returncode == 0 and b"+-" in run.stdout
 
 
@@ -95,7 +97,7 @@ def test_damaged_results_are_no_traceback(tmp_path, capsys):
     file = tmp_path / "results.jsonl"
     for line in ('{"table": "table4"}', '{"table": "table4", "cell": 3, "rmse": "x", "data": []}'):
         file.write_text(line + "\n")
-        assert main(["reproduce", "table4", "--show", f"--results={file}"]) == 2
+        assert reproduce(["table4", "--show", f"--results={file}"]) == 2
         assert "results of table4 are damaged: " in capsys.readouterr().err
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.cli import main
+from reproduction.__main__ import main
 
 LETTERS = "-ACDE"
 SITES = 8
@@ -38,7 +38,7 @@ def folder_of(path):
 def reproduce_proteins(folder, out, *more):
     return main(
         [
-            *("reproduce", "proteins", f"--config={folder / 'family.toml'}", f"--out={out}"),
+            *("proteins", f"--config={folder / 'family.toml'}", f"--out={out}"),
             *(f"--data-dir={folder}", "--quiet", *more),
         ]
     )

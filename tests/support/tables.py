@@ -1,6 +1,6 @@
 """A table small enough to be made anew in seconds, and what runs it."""
 
-from trug_fast.cli import main
+from reproduction.__main__ import main
 
 TINY = """
 train = { n_hidden = 8, epochs = 3 }
@@ -21,7 +21,7 @@ ONE = ["--only=digits/shared", "--quiet"]
 
 
 def reproduce(config, out, *more):
-    return main(["reproduce", "table1", f"--config={config}", f"--out={out}", *more])
+    return main(["table1", f"--config={config}", f"--out={out}", *more])
 
 
 def refuse(*args, **options):

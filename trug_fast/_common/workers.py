@@ -33,10 +33,10 @@ from trug_fast.kernels.caching import FOLDER, STAMP
 PACKAGE = Path(__file__).parents[1]
 
 
-def _sources() -> str:
-    """Return a hash of all sources of the package: versions differ by less than their number."""
+def sources_of(package: Path) -> str:
+    """Return a hash of all sources of a package: versions differ by less than their number."""
     found = hashlib.sha256(STAMP)
-    for folder, inner, names in os.walk(PACKAGE):
+    for folder, inner, names in os.walk(package):
         inner[:] = sorted({*inner} - {"__pycache__", FOLDER.name})
         for name in sorted(each for each in names if each.endswith(".py")):
             with open(os.path.join(folder, name), "rb") as source:
@@ -45,7 +45,7 @@ def _sources() -> str:
 
 
 # At import, since later the files may be others than those that run: 4 ms.
-SOURCES = _sources()
+SOURCES = sources_of(PACKAGE)
 
 Who = dict[str, Any]  # plain, as any other version must be able to read it
 Reply = tuple[Who, Any]

@@ -10,7 +10,7 @@ import argparse
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from trug_fast._common.workers import WorkersError
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
-from . import datasets, evaluate, options, plot, predict, reproduce, sample, train, warm
+from . import datasets, evaluate, options, plot, predict, sample, train, warm
 from .output import as_typed, patient
 
 # What is told in a sentence; anything else is a mistake of ours.
@@ -33,17 +33,37 @@ TOLD = (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryE
 NEGATIVE = re.compile(r"-(\d|\.\d|inf\b)")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; return the exit code: 0, 2 after an error, 130 after Ctrl-C."""
+def _show_config(commands: Any) -> None:
+    words = "processor, BLAS and its kernels, threads, versions, and what makes them slow"
+    shown = commands.add_parser("show-config", help=words, description=f"Print {words}.")
+    shown.set_defaults(run=lambda _: show_config(), threads=None, quiet=True)
+
+
+COMMANDS = (
+    *(each.add for each in (train, evaluate, predict, sample, plot, datasets, warm)),
+    _show_config,
+)
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    program: str = "trug-fast",
+    description: str = "Stochastic networks of truncated Gaussian units.",
+    commands: Sequence[Callable[[Any], None]] = COMMANDS,
+) -> int:
+    """Run one command line; return the exit code: 0, 2 after an error, 130 after Ctrl-C.
+
+    Other programs have commands of their own, each a function that adds it to subparsers.
+    """
     with patient() as output:
-        code = _run(_joined(sys.argv[1:] if argv is None else argv))
+        parser = _parser(program, description, commands)
+        code = _run(parser.parse_args(_joined(sys.argv[1:] if argv is None else argv)))
     if output.lost is not None:
         print(f"trug-fast: cannot write to standard output: {output.lost}", file=sys.stderr)
     return code or (0 if output.lost is None else 2)
 
 
-def _run(words: list[str]) -> int:
-    arguments = _parser().parse_args(words)
+def _run(arguments: argparse.Namespace) -> int:
     try:
         options.check(arguments)
         silence = announced("", False) if arguments.quiet else nullcontext()
@@ -97,15 +117,12 @@ def _threads(threads: int | None) -> Iterator[None]:
         numba.set_num_threads(before)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="trug-fast", description="Stochastic networks of truncated Gaussian units."
-    )
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (train, evaluate, predict, sample, plot, datasets, reproduce, warm):
-        command.add(commands)
-    words = "processor, BLAS and its kernels, threads, versions, and what makes them slow"
-    shown = commands.add_parser("show-config", help=words, description=f"Print {words}.")
-    shown.set_defaults(run=lambda _: show_config(), threads=None, quiet=True)
+def _parser(
+    program: str, description: str, commands: Sequence[Callable[[Any], None]]
+) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description=description)
+    parser.add_argument("--version", action="version", version=f"trug-fast {__version__}")
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in commands:
+        add(subparsers)
     return parser

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from reproduction import table1
 from tests.support.data import ROOT
-from trug_fast.reproduce import table1
 from trug_fast.training.rbm.defaults import BEST_TRUNCATION, N_CHAINS, ByData, usual_batch_size
 
 WIDE = tf.Truncation(0.0, 4.0, learn="per_unit")
