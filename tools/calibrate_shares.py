@@ -1,6 +1,7 @@
 """Print a Markdown table of whether trainings that lost the shares of phases say so.
 
-    python -m tools.calibrate_shares [--data magnet-8-2.2 ...] [--seed 0] [--runs] [--unturned] [--directory DIR]
+    python -m tools.calibrate_shares [--data magnet-8-2.2 ...] [--seed 0] [--runs] [--unturned]
+        [--directory DIR]
 
 Magnets (below, near and above their critical temperature), clusters of unequal size, Gaussian
 mixtures, digits and silhouettes are trained on with both kinds of hidden units, at good rates and
@@ -8,8 +9,8 @@ bad ones.  What a model really lacks is known by long annealing (2,000 temperatu
 of each phase, by the sign of the magnetisation or the cluster that a row was drawn from; where
 phases are not known, from those of the parts that training looks at.  Lost has what lacks more
 than 5 nats and a quarter of those of a row, or is 40 below the true log-probability of the rows;
-kept has what lacks less than 2.  With ``--unturned`` chains of magnets are not turned over, as is so
-of data whose phases are not each other turned: few trainings are ruined else.
+kept has what lacks less than 2.  With ``--unturned`` chains of magnets are not turned over, as is
+so of data whose phases are not each other turned: few trainings are ruined else.
 """
 
 from __future__ import annotations
