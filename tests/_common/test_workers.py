@@ -1,10 +1,11 @@
 """Jobs handed out: results in order, one thread each, and what is said of workers."""
 
+import math
 import pickle
 import subprocess
 import sys
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 import numba
@@ -145,3 +146,18 @@ def test_an_executor_that_gives_up_is_told():
 
     with pytest.raises(WorkersError, match=words):
         result(reply(ClosedClientError("Client is closed.")))
+
+
+def test_what_is_cancelled_is_not_waited_for():
+    class Deaf(Executor):  # as Dask's may be: it never says that it has left out what was cancelled
+        def submit(self, function, /, *arguments, **options):
+            future = Future()
+            if not begun:
+                future.set_exception(ValueError("no"))
+            begun.append(future)
+            return future
+
+    begun = []
+    with pytest.raises(ValueError, match="no"):
+        gathered(Deaf(), math.sqrt, [(1.0,), (4.0,)])
+    assert begun[1].cancelled()

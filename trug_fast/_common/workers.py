@@ -275,7 +275,8 @@ def gathered(
     finally:
         for future in futures:
             future.cancel()
-        wait(futures)
+        # Not for those cancelled, whose end Dask does not always tell: that took for ever.
+        wait([future for future in futures if not future.cancelled()])
     return found
 
 

@@ -197,7 +197,7 @@ class EnsembleJob:
         finally:
             for future in futures:
                 future.cancel()
-            wait(futures)
+            wait([future for future in futures if not future.cancelled()])  # as in workers.py
 
     def _result(self, k: int, future: Future[Reply]) -> Place:
         try:
