@@ -19,10 +19,10 @@ def gru():
 
 def test_a_cell_without_its_library_is_left_out(monkeypatch):
     def none():
-        raise ImportError('pip install "trug_fast[torch]"')
+        raise ImportError('pip install "trug_fast[reproduction]"')
 
     monkeypatch.setattr(recurrent, "libraries", none)
-    assert "trug_fast[torch]" in forecasting.lacks(gru())
+    assert "trug_fast[reproduction]" in forecasting.lacks(gru())
     (linear,) = table3.TABLE.cells(None, ["motion/linear-2"], quick=False)
     assert forecasting.lacks(linear) is None
 
