@@ -5,6 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import same
+from trug_fast.training.loop import Loop
 from trug_fast.training.rbm.watch import RBMWatch
 
 # What most of these runs are to show needs no run long enough to learn.
@@ -136,3 +137,18 @@ def test_a_score_must_be_a_number(digits, value):
         tf.train_rbm(digits.train[:50], **ARGUMENTS | {"monitor": monitor})
     with pytest.raises(TypeError, match="monitor must score by one of rmse, log_likelihood"):
         tf.train_tggm(digits.train[:50], digits.train[:50, 0], 3, monitor=monitor)
+
+
+def test_what_was_sound_is_not_written_over(digits, monkeypatch):
+    kept, keep = [], Loop._keep_sound
+
+    def looking(self, *args):
+        keep(self, *args)
+        kept.append((self.sound, {name: own.copy() for name, own in self.sound.items()}))
+
+    monkeypatch.setattr(Loop, "_keep_sound", looking)
+    tf.train_rbm(digits, 5, epochs=4, monitor=None, rng=0)
+    assert len(kept) == 4  # another thread may be writing one to a file
+    for sound, then in kept:
+        for name, own in sound.items():
+            np.testing.assert_array_equal(own, then[name])

@@ -354,11 +354,8 @@ class Loop:
         if self.plan.monitor is not None and not (due and score >= self._sound_score):
             return
         self._sound_epoch, self._sound_score = number, score
-        for name, values in self.learner.parameters().items():
-            if name in self.sound:
-                self.sound[name][...] = values
-            else:
-                self.sound[name] = np.array(values)
+        # Other arrays: those from before may be of a state that another thread is writing.
+        self.sound = {name: np.array(own) for name, own in self.learner.parameters().items()}
 
     def _out_of_patience(self) -> bool:
         return self._patience is not None and self._stale >= self._patience
