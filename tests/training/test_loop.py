@@ -147,7 +147,7 @@ def test_what_was_sound_is_not_written_over(digits, monkeypatch):
         kept.append((self.sound, {name: own.copy() for name, own in self.sound.items()}))
 
     monkeypatch.setattr(Loop, "_keep_sound", looking)
-    tf.train_rbm(digits, 5, epochs=4, monitor=None, rng=0)
+    tf.train_rbm(digits.train, 5, epochs=4, monitor=None, rng=0)
     assert len(kept) == 4  # another thread may be writing one to a file
     for sound, then in kept:
         for name, own in sound.items():
