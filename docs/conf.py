@@ -60,6 +60,13 @@ def _hide_private(app, what, name, thing, options, signature, returns):
     return ("", returns) if signature and re.search(r"\b_[a-z]", signature) else None
 
 
+def _name_notes(app, name, source):
+    """Name notes, which lie beside the package and not on the site, where pages link to them."""
+    link = r"\[([^\]]*)\]\(\.\./(reproduction/notes/[\w-]+\.md)(?:#[\w-]+)?\)"
+    source[0] = re.sub(link, r"\1 (`\2`)", source[0])
+
+
 def setup(app):
     """Have Sphinx call what is above."""
+    app.connect("source-read", _name_notes)
     app.connect("autodoc-process-signature", _hide_private)
