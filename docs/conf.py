@@ -30,6 +30,7 @@ extensions = [
 ]
 exclude_patterns = ["conf.py"]
 myst_heading_anchors = 4
+myst_enable_extensions = ["dollarmath", "amsmath"]
 suppress_warnings = ["myst.header"]  # pages may leave out a level
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -45,6 +46,9 @@ autodoc_member_order = "bysource"
 python_maximum_signature_line_length = 80
 html_theme = "furo"
 html_title = "trug_fast"
+html_favicon = "_static/icon.svg"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 html_theme_options = {
     "light_css_variables": {"font-stack": "system-ui, sans-serif"},
     "dark_css_variables": {"font-stack": "system-ui, sans-serif"},
@@ -56,6 +60,13 @@ def _hide_private(app, what, name, thing, options, signature, returns):
     return ("", returns) if signature and re.search(r"\b_[a-z]", signature) else None
 
 
+def _name_notes(app, name, source):
+    """Name notes, which lie beside the package and not on the site, where pages link to them."""
+    link = r"\[([^\]]*)\]\(\.\./(reproduction/notes/[\w-]+\.md)(?:#[\w-]+)?\)"
+    source[0] = re.sub(link, r"\1 (`\2`)", source[0])
+
+
 def setup(app):
     """Have Sphinx call what is above."""
+    app.connect("source-read", _name_notes)
     app.connect("autodoc-process-signature", _hide_private)

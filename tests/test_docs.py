@@ -11,7 +11,8 @@ import pytest
 import trug_fast
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOTES = ROOT / "reproduction" / "notes"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), NOTES / "neurons.md"]
 MODULES = ["trug_fast"] + [
     module.name for module in pkgutil.walk_packages(trug_fast.__path__, "trug_fast.")
 ]

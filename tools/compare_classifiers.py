@@ -2,7 +2,7 @@
 
     python -m tools.compare_classifiers --seeds 10
 
-Half of the 1,797 digits are trained on; nothing was tuned.  Table of docs/tggm.md.
+Half of the 1,797 digits are trained on; nothing was tuned.  Table of notes/tggm.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Each seed draws a model (3 inputs, 6 units on [0, 1.5], noise variance 0.15) and rows of it; single
 regressions and ensembles of ten are trained on 3,000 (20 units by "moments", 100 epochs) and judged
-on 20,000 others.  Table of docs/tggm.md.
+on 20,000 others.  Table of notes/tggm.md.
 """
 
 from __future__ import annotations

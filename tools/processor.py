@@ -3,7 +3,7 @@
     python -m tools.processor
 
 Tables of times begin with it; asv keeps it with its results when it is told so, see
-docs/measurements.md.  NUMBA_CPU_NAME=haswell with NUMBA_CPU_FEATURES= (empty) compiles kernels for
+notes/measurements.md.  NUMBA_CPU_NAME=haswell with NUMBA_CPU_FEATURES= (empty) compiles kernels for
 another processor, one whose registers have 256 bits; that is said then.
 """
 

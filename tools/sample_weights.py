@@ -6,7 +6,7 @@ Hamiltonian Monte Carlo over all weights, biases and the log noise of a regressi
 points stay where training has brought them: the likelihood is that of "moments", a normal of the
 exact mean and variance of y given x, its gradient the one that training ascends.  Weights have
 normal priors, a precision for those of each input, of the hidden biases and of the readout, each
-with a gamma prior and drawn given the weights between paths (Neal 1996).  Table of docs/tggm.md.
+with a gamma prior and drawn given the weights between paths (Neal 1996).  Table of notes/tggm.md.
 """
 
 from __future__ import annotations

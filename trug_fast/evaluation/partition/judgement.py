@@ -11,7 +11,7 @@ from .result import Floats, LogPartition
 
 # Share of the chains below which the effective ones are too few.  Where reverse chains did not
 # start from draws of the model, the spread of their weights is the only sign.  Measured on trained
-# models (docs/partition.md).
+# models (notes/partition.md).
 FEW = {"forward": 0.3, "reverse": 0.5}
 OVERLAP = 0.1  # share of the chains that must lie where the other direction's do
 DOUBTFUL = 2.0  # standard errors between two directions beyond which half their gap is the error

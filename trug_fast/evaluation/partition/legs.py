@@ -64,7 +64,7 @@ class Annealer:
 
         Where no draws are given, a run of its own anneals to them.  That shares no chain with the
         forward one and costs as much as the Gibbs sweeps it needs less; draws from data after Gibbs
-        sweeps, or from the forward chains' ends, were wrong more often (docs/partition.md).
+        sweeps, or from the forward chains' ends, were wrong more often (notes/partition.md).
         """
         mixing = self._leg("mixing", paths.at_model(self._plan.n_gibbs, self._bias))
         there = self._travel("mixing", mixing, lambda: self._first_at_model(mixing))

@@ -20,13 +20,13 @@ from trug_fast.training.weighing import Weights, normalised
 
 from .turning import turns_of
 
-# Measured on binarized MNIST with 500 hidden units; see docs/training.md.
+# Measured on binarized MNIST with 500 hidden units; see notes/training.md.
 BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
 TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
 PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
 AVERAGE = 0.1  # share of the updates so far
 
-# Measured by tools/compare_defaults.py; see docs/training.md.
+# Measured by tools/compare_defaults.py; see notes/training.md.
 SLOWER = 0.25  # of a usual learning rate, by trajectory tempering
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own

@@ -37,7 +37,7 @@ from .scaling import Scale, Scales
 from .settings import RegressionSettings
 from .stages import RegressionJob, Search
 
-# Measured on the UCI sets; see docs/tggm.md.
+# Measured on the UCI sets; see notes/tggm.md.
 BEST_TRUNCATION = Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 LEARNING_RATES = {"sgd": (0.1, 0.002), "rmsprop": (0.01, 0.0002), "adam": (0.01, 0.0002)}
 UNITS = 50  # hidden ones, where nothing says how many

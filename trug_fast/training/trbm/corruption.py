@@ -12,7 +12,7 @@ from trug_fast.models.sequences import Sequences
 CORRUPTION = 1 << 50  # its stream's first counter: orders and starts of chains have lower ones
 BRIDGES = 1 << 51
 # Of what fills gaps: the disc's radius in pixels, and how much of that is added.  Of what was tried
-# nothing keeps balls of 3.6 pixels apart for longer (docs/temporal.md).
+# nothing keeps balls of 3.6 pixels apart for longer (notes/temporal.md).
 RADIUS, AMOUNT = (1.5, 4.5), (0.3, 1.0)
 
 

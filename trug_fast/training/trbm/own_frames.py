@@ -29,7 +29,7 @@ def with_own_frames(
     These are the conditional means of the visible units after sweeps that start at the frame, given
     its past as it is: the model's own errors of shape, where the frame is.  What the model
     forecasts from the frames before errs in place too, and the speeds that follow from it
-    contradict the frames that are to be learned (docs/temporal.md).
+    contradict the frames that are to be learned (notes/temporal.md).
 
     Parameters
     ----------
