@@ -279,7 +279,9 @@ class TestGoingOn:
         regressor = TGGMRegressor(8, epochs=60, random_state=0, warm_start=True).fit(X, y)
         before = regressor.predict(X)
         regressor.set_params(**options).fit(X, y)
-        np.testing.assert_allclose(regressor.predict(X), before, rtol=1e-4)
+        # Rounded to float32 at the scale of the target: some predictions are near zero.
+        rounding = 1e-6 * abs(before).max()
+        np.testing.assert_allclose(regressor.predict(X), before, rtol=1e-4, atol=rounding)
         with pytest.raises(ValueError, match="start must have n_hidden=9, got 8"):
             regressor.set_params(n_hidden=9).fit(X, y)
 
