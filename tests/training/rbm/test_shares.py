@@ -68,7 +68,7 @@ def test_the_magnets_are_what_they_are_said_to_be():
 
 @pytest.mark.slow
 def test_the_calibration_holds():
-    # The table of docs/training.md has more data; these have both kinds of phases.
+    # The table of reproduction/notes/training.md has more data; these have both kinds of phases.
     lost = told = kept = false = 0
     for name in ("magnet-8-2.0", "magnet-8-2.2", "magnet-8-2.7", "mixture"):
         rows = calibrate_shares.rows_of(name, None)
