@@ -16,6 +16,7 @@ from typing import Any
 
 from reproduction import (
     figures,
+    motion,
     proteins,
     protocol,
     results,
@@ -65,6 +66,7 @@ def add(which: Any) -> None:
     units.set_defaults(run=run_nonlinearities)
     units.add_argument("--out", metavar="DIR", default="table4", help="folder of table4")
     options.add_common(units)
+    motion.add(which)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:

@@ -46,7 +46,7 @@ def test_every_choice_of_a_training_is_an_option_with_its_default(name, capsys):
         (("train", "rbm"), r"--truncation NAME.*?by default learned per unit from \[0, 4\]"),
         (
             ("train", "trbm"),
-            r"--n-gibbs START\[:END\] .*?\(default 3:12 for balls, 3 for motion, 3:25 for FILE\)",
+            r"--n-gibbs START\[:END\] .*?\(default 3:12 for balls, 3:25 for FILE\)",
         ),
         (("train", "tggm"), r"--validation X .*?\(default 0.1\)"),
         (("train", "tggm"), r"--n-cycles N of ml: .*?\(default 10\)"),

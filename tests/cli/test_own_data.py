@@ -238,8 +238,6 @@ def test_own_tables(files, capsys):
     assert (files / "out" / "predictions.png").read_bytes()[:4] == b"\x89PNG"
     run("plot", "units", "out/model.npz", "units.png")
     run("plot", "history", "out/model-history.npz", "history.png")
-    run("plot", "dependence", "two.npz", "inputs.png", *words, "--n=1")
-    assert (files / "inputs.png").read_bytes()[:4] == b"\x89PNG"
 
 
 @pytest.mark.parametrize(
