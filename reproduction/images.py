@@ -12,7 +12,7 @@ from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast.datasets import Resampler
 
-from .datasets import warp
+from .datasets import load_caltech101_silhouettes, warp
 
 # Warped copies of each grey image, which stand in for it with some probability, for some epochs.
 WARPS = ("warp_copies", "warp_share", "warp_epochs")
@@ -108,7 +108,7 @@ def load(
     elif set == "mnist":
         data = datasets.load_binarized_mnist(directory)
     else:
-        data = datasets.load_caltech101_silhouettes(directory)
+        data = load_caltech101_silhouettes(directory)
     if binarize == "epoch":
         grey = _grey(set, directory)
         kept = len(grey.train) - (HELD_OUT[set] if hold_out else 0)

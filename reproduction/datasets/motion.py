@@ -130,9 +130,8 @@ def load_cmu_skeleton(directory: Directory = None) -> Skeleton:
 
 
 def _folder(directory: Directory) -> Folder:
-    return Folder(
-        directory, ["cmu_mocap"], "the CMU motion capture data base, subject 35", "motion"
-    )
+    home = "the CMU motion capture data base, subject 35 (python -m reproduction fetch motion)"
+    return Folder(directory, ["cmu_mocap"], home)
 
 
 def _from_original(folder: Folder) -> MotionData:

@@ -87,14 +87,14 @@ def test_penalties_are_typed_for_all_matrices_or_some():
         ),
         ("rbm --l1 -1", "l1 must be at least 0"),
         ("rbm --patience 3", "--patience needs --validation"),
-        ("rbm --data caltech --soft", "--soft is for grey images"),
+        ("rbm --data binarized-mnist --soft", "--soft is for grey images"),
         ("rbm --score none --every 2", "every has no effect without scores"),
         ("tggm --objective bp --n-cycles 3", "n_cycles is for objective 'ml', not 'bp'"),
         ("trbm --validation 2", "--validation must be above 0 and below 1"),
     ],
 )
 def test_options_without_effect_are_errors(words, message, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("trug_fast.datasets.load_caltech101_silhouettes", lambda folder: DATA)
+    monkeypatch.setattr("trug_fast.datasets.load_binarized_mnist", lambda folder: DATA)
     small = ["--n-hidden=3", "--epochs=1", "--quiet", f"--out={tmp_path / 'out'}"]
     assert main(["train", *words.split(), *small]) == 2
     assert message in capsys.readouterr().err

@@ -443,13 +443,8 @@ CALLS = (
             for function in (
                 tf.datasets.load_mnist,
                 tf.datasets.load_binarized_mnist,
-                tf.datasets.load_caltech101_silhouettes,
             )
         },
-        "load_uci": Call(
-            tf.datasets.load_uci,
-            {"name": needed("word", "boston", "year"), "directory": needed("path", "FOLDER/none")},
-        ),
         **{
             f"truncnorm.{name}": Call(getattr(tf.truncnorm, name), first | TRUNCNORM)
             for first, names in (

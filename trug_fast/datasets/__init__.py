@@ -13,12 +13,11 @@ from .files import FileData, read
 from .images import (
     ImageData,
     load_binarized_mnist,
-    load_caltech101_silhouettes,
     load_digits,
     load_mnist,
 )
 from .letters import decode_sequences, encode_sequences
-from .regression import RegressionData, RegressionSplit, load_uci, load_yacht
+from .regression import RegressionData, RegressionSplit, load_yacht
 from .similarity import similarity_weights
 from .videos import bouncing_balls
 
@@ -36,11 +35,9 @@ __all__ = [
     "encode_sequences",
     "fetch",
     "load_binarized_mnist",
-    "load_caltech101_silhouettes",
     "load_digits",
     "load_fasta",
     "load_mnist",
-    "load_uci",
     "load_yacht",
     "read",
     "resampler",
