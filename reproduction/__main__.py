@@ -16,6 +16,7 @@ from typing import Any
 
 from reproduction import (
     figures,
+    motion,
     proteins,
     protocol,
     results,
@@ -26,6 +27,7 @@ from reproduction import (
     table4,
     table4_views,
 )
+from reproduction.datasets import downloads
 from trug_fast import cli
 from trug_fast._common.workers import WorkersError
 from trug_fast.cli import options
@@ -65,6 +67,13 @@ def add(which: Any) -> None:
     units.set_defaults(run=run_nonlinearities)
     units.add_argument("--out", metavar="DIR", default="table4", help="folder of table4")
     options.add_common(units)
+    motion.add(which)
+    get = which.add_parser("fetch", help="fetch the files of a data set, known by their check sums")
+    get.add_argument("names", metavar="NAME", nargs="+", choices=tuple(downloads.SETS))
+    get.add_argument("--data-dir", metavar="DIR", help="where to (default TRUG_FAST_DATA)")
+    get.add_argument("--mirror", metavar="URL", help="a server that has them as URL/FOLDER/FILE")
+    get.set_defaults(run=run_fetch)
+    options.add_running(get)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -174,6 +183,13 @@ def run_nonlinearities(arguments: argparse.Namespace) -> None:
     """Draw the nonlinearities that the finished regressions of Table 4 have learned in common."""
     session = runner.Session(Path(arguments.out), arguments.seed, None, options.progress(arguments))
     print(f"written to {table4_views.draw(session)}")
+
+
+def run_fetch(arguments: argparse.Namespace) -> None:
+    """Fetch data sets, and say where their files are."""
+    for name in arguments.names:
+        given = {"mirror": arguments.mirror, "progress": options.progress(arguments)}
+        print(f"{name} is in {downloads.fetch(name, arguments.data_dir, **given)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import seed_from
-from trug_fast.evaluation.balls import track_balls
 from trug_fast.evaluation.correlations import CorrelationAgreement
-from trug_fast.evaluation.lagged import compare_lagged_moments
 
 from . import results
+from .balls import track_balls
+from .lagged import compare_lagged_moments
 from .results import Line
 
 LAGS = (0, 1, 5)

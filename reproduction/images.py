@@ -12,6 +12,8 @@ from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast.datasets import Resampler
 
+from .datasets import load_caltech101_silhouettes, warp
+
 # Warped copies of each grey image, which stand in for it with some probability, for some epochs.
 WARPS = ("warp_copies", "warp_share", "warp_epochs")
 SETS = ("digits", "mnist", "caltech")
@@ -106,7 +108,7 @@ def load(
     elif set == "mnist":
         data = datasets.load_binarized_mnist(directory)
     else:
-        data = datasets.load_caltech101_silhouettes(directory)
+        data = load_caltech101_silhouettes(directory)
     if binarize == "epoch":
         grey = _grey(set, directory)
         kept = len(grey.train) - (HELD_OUT[set] if hold_out else 0)
@@ -150,7 +152,7 @@ def _warped(
     if alone:
         return None
     whole = np.rint(images * BYTE).astype(np.uint8)  # a quarter of the memory
-    made = datasets.warp(whole.reshape(-1, *shape), copies, rng=seed)
+    made = warp(whole.reshape(-1, *shape), copies, rng=seed)
     return datasets.Variants(made.reshape(copies, *images.shape), share, epochs, BYTE)
 
 

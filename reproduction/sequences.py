@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from trug_fast import datasets
 from trug_fast._common import checks
 
+from .datasets import load_cmu_motion
+
 OPTIONS = ("set", "videos", "test_videos", "validation", "hold_out")
 SETS = ("balls", "motion")
 SCORED = 20  # videos by which a training is followed
@@ -72,7 +74,7 @@ def _balls(seed: int, videos: int, test_videos: int, hold_out: bool) -> Forecast
 
 
 def _motion(directory: str | None, validation: list[int], hold_out: bool) -> ForecastData:
-    motion = datasets.load_cmu_motion(directory)
+    motion = load_cmu_motion(directory)
     for number in validation:
         if not 0 <= number < len(motion.train):
             raise ValueError(

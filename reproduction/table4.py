@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast._common.workers import result, submit
 from trug_fast.datasets import RegressionData
@@ -28,6 +27,7 @@ from trug_fast.training.tggm.ensemble import train_ensemble
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
 from . import results, table4_peers, table4_views
+from .datasets import load_uci
 from .protocol import Cell
 from .results import Line
 from .runner import Session, Table
@@ -210,7 +210,7 @@ def _splits(cell: Cell, session: Session) -> range:
 
 @lru_cache(maxsize=2)  # the cells of one set follow each other
 def _load(name: str, directory: str | None) -> RegressionData:
-    return datasets.load_uci(name, directory)
+    return load_uci(name, directory)
 
 
 def _one_thread() -> None:

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+import reproduction
 import trug_fast
 
 ROOT = Path(__file__).parents[1]
 NOTES = ROOT / "reproduction" / "notes"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), NOTES / "neurons.md"]
 MODULES = ["trug_fast"] + [
-    module.name for module in pkgutil.walk_packages(trug_fast.__path__, "trug_fast.")
+    module.name
+    for package in (trug_fast, reproduction)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 OPTIONAL = {"matplotlib", "sklearn", "distributed", "dask"}
 

@@ -80,8 +80,6 @@ def test_a_regression_finds_the_columns_that_it_was_trained_on(frame):
         assert model.columns == NAMES
         same(model.predict(mixed), model.predict(X))
         same(model.sample(mixed, rng=0), model.sample(X, rng=0))
-        found = tf.partial_dependence(model, mixed, "c", values=3)
-        same(found.mean, tf.partial_dependence(model, X, "c", values=3).mean)
     assert own.model.posterior(mixed, y).mean.shape == (80, 4)
     on = tf.train_tggm(mixed, y, start=own.model, **options).model
     same(on.predict(X), tf.train_tggm(X, y, start=own.model, **options).model.predict(mixed))

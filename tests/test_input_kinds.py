@@ -9,14 +9,11 @@ import pytest
 import trug_fast as tf
 from tests.support.models import model_of
 from trug_fast import plots
-from trug_fast.datasets import Bone, Skeleton, euler
 
 BINARY = np.random.default_rng(0).integers(0, 2, (8, 5)).astype(np.float32)
 HIDDEN = BINARY[:, :4] / 2
 FRAMES = np.random.default_rng(1).integers(0, 2, (2, 4, 5)).astype(np.float32)
 POINTS = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
-LEG = Skeleton([Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")])
-ROOT = [f"root.{name}" for name in ("TX", "TY", "TZ", "RX", "RY", "RZ")]
 
 RBM = model_of("[0,1]")
 TRBM = tf.BernoulliTRBM(
@@ -132,12 +129,6 @@ CALLS = {
         "train",
         FRAMES,
     ),
-    "compare_lagged_moments": (
-        lambda x: [*tf.compare_lagged_moments(x, FRAMES, (1,), rng=0).lagged[1]],
-        "sequences",
-        FRAMES,
-    ),
-    "track_balls": (lambda x: list(tf.track_balls(x, size=5, radius=2.0)), "videos", FRAMES),
     "regression": (lambda X: TGGM.predict(X, return_std=True), "X", BINARY),
     "posterior": (lambda X: TGGM.posterior(X, np.arange(8)), "X", BINARY),
     "elbo": (lambda y: TGGM.elbo(BINARY, y), "y", BINARY[:, :1]),
@@ -161,17 +152,6 @@ CALLS = {
     "Scaling.fit": (lambda X: list(vars(tf.Scaling.fit(X)).values()), "X", BINARY),
     "Scaling.apply": (tf.Scaling(BINARY[0], BINARY[1] + 1).apply, "X", BINARY),
     "resampler": (lambda X: tf.datasets.resampler(X, rng=0).epoch(3), "images", BINARY),
-    "joint_positions": (
-        lambda X: tf.datasets.joint_positions(LEG, X, [*ROOT, "shin.rx"]),
-        "frames",
-        np.float32([[0, 5, 0, 0, 0, 0, 60], [0, 4, 0, 0, 0, 0, 30]]),
-    ),
-    "euler": (lambda a: euler(a, "xyz", degrees=True), "angles", np.float32([[1, 2, 3]])),
-    "pose": (
-        lambda x: LEG.pose(x, np.repeat(np.eye(3)[None], 2, axis=0), {}),
-        "root_position",
-        POINTS[0],
-    ),
 }
 CALLS |= {
     "decode_sequences": (
@@ -197,11 +177,6 @@ FIGURES = {
     "correlations": (lambda x: drawn(plots.correlations(x, BINARY)), "data", BINARY),
     "images": (lambda X: drawn(plots.images(X, (1, 5))), "array", BINARY),
     "strips": (lambda X: drawn(plots.strips({"video": X}, (1, 5))), "video", BINARY),
-    "sticks": (
-        lambda x: drawn(plots.stick_figures({"stick": x}, [[0, 1]])),
-        "stick",
-        POINTS,
-    ),
 }
 ESTIMATORS = {
     "TGGMRegressor": (
@@ -323,12 +298,11 @@ FINE = {
     },
     "a number": {"visible_bias", "lower"},
     "NaN": {"clamp", "Scaling.apply", "forecast", "frame_log_likelihood"},
-    "more dimensions": {"binarize", "resampler", "euler", "Scaling.fit", "Scaling.apply"},
-    "empty": {"euler", "pose", "Scaling.apply", "forecast", "frame_log_likelihood"},
-    "infinite": {"euler", "pose", "Scaling.apply"},
+    "more dimensions": {"binarize", "resampler", "Scaling.fit", "Scaling.apply"},
+    "empty": {"Scaling.apply", "forecast", "frame_log_likelihood"},
+    "infinite": {"Scaling.apply"},
 }
 READ = ("words", "objects", "dates")  # scikit-learn reads the numbers in them
-FINE["NaN"] |= {"euler", "pose"}
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
+from reproduction.datasets import load_uci
 from reproduction.results import markdown
 from tools.processor import describe
-from trug_fast import datasets
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
 from trug_fast.kernels.tggm.work import WeightedRows
@@ -209,7 +209,7 @@ def main(words: Sequence[str] | None = None) -> None:
     options = {"n_hidden": given.n_hidden, "epochs": given.epochs, "objective": "moments"}
     header = ["split", "RMSE", "log-density", "second half", "50 %", "90 %", "accepted", "s"]
     for name in given.set:
-        data, lines = datasets.load_uci(name, given.data_dir), []
+        data, lines = load_uci(name, given.data_dir), []
         for split in range(given.first, given.first + given.splits):
             begun = time.thread_time()
             X, y, *test = data.split(split)

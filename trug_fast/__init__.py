@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .distributions.multivariate.gibbs import truncmvn_gibbs
     from .distributions.multivariate.hmc import truncmvn_hmc
     from .evaluation import exact
-    from .evaluation.balls import BallMotion, track_balls
     from .evaluation.conditionals import LogProbability, frame_log_likelihood, log_conditional
     from .evaluation.correlations import (
         CorrelationAgreement,
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
         pair_correlations,
         site_frequencies,
     )
-    from .evaluation.dependence import PartialDependence, partial_dependence
     from .evaluation.distances import nearest_distances
     from .evaluation.forecasts import forecast_errors, forecast_horizon_errors
     from .evaluation.horizons import HorizonErrors, horizon_errors
     from .evaluation.ladder import Ladder
-    from .evaluation.lagged import LaggedAgreement, compare_lagged_moments
     from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
     from .evaluation.partition import LogPartition, PartitionWarning, log_partition
     from .evaluation.prediction import prediction_error
@@ -67,7 +64,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Adam",
-    "BallMotion",
     "BernoulliRBM",
     "BernoulliTRBM",
     "BernoulliUnits",
@@ -86,7 +82,6 @@ __all__ = [
     "HoldOut",
     "HorizonErrors",
     "Ladder",
-    "LaggedAgreement",
     "LinearStart",
     "LogPartition",
     "LogProbability",
@@ -95,7 +90,6 @@ __all__ = [
     "Noise",
     "PCD",
     "ParallelTempering",
-    "PartialDependence",
     "PartitionWarning",
     "RMSprop",
     "RBMFit",
@@ -120,7 +114,6 @@ __all__ = [
     "UnitRegimes",
     "Truncation",
     "compare_correlations",
-    "compare_lagged_moments",
     "computing",
     "cross_validate",
     "datasets",
@@ -138,7 +131,6 @@ __all__ = [
     "log_partition",
     "nearest_distances",
     "pair_correlations",
-    "partial_dependence",
     "plots",
     "prediction_error",
     "pseudo_log_likelihood",
@@ -147,7 +139,6 @@ __all__ = [
     "show_config",
     "site_frequencies",
     "regression_scores",
-    "track_balls",
     "train_ensemble",
     "train_rbm",
     "train_tggm",
@@ -162,7 +153,6 @@ __all__ = [
 
 _HOMES = {
     "Adam": "training.options",
-    "BallMotion": "evaluation.balls",
     "BernoulliRBM": "models.rbm",
     "BernoulliTRBM": "models.trbm",
     "BernoulliUnits": "training.units",
@@ -181,7 +171,6 @@ _HOMES = {
     "HoldOut": "training.tggm.options",
     "HorizonErrors": "evaluation.horizons",
     "Ladder": "evaluation.ladder",
-    "LaggedAgreement": "evaluation.lagged",
     "LinearStart": "training.trbm.options",
     "LogPartition": "evaluation.partition",
     "LogProbability": "evaluation.conditionals",
@@ -190,7 +179,6 @@ _HOMES = {
     "Noise": "training.tggm.options",
     "PCD": "training.samplers",
     "ParallelTempering": "training.samplers",
-    "PartialDependence": "evaluation.dependence",
     "PartitionWarning": "evaluation.partition",
     "RBMFit": "training.rbm.train",
     "RMSprop": "training.options",
@@ -215,7 +203,6 @@ _HOMES = {
     "UnitRegimes": "evaluation.regimes",
     "Truncation": "models.truncation",
     "compare_correlations": "evaluation.correlations",
-    "compare_lagged_moments": "evaluation.lagged",
     "computing": "_common.threads",
     "cross_validate": "training.trbm.cross_validation",
     "datasets": "datasets",
@@ -233,7 +220,6 @@ _HOMES = {
     "log_partition": "evaluation.partition",
     "nearest_distances": "evaluation.distances",
     "pair_correlations": "evaluation.correlations",
-    "partial_dependence": "evaluation.dependence",
     "plots": "plots",
     "prediction_error": "evaluation.prediction",
     "pseudo_log_likelihood": "evaluation.likelihood",
@@ -242,7 +228,6 @@ _HOMES = {
     "show_config": "_common.config",
     "site_frequencies": "evaluation.correlations",
     "regression_scores": "evaluation.regression",
-    "track_balls": "evaluation.balls",
     "train_ensemble": "training.tggm.ensemble",
     "train_rbm": "training.rbm.train",
     "train_tggm": "training.tggm.train",

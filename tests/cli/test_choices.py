@@ -46,7 +46,7 @@ def test_every_choice_of_a_training_is_an_option_with_its_default(name, capsys):
         (("train", "rbm"), r"--truncation NAME.*?by default learned per unit from \[0, 4\]"),
         (
             ("train", "trbm"),
-            r"--n-gibbs START\[:END\] .*?\(default 3:12 for balls, 3 for motion, 3:25 for FILE\)",
+            r"--n-gibbs START\[:END\] .*?\(default 3:12 for balls, 3:25 for FILE\)",
         ),
         (("train", "tggm"), r"--validation X .*?\(default 0.1\)"),
         (("train", "tggm"), r"--n-cycles N of ml: .*?\(default 10\)"),
@@ -87,14 +87,14 @@ def test_penalties_are_typed_for_all_matrices_or_some():
         ),
         ("rbm --l1 -1", "l1 must be at least 0"),
         ("rbm --patience 3", "--patience needs --validation"),
-        ("rbm --data caltech --soft", "--soft is for grey images"),
+        ("rbm --data binarized-mnist --soft", "--soft is for grey images"),
         ("rbm --score none --every 2", "every has no effect without scores"),
         ("tggm --objective bp --n-cycles 3", "n_cycles is for objective 'ml', not 'bp'"),
         ("trbm --validation 2", "--validation must be above 0 and below 1"),
     ],
 )
 def test_options_without_effect_are_errors(words, message, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("trug_fast.datasets.load_caltech101_silhouettes", lambda folder: DATA)
+    monkeypatch.setattr("trug_fast.datasets.load_binarized_mnist", lambda folder: DATA)
     small = ["--n-hidden=3", "--epochs=1", "--quiet", f"--out={tmp_path / 'out'}"]
     assert main(["train", *words.split(), *small]) == 2
     assert message in capsys.readouterr().err

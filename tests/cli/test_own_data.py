@@ -238,15 +238,13 @@ def test_own_tables(files, capsys):
     assert (files / "out" / "predictions.png").read_bytes()[:4] == b"\x89PNG"
     run("plot", "units", "out/model.npz", "units.png")
     run("plot", "history", "out/model-history.npz", "history.png")
-    run("plot", "dependence", "two.npz", "inputs.png", *words, "--n=1")
-    assert (files / "inputs.png").read_bytes()[:4] == b"\x89PNG"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("train rbm --data none.npy", "or a file or folder of your own; there is no none.npy"),
-        ("train rbm --data cifar", "--data must be digits, mnist, binarized-mnist, caltech, or"),
+        ("train rbm --data cifar", "--data must be digits, mnist, binarized-mnist, or"),
         ("train rbm --data grey.npy", "grey.npy has grey levels: make them 0 and 1 with --binari"),
         ("train rbm --data people.csv", "values from 5 to .*: real numbers need --visible gaussi"),
         ("train rbm --data counts.npy --binarize sample", "values from 0 to 7: real numbers need"),

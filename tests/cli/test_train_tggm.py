@@ -47,7 +47,7 @@ def test_without_scikit_learn_there_is_no_baseline(tmp_path, capsys, monkeypatch
         (["--split=20"], "--split: yacht has splits 0 to 19, got 20"),
         (["--objective=probit"], "--objective probit is for classes"),
         (["--n-hidden=0"], "--n-hidden must be at least 1"),
-        (["--data=boston", "--data-dir=nowhere"], "no file bostonHousing.npz"),
+        (["--data=boston"], "--data must be yacht, or a file"),
     ],
 )
 def test_wrong_options_leave_no_folder(tmp_path, capsys, monkeypatch, options, message):

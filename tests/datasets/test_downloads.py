@@ -10,9 +10,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
+import reproduction.__main__
 import trug_fast as tf
 from trug_fast.cli import main
-from trug_fast.datasets import downloads
+from trug_fast.datasets import downloads, images
 from trug_fast.datasets.downloads import RemoteFile
 
 pytest.importorskip("pooch")
@@ -115,26 +116,34 @@ def test_without_pooch(place, monkeypatch):
         tf.datasets.fetch("small", mirror="http://127.0.0.1:9")
 
 
-def test_fetched_files_are_found_by_what_loads_them(place, tmp_path, monkeypatch):
-    with pytest.raises(FileNotFoundError, match=r"or fetch them with datasets.fetch\('boston'\)"):
-        tf.datasets.load_uci("boston")
-    (place / "uci").mkdir()
-    path = place / "uci" / "bostonHousing.npz"
-    rows = np.arange(506)
-    np.savez(
-        path,
-        data=np.random.default_rng(0).random((506, 14)),
-        index_features=np.arange(13),
-        index_target=np.array(13),
-        index_train=rows[None, 51:],
-        index_test=rows[None, :51],
-    )
+def test_fetched_files_are_found_by_what_loads_them(place, monkeypatch):
+    words = r"or fetch them with datasets.fetch\('binarized-mnist'\)"
+    with pytest.raises(FileNotFoundError, match=words):
+        tf.datasets.load_binarized_mnist()
+    rows = {"train": 4, "valid": 3, "test": 2}
+    monkeypatch.setattr(images, "BINARIZED_MNIST_ROWS", rows)
+    (place / "mnist_binarized").mkdir()
+    path = place / "mnist_binarized" / "binarized_mnist_fixed.npz"
+    np.savez(path, **{part: np.zeros((n, 784), np.uint8) for part, n in rows.items()})
     sha = hashlib.sha256(path.read_bytes()).hexdigest()
-    one = RemoteFile("uci", path.name, path.stat().st_size, sha)
-    monkeypatch.setattr(downloads, "SETS", {"boston": (one,)})
+    one = RemoteFile("mnist_binarized", path.name, path.stat().st_size, sha)
+    monkeypatch.setattr(downloads, "SETS", {"binarized-mnist": (one,)})
     with serving(place) as (address, _):
-        tf.datasets.fetch("boston", mirror=address)
-    assert tf.datasets.load_uci("boston").X.shape == (506, 13)
+        tf.datasets.fetch("binarized-mnist", mirror=address)
+    assert tf.datasets.load_binarized_mnist().train.shape == (4, 784)
+
+
+def test_sets_of_the_tables_are_fetched_by_their_own_command(place, tmp_path, monkeypatch, capsys):
+    own = reproduction.datasets.downloads
+    files = [file for files in own.SETS.values() for file in files]
+    assert len({file.sha256 for file in files}) == len(files)
+    assert all(len(file.sha256) == 64 and int(file.sha256, 16) for file in files)
+    monkeypatch.setattr(own, "SETS", downloads.SETS)
+    words = ["fetch", "small", f"--data-dir={tmp_path}", "--quiet"]
+    with serving(place) as (address, asked):
+        assert reproduction.__main__.main([*words, f"--mirror={address}"]) == 0
+        assert f"small is in {tmp_path / 'small'}" in capsys.readouterr().out
+        assert len(asked) == 2
 
 
 def test_the_list_of_data_sets(capsys):

@@ -1,15 +1,11 @@
 """Forecasts by simple rules."""
 
-import os
-
 import numpy as np
 import pytest
 
 import trug_fast as tf
 from trug_fast.evaluation.forecasts import linear_fit
 from trug_fast.models.sequences import as_sequences
-
-DATA = os.environ.get("TRUG_FAST_DATA")
 
 
 def test_linear_forecast_finds_a_linear_law():
@@ -55,16 +51,3 @@ def test_simple_forecasts_of_several_frames_ahead():
     np.testing.assert_allclose(other, every)
     with pytest.raises(ValueError, match="n_frames must be less than the longest .* 8, got 8"):
         tf.forecast_horizon_errors(train, test, 8)
-
-
-@pytest.mark.skipif(DATA is None, reason="TRUG_FAST_DATA names no folder of data sets")
-def test_forecasts_of_motion_agree_with_another_program():
-    motion = tf.datasets.load_cmu_motion()
-    errors = tf.forecast_errors(motion.train, motion.test)
-    for name, run, walk in (
-        ("copy last", 18.7, 6.4),
-        ("mean frame", 157, 52),
-        ("linear, order 1", 9.9, 4.6),
-        ("linear, order 2", 7.5, 4.1),
-    ):
-        np.testing.assert_allclose(errors[name], [run, walk], rtol=0.025, err_msg=name)

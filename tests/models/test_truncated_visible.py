@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 import trug_fast as tf
+from tests.support import truncated_exact as oracle
 from trug_fast.models.truncated_visible import TruncatedVisible
 from trug_fast.models.visible_kinds import Run
 
@@ -108,14 +109,6 @@ def test_files_copies_and_prints_remember_the_interval(tmp_path):
         model_of().clamped([-1.0, np.nan, np.nan])
 
 
-def test_densities_of_one_unit_integrate_to_one():
-    for visible, ends in (("relu", (0, 30)), ("truncated", (0, 1))):
-        model = model_of(visible, 1)
-        log_z = tf.exact.log_partition(model)
-        found = integrate.quad(lambda x, m=model: np.exp(-m.free_energy([[x]])[0]), *ends)[0]
-        assert np.log(found) == pytest.approx(log_z, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("weight", "lower", "upper", "fine"),
     [
@@ -133,7 +126,7 @@ def test_what_has_no_density_is_refused(weight, lower, upper, fine):
 
     build("truncated")  # with two ends of its own
     if fine:
-        assert np.isfinite(tf.exact.log_partition(build("relu")))
+        assert np.isfinite(oracle.log_partition(build("relu")))
         return
     with pytest.raises(ValueError, match="weights are too large to normalize"):
         build("relu")

@@ -45,18 +45,3 @@ def test_dictionaries_show_the_strongest_units():
     for image, weights in zip(shown, (arrays[0].T, arrays[1]), strict=True):
         expected = weights[first].reshape(3, 3) / np.abs(weights[first]).max()
         np.testing.assert_allclose(image[:3, :3], expected)
-
-
-def test_what_became_of_balls():
-    videos = tf.datasets.bouncing_balls(3, 12, n_balls=2, rng=0)
-    videos[0, 6:] = 0.0
-    gone = tf.track_balls(videos)
-    figure = plots.ball_motion({"gone": gone, "none": tf.track_balls(0 * videos)}, 2)
-    shares, masses, speeds = figure.axes
-    np.testing.assert_allclose(shares.lines[0].get_ydata(), [1] * 6 + [2 / 3] * 6)
-    np.testing.assert_allclose(masses.lines[0].get_ydata(), gone.mass.mean(axis=0))
-    assert np.isnan(speeds.lines[1].get_ydata()).all()
-    figure.canvas.draw()
-    for wrong in ({}, {"a": videos}, [gone]):
-        with pytest.raises((TypeError, ValueError), match="found"):
-            plots.ball_motion(wrong)

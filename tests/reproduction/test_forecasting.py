@@ -16,8 +16,7 @@ from reproduction import (
     trainings,
 )
 from reproduction.__main__ import main
-from trug_fast import datasets
-from trug_fast.datasets import MotionData
+from reproduction.datasets import MotionData
 
 BALLS = """
 sequences = { set = "balls", videos = 4, test_videos = 3 }
@@ -48,7 +47,7 @@ def motion(monkeypatch):
     data = MotionData(
         parts[:3], parts[3:], names, ["35_18", "35_29"], list("abc"), np.zeros(3), np.ones(3)
     )
-    monkeypatch.setattr(datasets, "load_cmu_motion", lambda directory=None: data)
+    monkeypatch.setattr(sequences, "load_cmu_motion", lambda directory=None: data)
     sequences_cache = forecasting._load
     sequences_cache.cache_clear()
     yield data
@@ -99,7 +98,7 @@ def test_balls_are_trained_printed_and_written(tmp_path, capsys):
     assert found["per-unit"]["epochs"] == 2 and len(found["per-unit"]["upper"]) == 5
     # The same from the model it wrote, on videos of the seed after that of training.
     model = tf.TruGTRBM.load(tmp_path / "out" / "balls" / "per-unit" / "model.npz")
-    test = datasets.bouncing_balls(3, rng=1)
+    test = tf.datasets.bouncing_balls(3, rng=1)
     for method, value in found["per-unit"]["errors"]["test"].items():
         error = tf.prediction_error(model, test, method=method, rng=0).mean()
         assert value == pytest.approx(error, rel=1e-6)

@@ -10,9 +10,10 @@ import numpy as np
 
 import trug_fast as tf
 from reproduction import protocol, results
+from reproduction.datasets import read_asf
 from reproduction.table2 import TABLE
 from trug_fast._common import files
-from trug_fast.datasets import read_asf, readers
+from trug_fast.datasets import readers
 
 ROWS = np.random.default_rng(0).integers(0, 2, (20, 5)).astype(np.float32)
 FRAMES = np.random.default_rng(1).integers(0, 2, (4, 5, 5)).astype(np.float32)

@@ -31,10 +31,9 @@ from tests.support.fuzz_arguments import (
     needed,
     word,
 )
-from tests.support.fuzz_models import BINARY, CHANNELS, LEG, RBMS, START, TGGMS, TRBMS
+from tests.support.fuzz_models import BINARY, RBMS, START, TGGMS, TRBMS
 from tests.support.fuzz_truncmvn import TRUNCMVN
 from trug_fast import kernels
-from trug_fast.datasets import euler
 
 COMMON = {
     "n_hidden": needed("count", 1, 2, 3),
@@ -444,22 +443,8 @@ CALLS = (
             for function in (
                 tf.datasets.load_mnist,
                 tf.datasets.load_binarized_mnist,
-                tf.datasets.load_caltech101_silhouettes,
-                tf.datasets.load_cmu_motion,
-                tf.datasets.load_cmu_skeleton,
             )
         },
-        "load_uci": Call(
-            tf.datasets.load_uci,
-            {"name": needed("word", "boston", "year"), "directory": needed("path", "FOLDER/none")},
-        ),
-        "joint_positions": Call(
-            lambda frames: tf.datasets.joint_positions(LEG, frames, CHANNELS),
-            {"frames": data(np.zeros((2, 7)), np.ones((1, 7)))},
-        ),
-        "euler": Call(
-            lambda angles: euler(angles, "xy", degrees=True), {"angles": data(np.ones((3, 2)))}
-        ),
         **{
             f"truncnorm.{name}": Call(getattr(tf.truncnorm, name), first | TRUNCNORM)
             for first, names in (

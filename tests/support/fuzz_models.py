@@ -1,10 +1,9 @@
-"""Good models, and a skeleton, for random calls of public functions."""
+"""Good models for random calls of public functions."""
 
 import numpy as np
 
 import trug_fast as tf
 from tests.support.fuzz_arguments import W
-from trug_fast.datasets import Bone, Skeleton
 
 ZERO = np.zeros
 RBMS = [
@@ -25,5 +24,3 @@ TGGMS = [
     tf.TruGTGGM(W, 0, np.ones((2, 5)), 0, [0.2, 0.3], 0, np.inf, hidden_variance=0.5),
 ]
 START = tf.TruGTGGM(np.ones((2, 5)), 0, np.ones((1, 2)), 0, 0.2, -1, 1)
-LEG = Skeleton([Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")])
-CHANNELS = [*(f"root.{name}" for name in ("TX", "TY", "TZ", "RX", "RY", "RZ")), "shin.rx"]

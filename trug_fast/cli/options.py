@@ -29,7 +29,7 @@ from .choices import add_choice, add_choices
 from .own_data import ScalingOrFit
 from .own_rows import VisibleRows, visible_rows
 
-DATA = ("digits", "mnist", "binarized-mnist", "caltech")
+DATA = ("digits", "mnist", "binarized-mnist")
 GREY = ("digits", "mnist")
 # The least that options of whole numbers may be, whichever command has them.
 LEAST = {
@@ -160,10 +160,8 @@ def load_data(
         data = datasets.load_digits(binarize=method, rng=arguments.seed)
     elif arguments.data == "mnist":
         data = datasets.load_mnist(arguments.data_dir, binarize=method, rng=arguments.seed)
-    elif arguments.data == "binarized-mnist":
-        data = datasets.load_binarized_mnist(arguments.data_dir).merge_valid()
     else:
-        data = datasets.load_caltech101_silhouettes(arguments.data_dir).merge_valid()
+        data = datasets.load_binarized_mnist(arguments.data_dir).merge_valid()
     given = training_images(arguments, data, soft)
     return VisibleRows(data.name, data.train, data.test, given, data.image_shape)
 

@@ -1,6 +1,6 @@
 """``trug-fast plot``: figures of stored models and of the units themselves.
 
-Tested in tests/plots/test_motion.py and tests/cli/test_cli.py.
+Tested in tests/cli/test_cli.py.
 """
 
 from __future__ import annotations
@@ -12,20 +12,15 @@ from typing import Any
 from trug_fast import datasets, plots
 from trug_fast._common import files
 from trug_fast._common.checks import FloatArray
-from trug_fast.datasets import MotionData
-from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
-from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 from trug_fast.training.choices import described
 
 from . import options, own_data
 from .choices import add_choice, add_choices
-from .predict import rows_for
 
 TEMPORAL = (TruGTRBM, BernoulliTRBM)
-MOTION = {"n_seen": 20, "n_frames": 40}  # a step to begin with, and a good second more
 
 
 def add(commands: Any) -> None:
@@ -39,7 +34,7 @@ def add(commands: Any) -> None:
         own: argparse.ArgumentParser = figures.add_parser(name, help=words)
         for each in of:
             own.add_argument(each.lower(), metavar=each)
-        own.add_argument("out", metavar="OUT.png", help="a .gif is an animation, of motion")
+        own.add_argument("out", metavar="OUT.png")
         own.set_defaults(run=run)
         options.add_common(own)
         return own
@@ -52,20 +47,10 @@ def add(commands: Any) -> None:
     words = "what the strongest units of a model of sequences look for, in letters"
     logos = figure("logos", words, draw_logos, "MODEL")
     add_choices(logos, plots.unit_logos, ["n_units", "alphabet", "first"])
-    words = "what a regression makes of its inputs, over the rows of a table"
-    dependence = figure("dependence", words, draw_dependence, "MODEL")
-    own_data.add_reading(dependence, (), None, "target", "skip_missing")
-    add_choices(dependence, plots.dependence, ["n", "output"])
     words = "bouncing balls or a video of your own, and how a temporal model goes on"
     video = figure("video", words, draw_video, "MODEL")
     own_data.add_reading(video, (), None, "size", "length")
     _add_continuation(video, n_frames=20)
-    words = "motion capture, and how a temporal model goes on, as stick figures"
-    motion = figure("motion", words, draw_motion, "MODEL")
-    motion.add_argument("--data-dir", help="where the motion lies (or set TRUG_FAST_DATA)")
-    motion.add_argument("--trial", default="35_29", help="default 35_29, a walk; 35_18 is a run")
-    _add_continuation(motion, **MOTION)
-    add_choices(motion, plots.stick_figures, ["every"])
 
 
 def _add_continuation(parser: argparse.ArgumentParser, **own: int) -> None:
@@ -117,16 +102,6 @@ def draw_logos(arguments: argparse.Namespace) -> None:
     print(f"written to {arguments.out}")
 
 
-def draw_dependence(arguments: argparse.Namespace) -> None:
-    """Draw how predictions depend on the inputs that matter most."""
-    model = load_model(arguments.model, TruGTGGM, TGGMEnsemble)
-    rows, _ = rows_for(arguments, model)
-    given = {name: getattr(arguments, name) for name in ("n", "output")}
-    given = {name: value for name, value in given.items() if value is not None}
-    plots.dependence(model, rows, **given).savefig(arguments.out)
-    print(f"written to {arguments.out}")
-
-
 def draw_video(arguments: argparse.Namespace) -> None:
     """Draw a new video of bouncing balls, forecasts of it, and how a model goes on."""
     model = load_model(arguments.model, *TEMPORAL)
@@ -162,61 +137,3 @@ def _video(
             f"of {arguments.data} is long, got {frames}"
         )
     return found[:frames]
-
-
-def draw_motion(arguments: argparse.Namespace) -> None:
-    """Draw a recorded motion, forecasts of it, and how a model goes on."""
-    model = load_model(arguments.model, *TEMPORAL)
-    motion = datasets.load_cmu_motion(arguments.data_dir)
-    skeleton = datasets.load_cmu_skeleton(arguments.data_dir)
-    _require_channels(arguments, model, motion)
-    seen, frames = arguments.n_seen, arguments.n_frames
-    trial = _trial(motion, arguments.trial, seen + frames)
-    rows = {
-        "data": trial,
-        "predicted from the frames before": model.predict(trial, rng=arguments.seed),
-        f"continued from {seen} frames": model.generate(
-            frames,
-            prefix=trial[:seen],
-            n_gibbs=arguments.n_gibbs,
-            return_mean=True,
-            rng=arguments.seed,
-        ),
-    }
-    bodies = {
-        name: datasets.joint_positions(
-            skeleton, motion.restore(row[-frames:]), motion.channel_names
-        )
-        for name, row in rows.items()
-    }
-    if arguments.out.lower().endswith(".gif"):
-        plots.save_motion(bodies, skeleton.pairs, arguments.out, sides=skeleton.sides)
-    else:
-        every = {} if arguments.every is None else {"every": arguments.every}
-        plots.stick_figures(bodies, skeleton.pairs, sides=skeleton.sides, **every).savefig(
-            arguments.out
-        )
-    print(f"written to {arguments.out}")
-
-
-def _require_channels(arguments: argparse.Namespace, model: TRBM, motion: MotionData) -> None:
-    channels = len(motion.channel_names)
-    if model.n_visible != channels or model.visible != "gaussian":
-        raise ValueError(
-            f"{arguments.model} has {model.n_visible} {model.visible} visible units, the "
-            f"motion has {channels} real channels"
-        )
-
-
-def _trial(motion: MotionData, name: str, frames: int) -> FloatArray:
-    """Return the first frames of a trial."""
-    names = motion.train_names + motion.test_names
-    if name not in names:
-        raise ValueError(f"--trial must be one of {', '.join(sorted(names))}, got {name}")
-    trial = (motion.train + motion.test)[names.index(name)]
-    if len(trial) < frames:
-        raise ValueError(
-            f"--n-seen and --n-frames must be {len(trial)} at most together, as trial "
-            f"{name} is long, got {frames}"
-        )
-    return trial[:frames]

@@ -14,7 +14,6 @@ import numpy as np
 
 from trug_fast import datasets
 from trug_fast._common import checks
-from trug_fast.datasets.regression import UCI
 from trug_fast.evaluation.regression import prediction_scores, regression_scores
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.tggm.ensemble import EnsembleFit, train_ensemble
@@ -36,7 +35,7 @@ class TrainTGGM(TrainCommand):
     train = staticmethod(train_tggm)
     title = "TruG-TGGM"
     figures = ("predictions.png", "predictions.csv")
-    sets = tuple(UCI)
+    sets = ("yacht",)
     kinds = (TruGTGGM,)
 
     def add_data(self, parser: argparse.ArgumentParser) -> None:
@@ -44,9 +43,6 @@ class TrainTGGM(TrainCommand):
         own_data.add_reading(parser, self.sets, "yacht", "target", "skip_missing")
         add_weights(parser, "row")
         own_data.add_splitting(parser, "rows drawn at random, by --seed")
-        parser.add_argument(
-            "--data-dir", help="where the files of the named sets lie (or set TRUG_FAST_DATA)"
-        )
         parser.add_argument(
             "--split", type=int, metavar="N", help="which published split (default 0)"
         )
@@ -59,9 +55,9 @@ class TrainTGGM(TrainCommand):
 
     def load(self, arguments: argparse.Namespace) -> TableSplit:
         """Return the rows."""
-        if own_data.is_own(arguments, self.sets, ("data_dir", "split")):
+        if own_data.is_own(arguments, self.sets, ("split",)):
             return own_data.regression_split(arguments)
-        data = datasets.load_uci(arguments.data, arguments.data_dir)
+        data = datasets.load_yacht()
         try:
             return TableSplit(*data.split(arguments.split or 0))
         except IndexError as error:

@@ -1,4 +1,4 @@
-"""``trug-fast train trbm``: train on videos or motion, compare forecasts, draw what it dreams."""
+"""``trug-fast train trbm``: train on videos, compare forecasts, draw what it dreams."""
 
 from __future__ import annotations
 
@@ -48,24 +48,23 @@ class TrainTRBM(TrainCommand):
     train = staticmethod(train_trbm)
     title, ordinary = "TruG-TRBM", "ordinary TRBM"
     kinds = (TruGTRBM, BernoulliTRBM, TruGRBM, BernoulliRBM)
-    # Two minutes of balls; motion as for Table 3.
+    # Two minutes of balls.
     own = {
-        "n_hidden": {"balls": 200, "motion": 300},
-        "epochs": {"balls": 16, "motion": 20},
-        "batch_size": {"balls": 4, "motion": 9},
-        "learning_rate": {"balls": (8e-3, 3e-4), "motion": (1e-4, 1e-5)},
-        "n_gibbs": {"balls": (3, 12), "motion": 3},
-        "visible": {"balls": "bernoulli", "motion": "gaussian"},
+        "n_hidden": {"balls": 200},
+        "epochs": {"balls": 16},
+        "batch_size": {"balls": 4},
+        "learning_rate": {"balls": (8e-3, 3e-4)},
+        "n_gibbs": {"balls": (3, 12)},
+        "visible": {"balls": "bernoulli"},
     }
     figures = ("training.png", "strips.png", "generated.gif")
-    sets = ("balls", "motion")
+    sets = ("balls",)
 
     def add_data(self, parser: argparse.ArgumentParser) -> None:
         """Add which sequences."""
         own_data.add_reading(parser, self.sets, "balls", "size", "length")
         add_weights(parser, "sequence", column=False)
         own_data.add_splitting(parser, "the last sequences")
-        parser.add_argument("--data-dir", help="where the motion lies (or set TRUG_FAST_DATA)")
         for name, what in VIDEOS.items():
             parser.add_argument(
                 f"--{name.replace('_', '-')}",
@@ -83,7 +82,7 @@ class TrainTRBM(TrainCommand):
 
     def load(self, arguments: argparse.Namespace) -> VideoData:
         """Return the sequences."""
-        own = own_data.is_own(arguments, self.sets, ("data_dir", *VIDEOS))
+        own = own_data.is_own(arguments, self.sets, tuple(VIDEOS))
         if own:
             data = own_data.frame_sequences(arguments, *self.units_of(arguments))
         else:
@@ -174,12 +173,7 @@ class TrainTRBM(TrainCommand):
 
 
 def _shipped(arguments: argparse.Namespace) -> FrameSequences:
-    """Return balls or motion."""
-    if arguments.data == "motion":
-        motion = datasets.load_cmu_motion(arguments.data_dir)
-        scaling = Scaling(motion.mean, motion.scale)
-        names = own_data.known_names(tuple(motion.channel_names))
-        return FrameSequences(motion.train, motion.test, None, scaling, names)
+    """Return balls."""
     videos = VIDEOS | chosen(arguments, VIDEOS)
     train = datasets.bouncing_balls(videos["videos"], rng=arguments.seed)
     test = datasets.bouncing_balls(videos["test_videos"], rng=arguments.seed + 1)

@@ -69,7 +69,7 @@ def binarize(
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """Other versions of grey images, such as :func:`warp` makes, that stand in for them.
+    """Other versions of grey images, such as warped ones, that stand in for them.
 
     Attributes
     ----------

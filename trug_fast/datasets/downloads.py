@@ -14,7 +14,6 @@ from .readers import ENVIRONMENT_VARIABLE, FETCHED, Directory
 
 MIRROR = "TRUG_FAST_MIRROR"  # the environment variable that names a server
 TIMEOUT = 30  # seconds without an answer
-STORED = "https://raw.githubusercontent.com"  # repositories, at a commit
 
 
 class RemoteFile(NamedTuple):
@@ -29,16 +28,6 @@ class RemoteFile(NamedTuple):
     sha256: str
     home: str | None = None
 
-
-def _uci(name: str, size: int, sha256: str) -> tuple[RemoteFile, ...]:
-    return (RemoteFile("uci", f"{name}.npz", size, sha256),)
-
-
-_SILHOUETTES = (
-    f"{STORED}/YingzhenLi/vae_renyi_divergence/5df877dd78410d90a523c22846b01ff0c6a3a424/"
-    "data/silhouettes"
-)
-_MOTION = f"{STORED}/SheffieldML/GPmat/4b5914a38ecbad9fb7a13a3392970bfc28c9d911/datasets/data"
 
 # fmt: off
 SETS = {
@@ -56,41 +45,6 @@ SETS = {
         RemoteFile("mnist_binarized", "binarized_mnist_fixed.npz", 3785508,
                    "7a049ae3a0d88e964af4b41bbdb14e4303595e1c5de65f8bd2455cdcebb3514b"),
     ),
-    "caltech": (
-        RemoteFile("caltech101_silhouettes", "caltech101_silhouettes_28_split1.mat", 872124,
-                   "eb6735e8d84b1850fabc5590124aab1755e90c9fd28123585324398405e1e42a",
-                   _SILHOUETTES),
-    ),
-    "motion": (
-        RemoteFile("cmu_mocap", "cmu35_walk_run_30fps.npz", 2168805,
-                   "dab721febae0ed4e25e84866795840e0cccf663d7827c4f60be5d17af58cc2df"),
-        RemoteFile("cmu_mocap", "35.asf", 7261,
-                   "2a8e2eda3c0d7d828566b2a9a8ab36b2b8b3864110574e8b73c8f069fded416c",
-                   f"{_MOTION}/mocap/cmu/35"),
-    ),
-    "raw-motion": (
-        RemoteFile("cmu_mocap", "cmu35WalkJog.mat", 1073738,
-                   "50db534501bdfb1611153e3b5d122fc08b0c42ea159e875d5656ec13fa11a353", _MOTION),
-    ),
-    "boston": _uci(
-        "bostonHousing", 35480, "4830f1bf9a89d8689acbef1d6d8873a822099b93b39be6cf5a9e49d87264a2b9"),
-    "concrete": _uci(
-        "concrete", 51384, "6ec94b9d64215d1b10152593430bfbf2c512e3b25d80d521e3724a1aa87c133f"),
-    "energy": _uci(
-        "energy", 33365, "0c9fa94ed6dc06ea64fef2f421ee10043b3da1ebcaa0b675c14d34b70862f9d6"),
-    "kin8nm": _uci(
-        "kin8nm", 939711, "1ea97ffcc7a3e6d08f7680498fd2715781252c32f33d6f99a78e3c5d23c82a1d"),
-    "naval": _uci(
-        "naval-propulsion-plant", 1127465,
-        "78c897753ae05f0265e2455f26e90e7cc14a782b0ae2453cb65a5e390e85e55f"),
-    "power": _uci(
-        "power-plant", 592019, "88d06d764a6fe11fe025008036ec207598701f3944b4a1936785ad090a70acc2"),
-    "protein": _uci(
-        "protein-tertiary-structure", 2720276,
-        "c7d982859514fb0852b152f99ec0bdd9d6d7e10de934d6bd59febaefad301025"),
-    "wine": _uci(
-        "wine-quality-red", 95415,
-        "cca0de7fe57dd36d6e4000776b046ef3c705e7eb63813f4126802062c68cf67f"),
 }
 # fmt: on
 
@@ -107,8 +61,7 @@ def fetch(
     Parameters
     ----------
     name : str
-        "mnist", "binarized-mnist", "caltech", "motion", "raw-motion", or a regression of
-        `load_uci`.
+        "mnist" or "binarized-mnist".
     directory : path, optional
         The folder to put them in, each set in a folder of its own.  By default that in the
         environment variable ``TRUG_FAST_DATA``, or ``~/.cache/trug_fast``; all functions that load
@@ -141,17 +94,23 @@ def fetch(
     >>> tf.datasets.fetch("mnist", mirror="https://example.org/data")  # doctest: +SKIP
     >>> mnist = tf.datasets.load_mnist()  # doctest: +SKIP
     """
-    checks.choice("name", name, tuple(SETS))
+    return fetched(SETS[checks.choice("name", name, tuple(SETS))], directory, mirror, progress)
+
+
+def fetched(
+    files: tuple[RemoteFile, ...], directory: Directory, mirror: str | None, progress: bool | None
+) -> Path:
+    """Fetch files of one folder, as `fetch` does, unless they are there; return the folder."""
     require_progress(progress)
     top = _folder(directory)
     server = os.environ.get(MIRROR) if mirror is None else mirror
     if server is not None and not str(server).startswith(("http://", "https://")):
         raise ValueError(f"mirror must be an address, http:// or https://, got {server!r}")
-    missing = [file for file in SETS[name] if not _is_there(top / file.folder / file.name, file)]
+    missing = [file for file in files if not _is_there(top / file.folder / file.name, file)]
     urls = [_address(file, server) for file in missing]
     for file, url in zip(missing, urls, strict=True):
         _download(url, file, top / file.folder, watched() if progress is None else progress)
-    return top / SETS[name][0].folder
+    return top / files[0].folder
 
 
 def _folder(directory: Directory) -> Path:

@@ -13,7 +13,7 @@ from trug_fast._common.randomness import RngLike, checked_rng
 
 from . import binary
 from .binary import Method
-from .readers import Directory, Folder, read_amat, read_idx, read_mat, read_npz
+from .readers import Directory, Folder, read_amat, read_idx, read_npz
 
 MOST_IMAGES = 240_000  # in a file: of the sets that come in the format of MNIST, EMNIST's digits
 BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}
@@ -206,7 +206,7 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
         paths = [path] * 3
         numbers = sum(BINARIZED_MNIST_ROWS.values()) * 784
         found = read_npz(path, [*BINARIZED_MNIST_ROWS], numbers)
-        arrays = [_binary_rows(array, path) for array in found]
+        arrays = [binary_rows(array, path) for array in found]
     else:
         paths = [folder.need(text) for text in texts]
         arrays = [read_amat(path, 784) for path in paths]
@@ -216,67 +216,6 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
             raise ValueError(f"{path} must hold {rows} {part} images, got {len(array)}")
     train, valid, test = arrays
     return ImageData("binarized MNIST", (28, 28), train=train, valid=valid, test=test)
-
-
-def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = False) -> ImageData:
-    """CalTech 101 Silhouettes of 28x28 pixels, by B. Marlin, with the authors' split.
-
-    Parameters
-    ----------
-    directory : path, optional
-        The folder that holds ``caltech101_silhouettes_28_split1.mat`` or has a folder
-        ``caltech101_silhouettes`` with it. By default the environment variable
-        ``TRUG_FAST_DATA`` names it.
-    invert : bool
-        By default pixels are as in the file: 1 is the background and 0 the object. True gives
-        the opposite. Rows are turned upright either way; the file has them column by column.
-
-    Returns
-    -------
-    ImageData
-        4,100 training, 2,264 validation and 2,307 test images with labels 1 to 101.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file is not there; the message says where it can be got.
-    TypeError, ValueError
-        If `directory` is not a path or the file is damaged.
-
-    Examples
-    --------
-    >>> silhouettes = load_caltech101_silhouettes("data", invert=True)  # doctest: +SKIP
-    """
-    folder = Folder(
-        directory,
-        ["caltech101_silhouettes"],
-        "Benjamin Marlin's page of the CalTech 101 Silhouettes",
-        "caltech",
-    )
-    path = folder.need("caltech101_silhouettes_28_split1.mat")
-    parts = "train", "val", "test"
-    names = [f"{part}_{kind}" for part in parts for kind in ("data", "labels")]
-    stored = read_mat(path, names, numbers=8671 * 785)
-    images, labels = [], []
-    for columns, label in zip(stored[::2], stored[1::2], strict=True):
-        pixels = _binary_rows(columns, path)
-        if label.size != len(pixels):
-            raise ValueError(
-                f"{path} must hold a label for each of its {len(pixels)} images, got {label.size}"
-            )
-        upright = pixels.reshape(-1, 28, 28).transpose(0, 2, 1).reshape(-1, 784)
-        images.append(1 - upright if invert else upright)
-        labels.append(label.ravel().astype(np.int64))
-    return ImageData(
-        "CalTech 101 Silhouettes",
-        (28, 28),
-        train=images[0],
-        valid=images[1],
-        test=images[2],
-        train_labels=labels[0],
-        valid_labels=labels[1],
-        test_labels=labels[2],
-    )
 
 
 def _read_idx_pair(
@@ -309,7 +248,8 @@ def _grey_to_pixels(
     return partial(binary.binarize, method=method, max_value=max_value, rng=generator)
 
 
-def _binary_rows(array: npt.NDArray[Any], path: Path) -> npt.NDArray[np.uint8]:
+def binary_rows(array: npt.NDArray[Any], path: Path) -> npt.NDArray[np.uint8]:
+    """Return rows of 784 pixels, 0 or 1, that a file holds; refuse others."""
     if array.ndim != 2 or array.shape[1] != 784:
         raise ValueError(f"{path} must hold rows of 784 pixels, got shape {array.shape}")
     if not ((array == 0) | (array == 1)).all():

@@ -102,8 +102,8 @@ def log_conditional(
         Which units are given; the result is of all others together.
     method : {"auto", "exact", "annealing"}
         Each row has a log Z of its own: that of the free units while the others are held
-        (:meth:`TruGRBM.clamped`).  "exact" goes through their states, or integrates, as
-        :func:`exact.log_partition` does; "annealing" estimates it; "auto" is exact for up to 12
+        (:meth:`TruGRBM.clamped`).  "exact" goes through their states, or integrates, where
+        :func:`exact.log_partition` can; "annealing" estimates it; "auto" is exact for up to 12
         free units of zeros and ones, or as many states of others.
     n_chains, n_temperatures, direction
         Of annealing, as in :func:`log_partition`; it begins at the means of as many Gibbs chains.

@@ -1,7 +1,7 @@
 """Exact log-partition functions, likelihoods and gradients, for small models.
 
-The states of an RBM (rbm.py, kinds.py), integrals where visible units are real numbers
-(gaussian.py, box.py, truncated.py), and frame by frame where there is a past (trbm.py).
+The states of an RBM (rbm.py, kinds.py), integrals where visible units are Gaussian (gaussian.py,
+box.py), and frame by frame where there is a past (trbm.py).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def log_partition(model: RBM) -> float:
         With up to 22 visible units, or any number of them and up to 22 Bernoulli hidden units;
         where visible units are Gaussian, any number of them and up to 22 Bernoulli or 3 TruG hidden
         units (mathematics 4.1).  Spins and categorical units may have 4 million states together, or
-        4096 beside Gaussian ones and TruG hidden units.  Of truncated ones two, or any number above
-        up to 2 TruG or 22 Bernoulli hidden units (mathematics 7).
+        4096 beside Gaussian ones and TruG hidden units.  Truncated ones go with Bernoulli hidden
+        units alone: :func:`trug_fast.log_partition` estimates others.
 
     Returns
     -------

@@ -27,7 +27,7 @@ from trug_fast.models.visible_kinds import (
     real_columns,
 )
 
-from . import gaussian, truncated
+from . import gaussian
 from .expected import expectations_of
 from .states import MAX_UNITS, binary_states
 
@@ -126,20 +126,21 @@ class _OverHidden:
         return total
 
 
-class _OverDiscrete:
+class OverDiscrete:
     """Sums over the states of discrete visible units of integrals over those of real numbers."""
+
+    integrals: Any = gaussian
 
     def __init__(self, model: RBM) -> None:
         self._model = model
         self._real = real_columns(model.runs)
         kinds = np.repeat([run.kind for run in model.runs], [run.sites for run in model.runs])
         self._sites = np.isin(kinds, REAL)
-        self._integrals = truncated if has_ends(model.runs) else gaussian
         rows = np.concatenate(list(states(model.runs)))
         self._columns = model.visible_units.columns(rows).astype(np.float64)
         self._columns[:, columns_mask(model.runs, self._sites)] = 0.0
         self._given = [model.clamped(np.where(self._sites, np.nan, row)) for row in rows]
-        own = np.array([self._integrals.log_partition(given) for given in self._given])
+        own = np.array([self.integrals.log_partition(given) for given in self._given])
         self._log_p = own + self._columns @ model.column_bias
         self.log_z = log_sum_exp(self._log_p)
 
@@ -147,7 +148,7 @@ class _OverDiscrete:
         """Return the expected derivatives."""
         total: Expected = {}
         for row, given, log_p in zip(self._columns, self._given, self._log_p, strict=True):
-            found = self._integrals.expectations(given)
+            found = self.integrals.expectations(given)
             weights = np.outer(row, found["hidden_bias"])
             weights[self._real] = found["weights"]
             bias, precision = row.copy(), np.zeros_like(row)
@@ -165,7 +166,7 @@ def _add(total: Expected, found: Expected) -> None:
         total[name] = total.get(name, 0.0) + value
 
 
-def _way(model: RBM) -> _OverVisible | _OverHidden | _OverDiscrete:
+def _way(model: RBM) -> _OverVisible | _OverHidden | OverDiscrete:
     """Return the sums for a model, done the cheapest way; refuse one that is too large."""
     number, real = n_states(model.runs), bool(real_columns(model.runs).any())
     if not isinstance(model, TruGRBM) and model.n_hidden <= MAX_UNITS:
@@ -173,8 +174,13 @@ def _way(model: RBM) -> _OverVisible | _OverHidden | _OverDiscrete:
             return _OverHidden(model)
     if not real and number <= MAX_STATES:
         return _OverVisible(model)
-    if real and (isinstance(model, TruGRBM) or has_ends(model.runs)) and number <= MAX_INTEGRALS:
-        return _OverDiscrete(model)
+    if has_ends(model.runs):
+        raise ValueError(
+            f"exact results of truncated visible units need up to {MAX_UNITS} Bernoulli hidden "
+            "units; anneal instead: log_partition, or method='annealing'"
+        )
+    if real and isinstance(model, TruGRBM) and number <= MAX_INTEGRALS:
+        return OverDiscrete(model)
     most = f"{MAX_STATES:,} states" if not real else f"{MAX_INTEGRALS:,} states beside real"
     raise ValueError(
         f"exact results need at most {most} visible units, or {MAX_UNITS} Bernoulli hidden units, "

@@ -7,7 +7,7 @@ two nodes a gap g apart the logarithm of a marginal density rises by at most P g
 Panels that could hide mass by that measure are split until none is left, and then all that hold
 mass until nothing changes.
 
-Tested in tests/evaluation/exact/test_gaussian.py and test_truncated.py.
+Tested in tests/evaluation/exact/test_gaussian.py and tests/support/test_truncated_exact.py.
 """
 
 from __future__ import annotations

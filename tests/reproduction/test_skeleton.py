@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from reproduction.datasets import Skeleton, euler, read_asf
 from tests.support.skeletons import SMALL
-from trug_fast.datasets import Skeleton, euler, read_asf
 
 
 @pytest.fixture

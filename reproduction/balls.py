@@ -1,4 +1,7 @@
-"""Balls in videos, found again in pictures: how many, how heavy, how fast, and whether balls."""
+"""Balls in videos, found again in pictures: how many, how heavy, how fast, and whether balls.
+
+`reproduction/notes/temporal.md` has how well they are found.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,8 @@ def track_balls(videos: ArrayLike, *, size: int | None = None, radius: float = 1
     Examples
     --------
     >>> import numpy as np, trug_fast as tf
-    >>> found = tf.track_balls(tf.datasets.bouncing_balls(2, 50, rng=0))
+    >>> from reproduction.balls import track_balls
+    >>> found = track_balls(tf.datasets.bouncing_balls(2, 50, rng=0))
     >>> found.videos_with(3), round(float(np.nanmedian(found.speed)), 2)
     (1.0, 0.5)
     """

@@ -70,7 +70,7 @@ def joint_positions(
     Examples
     --------
     >>> import numpy as np
-    >>> from trug_fast.datasets import Bone, Skeleton
+    >>> from reproduction.datasets import Bone, Skeleton
     >>> shin = Bone("shin", "root", np.array([0.0, -2.0, 0.0]), np.eye(3), "x")
     >>> names = ["root.TX", "root.TY", "root.TZ", "root.RX", "root.RY", "root.RZ", "shin.rx"]
     >>> joint_positions(Skeleton([shin]), [[0, 5, 0, 0, 0, 0, 60]], names)[0, 1].round(4)

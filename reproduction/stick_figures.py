@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-
-from .canvas import BLUE, GREY, ORANGE, new_figure
+from trug_fast.plots.canvas import BLUE, GREY, ORANGE, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +37,7 @@ def stick_figures(
     Parameters
     ----------
     motions : mapping from a name to array_like, shape (T, n_joints, 3)
-        Positions of joints, y upwards; see :func:`trug_fast.datasets.joint_positions`.
+        Positions of joints, y upwards; see :func:`reproduction.datasets.joint_positions`.
     bones : array_like, shape (n_bones, 2)
         Numbers of the joints at the ends of each bone; see `Skeleton.pairs`.
     every : int
@@ -58,6 +57,7 @@ def stick_figures(
     Examples
     --------
     >>> import numpy as np
+    >>> from reproduction.stick_figures import stick_figures
     >>> stick = np.array([[[0, 2, 0], [0, 0, 0]], [[1, 2, 0], [1, 0, 0]]])
     >>> len(stick_figures({"a stick": stick}, [[0, 1]], every=1).axes)
     1

@@ -64,13 +64,14 @@ def warp(
 
     Examples
     --------
-    >>> import numpy as np, trug_fast as tf
+    >>> import trug_fast as tf
+    >>> from reproduction.datasets import warp
     >>> digits = tf.datasets.load_digits()
     >>> images = digits.train[:10].reshape(10, 8, 8)
-    >>> more = tf.datasets.warp(images, 3, bend=0.2, rng=0)
+    >>> more = warp(images, 3, bend=0.2, rng=0)
     >>> more.shape
     (3, 10, 8, 8)
-    >>> unchanged = tf.datasets.warp(images, turn=0, stretch=0, slant=0, bend=0)
+    >>> unchanged = warp(images, turn=0, stretch=0, slant=0, bend=0)
     >>> bool(abs(unchanged - images).max() < 1e-6)
     True
     """

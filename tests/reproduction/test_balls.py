@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.evaluation import balls, discs
+from reproduction import balls, discs
+from reproduction.ball_figures import ball_motion
+from reproduction.balls import track_balls
 
 RNG = np.random.default_rng(0)
 
@@ -12,7 +14,7 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize("n_balls", [0, 1, 2, 3, 4])
 def test_the_simulator_s_balls_are_found(n_balls):
     videos = tf.datasets.bouncing_balls(4, 40, n_balls=max(n_balls, 1), rng=n_balls)
-    found = tf.track_balls(videos if n_balls else 0 * videos)
+    found = track_balls(videos if n_balls else 0 * videos)
     assert (found.counts == n_balls).all() and found.videos_with(n_balls, 1.0) == 1.0
     assert abs(found.mass - n_balls).max() <= 0.04 * n_balls  # balls that touch share light
     if not n_balls:
@@ -26,18 +28,18 @@ def test_the_simulator_s_balls_are_found(n_balls):
 def test_pixels_that_are_drawn_and_other_shapes():
     videos = tf.datasets.bouncing_balls(3, 30, size=20, n_balls=2, radius=1.5, rng=1)
     drawn = RNG.random(videos.shape) < videos
-    assert tf.track_balls(videos, radius=1.5).residual.max() < 0.012
-    found = tf.track_balls(drawn.astype(float), radius=1.5)
+    assert track_balls(videos, radius=1.5).residual.max() < 0.012
+    found = track_balls(drawn.astype(float), radius=1.5)
     assert (found.counts == 2).mean() > 0.97
     wide = videos.reshape(3, 30, 20, 20)[:, :, :10].reshape(3, 30, 200)  # the upper half
-    half = tf.track_balls(wide, size=20, radius=1.5)
+    half = track_balls(wide, size=20, radius=1.5)
     assert (half.counts <= 2).all() and half.mass.max() < 2.1
 
 
 def test_balls_that_vanish_or_come():
     videos = tf.datasets.bouncing_balls(2, 10, n_balls=1, rng=3)
     videos[0, 5:] = 0.0
-    found = tf.track_balls(videos)
+    found = track_balls(videos)
     np.testing.assert_array_equal(found.counts[0], [1] * 5 + [0] * 5)
     np.testing.assert_array_equal(np.isnan(found.speed[0]), [False] * 4 + [True] * 5)
     np.testing.assert_array_equal(found.frames_with(1), [0.5, 1.0])
@@ -57,7 +59,7 @@ def bar(length, width, angle):
     ("length", "width"), [(21.0, 5.5), (20.0, 6.0), (17.2, 7.2), (15.3, 8.4), (13.6, 10.0)]
 )
 def test_smears_of_the_mass_of_three_balls_are_none(length, width):
-    found = tf.track_balls([[bar(length, width, angle).ravel() for angle in (0.0, 0.4, 1.0)]])
+    found = track_balls([[bar(length, width, angle).ravel() for angle in (0.0, 0.4, 1.0)]])
     assert (np.round(found.mass) == 3).all() and (found.parts == 1).all()
     assert (found.counts == -1).all() and np.isnan(found.speed).all()
     assert all(found.videos_with(n, 0.01) == 0.0 for n in range(5))
@@ -65,38 +67,38 @@ def test_smears_of_the_mass_of_three_balls_are_none(length, width):
 
 def test_a_single_smear_beside_balls_and_a_great_disc_are_none():
     videos = tf.datasets.bouncing_balls(1, 2, n_balls=1, radius=1.2 * 3**0.5, rng=0)
-    found = tf.track_balls(videos)
+    found = track_balls(videos)
     assert abs(found.mass - 3).max() < 0.1 and (found.counts == -1).all()
     rows, columns = np.mgrid[:30, :30]
     near = [((rows - r) ** 2 + (columns - c) ** 2) / 3.6**2 for r, c in ((6, 6), (22, 7))]
     long = ((rows - 15) / 6.5) ** 2 + ((columns - 23) / 2.0) ** 2  # a ball's mass
     frame = sum(np.exp(-(each**4)) for each in (*near, long)).clip(0, 1).ravel()
-    found = tf.track_balls([[frame, frame]])
+    found = track_balls([[frame, frame]])
     assert (found.parts == 3).all() and (found.counts == -1).all() and found.residual.min() > 0.1
 
 
 def test_balls_that_touch_are_balls():
     videos = tf.datasets.bouncing_balls(15, 100, rng=2)
-    found = tf.track_balls(videos)
+    found = track_balls(videos)
     one = found.parts == 1
     assert one.sum() > 5 and (found.counts[one] == 3).all() and (found.counts == 3).all()
     assert found.residual.max() <= 0.012
     touching = videos[one][: one.sum() // 2 * 2].reshape(2, -1, 900)
-    drawn = tf.track_balls((RNG.random(touching.shape) < touching).astype(float))
+    drawn = track_balls((RNG.random(touching.shape) < touching).astype(float))
     assert (drawn.counts == 3).mean() > 0.8  # of 0.995
 
 
 def test_light_that_is_not_balls():
-    noise = tf.track_balls(RNG.random((1, 3, 900)))
+    noise = track_balls(RNG.random((1, 3, 900)))
     assert (noise.counts == -1).all() and (noise.residual > 0.1).all()
-    fog = tf.track_balls(np.full((1, 2, 900), 0.25))
+    fog = track_balls(np.full((1, 2, 900), 0.25))
     assert (fog.counts == -1).all() and (fog.parts == 0).all()
-    dim = tf.track_balls(0.7 * tf.datasets.bouncing_balls(1, 3, rng=0))
+    dim = track_balls(0.7 * tf.datasets.bouncing_balls(1, 3, rng=0))
     assert (dim.counts == -1).all()
-    empty = tf.track_balls(np.zeros((1, 2, 900)))
+    empty = track_balls(np.zeros((1, 2, 900)))
     assert (empty.counts == 0).all() and (empty.residual == 0).all() and empty.videos_with(0) == 1
     with pytest.raises(ValueError, match="videos"):
-        tf.track_balls(np.full((1, 2, 9), np.nan))
+        track_balls(np.full((1, 2, 9), np.nan))
 
 
 def test_discs_are_drawn_as_the_simulator_s_and_found_again():
@@ -127,14 +129,30 @@ def test_discs_are_drawn_as_the_simulator_s_and_found_again():
 )
 def test_bad_videos(videos, options, words):
     with pytest.raises(ValueError, match=words):
-        tf.track_balls(videos, **options)
+        track_balls(videos, **options)
 
 
 def test_bad_questions_of_what_was_found():
-    found = tf.track_balls(np.zeros((2, 2, 100)))
+    found = track_balls(np.zeros((2, 2, 100)))
     with pytest.raises(ValueError, match="n_balls must be at least 0, got -1"):
         found.frames_with(-1)
     with pytest.raises(TypeError, match="n_balls must be an int, got 2.5"):
         found.videos_with(2.5)
     with pytest.raises(ValueError, match="share must be at most 1.0, got 95.0"):
         found.videos_with(0, 95)
+
+
+def test_what_became_of_balls():
+    pytest.importorskip("matplotlib")
+    videos = tf.datasets.bouncing_balls(3, 12, n_balls=2, rng=0)
+    videos[0, 6:] = 0.0
+    gone = track_balls(videos)
+    figure = ball_motion({"gone": gone, "none": track_balls(0 * videos)}, 2)
+    shares, masses, speeds = figure.axes
+    np.testing.assert_allclose(shares.lines[0].get_ydata(), [1] * 6 + [2 / 3] * 6)
+    np.testing.assert_allclose(masses.lines[0].get_ydata(), gone.mass.mean(axis=0))
+    assert np.isnan(speeds.lines[1].get_ydata()).all()
+    figure.canvas.draw()
+    for wrong in ({}, {"a": videos}, [gone]):
+        with pytest.raises((TypeError, ValueError), match="found"):
+            ball_motion(wrong)

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import checks
+from trug_fast.datasets.readers import Directory, Folder, read_mat, read_npz
 
-from .readers import Directory, Folder, read_mat, read_npz
 from .skeleton import Skeleton, read_asf
 
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"
@@ -120,7 +120,7 @@ def load_cmu_skeleton(directory: Directory = None) -> Skeleton:
 
     Examples
     --------
-    >>> from trug_fast.datasets import joint_positions
+    >>> from reproduction.datasets import joint_positions
     >>> motion, skeleton = load_cmu_motion("data"), load_cmu_skeleton("data")  # doctest: +SKIP
     >>> walk = motion.restore(motion.test[1])  # doctest: +SKIP
     >>> joint_positions(skeleton, walk, motion.channel_names).shape  # doctest: +SKIP
@@ -130,9 +130,8 @@ def load_cmu_skeleton(directory: Directory = None) -> Skeleton:
 
 
 def _folder(directory: Directory) -> Folder:
-    return Folder(
-        directory, ["cmu_mocap"], "the CMU motion capture data base, subject 35", "motion"
-    )
+    home = "the CMU motion capture data base, subject 35 (python -m reproduction fetch motion)"
+    return Folder(directory, ["cmu_mocap"], home)
 
 
 def _from_original(folder: Folder) -> MotionData:

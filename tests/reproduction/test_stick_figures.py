@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from reproduction import stick_figures as sticks
+from reproduction.__main__ import main
 from tests.support.skeletons import SMALL
-from trug_fast import cli, plots
 
 pytest.importorskip("matplotlib")
 
@@ -21,16 +22,16 @@ def moving(way, n_frames):
 def test_bodies_go_to_the_right():
     turn = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])  # z to x
     for sequence in (moving([0, 0, 1], 3), moving([0, 0, 1], 3) @ turn.T, BODY[None]):
-        view = plots.side_view(sequence)
+        view = sticks.side_view(sequence)
         expected = np.broadcast_to([[0, 3], [0, 0], [1, 3]], view.shape)
         np.testing.assert_allclose(view, expected, atol=1e-14)
-    backwards = plots.side_view(moving([0, 0, -1], 2))
+    backwards = sticks.side_view(moving([0, 0, -1], 2))
     np.testing.assert_allclose(backwards[:, 2, 0], -1)
 
 
 def test_rows_show_each_second_frame(tmp_path):
     motions = {"one": moving([0, 0, 1], 5), "two": moving([0, 0, 2], 3)}
-    figure = plots.stick_figures(motions, BONES, every=2, sides=[-1, 0])
+    figure = sticks.stick_figures(motions, BONES, every=2, sides=[-1, 0])
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["one", "two"]
     for ax, figures in zip(figure.axes, (3, 2), strict=True):
         left, middle, right, ground = (line.get_xydata() for line in ax.lines)
@@ -49,7 +50,7 @@ def test_animation_holds_every_frame(tmp_path):
     motions = {"a name that needs more than a line": moving([0, 0, 1], 4), "short": BODY[None]}
     swinging = motions["short"].repeat(4, axis=0)
     swinging[:, 1, 2] = [-1, 0, 1, 2]
-    plots.save_motion({**motions, "leg": swinging}, BONES, tmp_path / "s.gif")
+    sticks.save_motion({**motions, "leg": swinging}, BONES, tmp_path / "s.gif")
     with image.open(tmp_path / "s.gif") as found:
         assert found.n_frames == 4 and found.info["duration"] == 30
         frames = []
@@ -77,7 +78,7 @@ def test_animation_holds_every_frame(tmp_path):
 )
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
-        plots.stick_figures(**{"motions": {"walk": BODY[None]}, "bones": BONES, **options})
+        sticks.stick_figures(**{"motions": {"walk": BODY[None]}, "bones": BONES, **options})
 
 
 @pytest.fixture
@@ -109,9 +110,9 @@ def save_model(path, n_visible, **options):
 
 def test_command(folder, capsys):
     model = save_model(folder / "model.npz", 11, visible_precision=4.0)
-    words = f"plot motion {model} --data-dir {folder} --n-seen 5 --n-frames 7 --n-gibbs 3 --every 2"
+    words = f"motion {model} --data-dir {folder} --n-seen 5 --n-frames 7 --n-gibbs 3 --every 2"
     for name in ("walk.png", "walk.gif"):
-        assert cli.main([*words.split(), str(folder / name)]) == 0
+        assert main([*words.split(), str(folder / name)]) == 0
         assert f"written to {folder / name}" in capsys.readouterr().out
         assert (folder / name).stat().st_size > 1000
 
@@ -133,12 +134,12 @@ def test_command_with_bad_input(folder, capsys, monkeypatch):
         (small, [here], "has 9 gaussian visible units, the motion has 11 real channels"),
         (binary, [here], "has 11 bernoulli visible units, the motion has 11 real channels"),
     ):
-        assert cli.main(["plot", "motion", model, str(out), *options]) == 2
+        assert main(["motion", model, str(out), *options]) == 2
         message = capsys.readouterr().err
         assert words in message and message.count("\n") == 1
     (folder / "35.asf").write_text(SMALL.replace("larm lhand", ""))
     for words in ("35.asf is damaged", "no file 35.asf"):
-        assert cli.main(["plot", "motion", good, str(out), here]) == 2
+        assert main(["motion", good, str(out), here]) == 2
         message = capsys.readouterr().err
         assert words in message and message.count("\n") == 1
         (folder / "35.asf").unlink(missing_ok=True)

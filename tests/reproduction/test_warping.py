@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trug_fast import datasets
+from reproduction import datasets
 
 NONE = {"turn": 0.0, "stretch": 0.0, "slant": 0.0, "bend": 0.0}
 

@@ -1,6 +1,6 @@
 """Discs drawn as balls are in videos, moved to where they explain a frame best; what they leave.
 
-Tested in tests/evaluation/test_balls.py.
+Tested in tests/reproduction/test_balls.py.
 """
 
 from __future__ import annotations

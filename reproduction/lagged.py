@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast.evaluation.correlations import (
+    GROUPS,
+    CorrelationAgreement,
+    jackknife,
+    line_of,
+    moment_sums,
+)
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
-
-from .correlations import GROUPS, CorrelationAgreement, jackknife, line_of, moment_sums
 
 Floats = NDArray[np.float64]
 
@@ -59,9 +64,9 @@ def compare_lagged_moments(
     """Return how well generated sequences show the moments in time of data.
 
     Compared are the means of all visible units, and the covariances of each at one frame with each
-    at a later frame, as those of rows are by :func:`compare_correlations`.  A perfect model has
-    slopes of 1; noise takes something off slopes and Pearson coefficients: what can be reached is
-    seen by comparing one half of the data with the other.
+    at a later frame, as those of rows are by :func:`trug_fast.compare_correlations`.  A perfect
+    model has slopes of 1; noise takes something off slopes and Pearson coefficients: what can be
+    reached is seen by comparing one half of the data with the other.
 
     Parameters
     ----------
@@ -87,8 +92,9 @@ def compare_lagged_moments(
     Examples
     --------
     >>> import trug_fast as tf
+    >>> from reproduction.lagged import compare_lagged_moments
     >>> videos = tf.datasets.bouncing_balls(8, 50, size=8, rng=0)
-    >>> found = tf.compare_lagged_moments(videos, videos, (0, 3), rng=0)
+    >>> found = compare_lagged_moments(videos, videos, (0, 3), rng=0)
     >>> round(found.lagged[3].slope, 6), round(found.means.pearson, 6)
     (1.0, 1.0)
     """

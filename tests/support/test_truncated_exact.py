@@ -1,10 +1,10 @@
-"""Exact results of truncated visible units, against integrals and differences."""
+"""Exact results of truncated visible units, the package's and the oracle's, against integrals."""
 
 import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.evaluation.exact import truncated
+from tests.support import truncated_exact as oracle
 
 INTERVALS = {"relu": (0.0, 16.0), "truncated": (0.0, 1.0), (-np.inf, 0.5): (-16.0, 0.5)}
 
@@ -19,6 +19,11 @@ def small(visible, n_visible, upper, hidden="trug", n_hidden=3, seed=0):
     if hidden == "bernoulli":
         return tf.BernoulliRBM(weights, b, c, a, visible=kinds)
     return tf.TruGRBM(weights, b, c, 1.3, 0.0, upper, a, visible=kinds)
+
+
+def exact_of(model):
+    """Return what has exact results of a model: the package, else the oracle."""
+    return oracle if isinstance(model, tf.TruGRBM) else tf.exact
 
 
 def by_quadrature(model, low, high):
@@ -46,7 +51,7 @@ def differences(model, X, shift=1e-5):
                 moved = {key: value.copy() for key, value in model.arrays().items()}
                 moved[name][index] += sign * shift
                 other = type(model)(**moved, visible=model.runs)
-                ends.append(tf.exact.log_likelihood(other, X).mean())
+                ends.append(exact_of(other).log_likelihood(other, X).mean())
             found[name][index] = (ends[0] - ends[1]) / (2 * shift)
     return found
 
@@ -56,11 +61,11 @@ def differences(model, X, shift=1e-5):
 @pytest.mark.parametrize("visible", INTERVALS)
 def test_log_z_and_gradients(visible, hidden, upper, n_visible):
     model = small(visible, n_visible, upper, hidden)
-    log_z = tf.exact.log_partition(model)
+    log_z = exact_of(model).log_partition(model)
     assert log_z == pytest.approx(by_quadrature(model, *INTERVALS[visible]), abs=1e-10)
     if n_visible == 1 or hidden == "bernoulli":
         X = model.sample(5, n_gibbs=5, rng=0)
-        gradient = tf.exact.gradient(model, X)
+        gradient = exact_of(model).gradient(model, X)
         for name, value in differences(model, X).items():
             np.testing.assert_allclose(gradient[name], value, atol=2e-8)
 
@@ -69,26 +74,26 @@ def test_log_z_and_gradients(visible, hidden, upper, n_visible):
 @pytest.mark.parametrize("visible", ["relu", "truncated"])
 def test_layers_may_be_exchanged(visible, upper, monkeypatch):
     model = small(visible, 2, upper, n_hidden=2)
-    own = truncated.log_partition(model), truncated.expectations(model)
-    monkeypatch.setattr(truncated, "_few_visible", truncated._exchanged)
-    assert truncated.log_partition(model) == pytest.approx(own[0], abs=1e-11)
-    for name, value in truncated.expectations(model).items():
+    own = oracle.log_integral(model), oracle.expectations(model)
+    monkeypatch.setattr(oracle, "_few_visible", oracle._exchanged)
+    assert oracle.log_integral(model) == pytest.approx(own[0], abs=1e-11)
+    for name, value in oracle.expectations(model).items():
         np.testing.assert_allclose(value, own[1][name], atol=1e-10)
 
 
 def test_many_visible_units_above_few_hidden_ones():
     one = small("truncated", 6, 2.0, n_hidden=1)
     held = one.clamped([0.5] * 4 + [np.nan] * 2)
-    assert tf.exact.log_partition(held) == pytest.approx(by_quadrature(held, 0, 1), abs=1e-10)
+    assert oracle.log_partition(held) == pytest.approx(by_quadrature(held, 0, 1), abs=1e-10)
     # All but two are held at nodes, with their weights, to integrate over these.
     nodes, weights = np.polynomial.legendre.leggauss(6)
     three = small("truncated", 3, 2.0, n_hidden=2)
     total = []
     for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
-        part = tf.exact.log_partition(three.clamped([node, np.nan, np.nan]))
+        part = oracle.log_partition(three.clamped([node, np.nan, np.nan]))
         energy = node * three.visible_bias[0] - node**2 * three.visible_precision[0] / 2
         total.append(np.log(weight) + energy + part)
-    assert tf.exact.log_partition(three) == pytest.approx(np.logaddexp.reduce(total), abs=1e-8)
+    assert oracle.log_partition(three) == pytest.approx(np.logaddexp.reduce(total), abs=1e-8)
 
 
 def test_beside_units_of_other_kinds():
@@ -101,18 +106,43 @@ def test_beside_units_of_other_kinds():
             given = model.clamped([spin, np.nan, state])
             linear = 0.1 * (spin + 1)
             parts.append(linear + by_quadrature(given, 0.0, 16.0))
-    assert tf.exact.log_partition(model) == pytest.approx(np.logaddexp.reduce(parts), abs=1e-10)
+    assert oracle.log_partition(model) == pytest.approx(np.logaddexp.reduce(parts), abs=1e-10)
     X = model.sample(4, n_gibbs=5, rng=0)
-    gradient = tf.exact.gradient(model, X)
+    gradient = oracle.gradient(model, X)
     assert set(gradient) == set(model.names)
     assert (gradient["visible_precision"][[0, 2, 3, 4]] == 0).all()
     moved = model.arrays() | {"visible_precision": np.array([1, 1.5 + 1e-5, 1, 1, 1])}
-    up = tf.exact.log_likelihood(tf.TruGRBM(**moved, visible=model.runs), X).mean()
+    up = oracle.log_likelihood(tf.TruGRBM(**moved, visible=model.runs), X).mean()
     moved["visible_precision"] = np.array([1, 1.5 - 1e-5, 1, 1, 1])
-    down = tf.exact.log_likelihood(tf.TruGRBM(**moved, visible=model.runs), X).mean()
+    down = oracle.log_likelihood(tf.TruGRBM(**moved, visible=model.runs), X).mean()
     assert gradient["visible_precision"][1] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+
+
+def test_units_without_any_end():
+    # Gaussian h summed out: x half-normal with x^2 (1 - w^2) in its exponent.
+    model = tf.TruGRBM([[0.6]], 0, 0, 1, -np.inf, np.inf, 1.0, visible="relu")
+    exact = 0.5 * np.log(2 * np.pi) + np.log(np.sqrt(np.pi / 2) / np.sqrt(1 - 0.36))
+    assert oracle.log_partition(model) == pytest.approx(exact, abs=1e-9)
 
 
 def test_too_many_units_are_refused():
     with pytest.raises(ValueError, match="at most 2 of them, or 2 TruG hidden units"):
-        tf.exact.log_partition(small("relu", 3, 2.0))
+        oracle.log_partition(small("relu", 3, 2.0))
+
+
+@pytest.mark.parametrize("visible", ["truncated", ["relu", "spin"]])
+def test_the_package_offers_them_beside_bernoulli_hidden_units_alone(visible):
+    weights = np.zeros((2, 1))
+    model = tf.TruGRBM(weights, 0, 0, 1, 0, 1, 1.0, visible=visible)
+    for call in (
+        lambda: tf.exact.log_partition(model),
+        lambda: tf.exact.log_likelihood(model, [[1, 1]]),
+        lambda: tf.exact.gradient(model, [[1, 1]]),
+        lambda: tf.log_conditional(model, [[1, 1]], [False, True], method="exact"),
+    ):
+        words = "22 Bernoulli hidden units; anneal instead: log_partition, or method='annealing'"
+        with pytest.raises(ValueError, match=words):
+            call()
+    many = tf.BernoulliRBM(np.zeros((2, 23)), 0, 0, 1.0, visible=visible)
+    with pytest.raises(ValueError, match="up to 22 Bernoulli hidden units; anneal instead"):
+        tf.exact.log_partition(many)

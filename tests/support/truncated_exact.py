@@ -1,26 +1,28 @@
-"""Exact results for small RBMs with truncated visible units (mathematics 7).
+"""Exact results for small RBMs with truncated visible units: an oracle of tests (mathematics 7).
 
 Of one or two visible units x is integrated by panels, with any hidden units summed or integrated
 out.  Of one or two TruG hidden units these are: both layers are truncated Gaussians, so that the
 model with its layers exchanged has the same log Z.
+States of discrete units beside them are gone through.
 
-Tested in tests/evaluation/exact/test_truncated.py.
+Tested in tests/support/test_truncated_exact.py.
 """
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.numerics import log_sum_exp
+from trug_fast.evaluation.exact import kinds
+from trug_fast.evaluation.exact.expected import expectations_of
+from trug_fast.evaluation.exact.panels import Panels, converged, first_edges
 from trug_fast.models.normalizable import without_end
 from trug_fast.models.rbm import RBM, TruGRBM
 from trug_fast.models.visible_kinds import GAUSSIAN, TRUNCATED, Run, column_ends
-
-from .expected import expectations_of
-from .panels import Panels, converged, first_edges
 
 MOST = 2  # units to integrate over by panels
 NOTHING = 1e-20  # share of a node that may be left out
@@ -30,6 +32,25 @@ Array = NDArray[Any]
 
 
 def log_partition(model: RBM) -> float:
+    """Return log Z, as exact.log_partition has it of other models."""
+    return _Beside(model).log_z
+
+
+def log_likelihood(model: RBM, X: Any) -> Array:
+    """Return log p(x) of each row."""
+    return -model.free_energy(X) - log_partition(model)
+
+
+def gradient(model: RBM, X: Any) -> dict[str, Array]:
+    """Return the gradient of the mean log-likelihood of the rows."""
+    rows = model.checked_columns("X", X)
+    of_data = expectations_of(model, rows, np.full(len(rows), 1 / len(rows)))
+    of_model = _Beside(model).expectations()
+    found = {name: of_data[name] - of_model[name] for name in model.names}
+    return {name: value.reshape(getattr(model, name).shape) for name, value in found.items()}
+
+
+def log_integral(model: RBM) -> float:
     """Log of the integral of p*(x) over the visible units, all of them real numbers."""
     return _grid(_few_visible(model)).log_total
 
@@ -55,6 +76,12 @@ def expectations(model: RBM) -> dict[str, Array]:
         "lower": -ends[0],
         "upper": ends[1],
     }
+
+
+class _Beside(kinds.OverDiscrete):
+    """Sums over the states of units of other kinds."""
+
+    integrals = SimpleNamespace(log_partition=log_integral, expectations=expectations)
 
 
 class _VisibleGrid(Panels):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import trug_fast as tf
+from reproduction.lagged import compare_lagged_moments
 
 RNG = np.random.default_rng(0)
 
@@ -24,7 +24,7 @@ def covariance(sequences, lag):
 def test_slopes_and_coefficients():
     data = [x[: 20 + k] for k, x in enumerate(series(7, RNG))]
     made = [x[: 25 - k] for k, x in enumerate(series(9, RNG))]
-    found = tf.compare_lagged_moments(data, made, (0, 1, 4), rng=0)
+    found = compare_lagged_moments(data, made, (0, 1, 4), rng=0)
     for lag, own in found.lagged.items():
         x, y = covariance(data, lag).ravel(), covariance(made, lag).ravel()
         assert own.slope == pytest.approx(np.polyfit(x, y, 1)[0], rel=1e-9)
@@ -38,7 +38,7 @@ def test_errors_are_those_of_repetitions():
     slopes, errors = [], []
     for k in range(60):
         rng = np.random.default_rng(k)
-        own = tf.compare_lagged_moments(series(30, rng), series(30, rng), (1,), rng=0).lagged[1]
+        own = compare_lagged_moments(series(30, rng), series(30, rng), (1,), rng=0).lagged[1]
         slopes.append(own.slope)
         errors.append(own.slope_error)
     assert 0.6 < np.sqrt(np.mean(np.square(errors))) / np.std(slopes) < 1.6
@@ -58,10 +58,10 @@ def test_errors_are_those_of_repetitions():
 )
 def test_bad_arguments(made, lags, words):
     with pytest.raises((TypeError, ValueError), match=words):
-        tf.compare_lagged_moments(series(3, RNG), made, lags)
+        compare_lagged_moments(series(3, RNG), made, lags)
 
 
 def test_one_unit_has_no_line():
     one = RNG.normal(size=(3, 5, 1))
     with pytest.raises(ValueError, match="sequences must have two visible units or more"):
-        tf.compare_lagged_moments(one, one, (0,))
+        compare_lagged_moments(one, one, (0,))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from reproduction import datasets
+from reproduction.datasets.positions import RECORDED_ROOT, RELATIVE_ROOT, joint_positions
+from reproduction.datasets.skeleton import Bone, Skeleton, euler
 from tests.support.data import DATA as REAL
-from trug_fast import datasets
-from trug_fast.datasets.positions import RECORDED_ROOT, RELATIVE_ROOT, joint_positions
-from trug_fast.datasets.skeleton import Bone, Skeleton, euler
 
 needs_real_files = pytest.mark.skipif(
     not (REAL / "cmu_mocap" / "35.asf").is_file(), reason="the original files are not at hand"
