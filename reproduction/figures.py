@@ -12,11 +12,20 @@ from numpy.typing import NDArray
 
 from trug_fast import plots
 from trug_fast._common import checks, files
-from trug_fast.evaluation.regimes import unit_regimes
+from trug_fast.evaluation.regimes import UnitRegimes, unit_regimes
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
-from trug_fast.plots.canvas import BLUE, GREEN, GREY, ORANGE, new_figure, set_title, tidy
-from trug_fast.plots.image_grid import strongest
+from trug_fast.plots.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    axes_for,
+    new_figure,
+    set_title,
+    tidy,
+)
 from trug_fast.training.gathering import spaced
 
 from . import results, table1, trainings
@@ -213,7 +222,35 @@ def units(done: FinishedCell, data: Images, session: Session) -> Figure | None:
     found = unit_regimes(model, data.fixed[spaced(len(data.fixed), ROWS)])
     counts = ", ".join(f"{count} {name}" for name, count in found.counts.items())
     session.say(f"{done.cell.name}: units: {counts}")
-    return _figure(plots.regimes(model, found))
+    return _figure(regimes(model, found))
+
+
+def regimes(model: TruGRBM, found: UnitRegimes, ax: Axes | None = None) -> Axes:
+    """Draw widths and precisions of units, a point each, coloured by what they have become.
+
+    Those with an infinite end are at the right edge.
+    """
+    ax = axes_for(ax, 4.6, 3.4)
+    width = np.asarray(model.upper, np.float64) - model.lower
+    finite = np.isfinite(width)
+    edge = 1.5 * float(width[finite].max()) if finite.any() else 1.0
+    place = np.where(finite, width, edge)
+    precision = np.broadcast_to(model.precision, width.shape)
+    colours = (BLUE, ORANGE, GREEN, PURPLE, GREY)
+    for (name, count), colour in zip(found.counts.items(), colours, strict=True):
+        if count:
+            at = found.regime == name
+            own: Any = {
+                "ms": 3.5,
+                "alpha": 0.6,
+                "mew": 0,
+                "color": colour,
+                "label": f"{name} ({count})",
+            }
+            ax.plot(place[at], precision[at], "o", **own)
+    what = "width" + ("" if finite.all() else f"; {int((~finite).sum())} infinite ones at the edge")
+    _finish(ax, "what the units have become", what, "precision")
+    return ax
 
 
 def _finished_cell(cell: Cell, line: Line, folder: Path) -> FinishedCell:
@@ -231,8 +268,8 @@ def _images(
     samples = model.sample(
         start=rows, n_gibbs=settings["samples"]["n_gibbs"], rng=session.seed, return_mean=True
     )
-    filters = model.weights.T[strongest(settings["dictionary"]["n"], model.weights.T)]
-    return _figure(plots.images(samples, data.shape)), _figure(plots.images(filters, data.shape))
+    weights = plots.weights(model, data.shape, n=settings["dictionary"]["n"])
+    return _figure(plots.images(samples, data.shape)), weights
 
 
 def _estimate(done: FinishedCell, temperatures: int, session: Session, options: Options) -> Line:

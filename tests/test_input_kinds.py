@@ -166,15 +166,6 @@ CALLS |= {
     "nearest_distances": (tf.nearest_distances, "X", BINARY),
 }
 FIGURES = {
-    "weight_logo": (lambda W: drawn(plots.weight_logo(W, "rna")), "weights", BINARY),
-    "information_logo": (
-        lambda f: drawn(plots.information_logo(f, "dna")),
-        "frequencies",
-        np.eye(5, dtype=np.float32),
-    ),
-    "unit_inputs": (lambda X: drawn(plots.unit_inputs(RBM, X, 1)), "X", BINARY),
-    "projection": (lambda X: drawn(plots.projection(X)), "data", BINARY),
-    "correlations": (lambda x: drawn(plots.correlations(x, BINARY)), "data", BINARY),
     "images": (lambda X: drawn(plots.images(X, (1, 5))), "array", BINARY),
     "strips": (lambda X: drawn(plots.strips({"video": X}, (1, 5))), "video", BINARY),
 }

@@ -10,11 +10,11 @@ import hashlib
 import os
 import subprocess
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +33,6 @@ from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
 from .evaluation.partition import log_partition
 from .evaluation.prediction import prediction_error
 from .kernels import announcing, caching
-from .kernels.first_calls import missing, needs
 from .models.rbm import TruGRBM
 from .training.rbm.train import train_rbm
 from .training.tggm.train import train_tggm
@@ -47,34 +46,23 @@ def numbers(*shape: int) -> NDArray[Any]:
 
 
 def rbm() -> None:
-    """Train an RBM, draw from it, and look at its hidden units."""
+    """Train RBMs, draw from them, and look at their hidden units."""
     rows = (numbers(20, 6) > 0).astype(float)
-    fit = train_rbm(rows[5:], 4, epochs=1, validation=rows[:5], progress=False, rng=0)
-    fit.model.sample(2, return_mean=True, rng=0)
-    fit.model.hidden_moments(rows)
-
-
-def truncated_visible() -> None:
-    """Train an RBM of visible units in an interval, and draw from it."""
-    rows = np.abs(numbers(20, 6))
-    units = TruncatedUnits("relu")
-    fit = train_rbm(
-        rows[5:], 4, visible=units, epochs=1, validation=rows[:5], progress=False, rng=0
-    )
-    fit.model.sample(2, return_mean=True, rng=0)
+    for X, visible in ((rows, "bernoulli"), (np.abs(numbers(20, 6)), TruncatedUnits("relu"))):
+        how: Any = {"visible": visible, "epochs": 1, "progress": False, "rng": 0}
+        model = train_rbm(X[5:], 4, validation=X[:5], **how).model
+        model.sample(2, return_mean=True, rng=0)
+        model.hidden_moments(X)
 
 
 def annealing() -> None:
     """Evaluate RBMs."""
     rows = (numbers(5, 6) > 0).astype(float)
-    parameters = 0.1 * numbers(6, 4), 0.0, 0.0, 1.0, 0.0, 1.0
-    model = TruGRBM(*parameters)
-    estimate = log_partition(model, n_temperatures=20, n_chains=4, progress=False, rng=0)
-    log_likelihood(model, rows, estimate)
-    pseudo_log_likelihood(model, rows, rng=0)
-    model = TruGRBM(*parameters, visible="relu", visible_precision=1.0)
-    estimate = log_partition(model, n_temperatures=20, n_chains=4, progress=False, rng=0)
-    log_likelihood(model, rows, estimate)
+    trug = partial(TruGRBM, 0.1 * numbers(6, 4), 0.0, 0.0, 1.0, 0.0, 1.0)
+    for model in (trug(), trug(visible="relu", visible_precision=1.0)):
+        estimate = log_partition(model, n_temperatures=20, n_chains=4, progress=False, rng=0)
+        log_likelihood(model, rows, estimate)
+    pseudo_log_likelihood(trug(), rows, rng=0)
 
 
 def trbm() -> None:
@@ -94,30 +82,22 @@ def tggm() -> None:
     model.sample(X, rng=0)
 
 
-def truncated(function: str, dtype: Any = np.float64) -> None:
-    """Call a function of ``truncnorm``."""
-    a, b, loc, scale = (np.array(pair, dtype) for pair in ((-1, 0), (1, 2), (0, 0), (1, 1)))
-    if function == "rvs_of_one":
-        truncnorm.rvs(a[:1], b[:1], loc[:1], scale[:1])
-    elif function in OF_POINTS:
-        getattr(truncnorm, function)(np.array((0.25, 0.5), dtype), a, b, loc, scale)
-    elif function == "skewness":
-        truncnorm.stats(a, b, loc, scale, moments="s")
-    else:
-        getattr(truncnorm, function)(a, b, loc, scale)
-
-
-def doubles() -> None:
-    """Call all functions of ``truncnorm`` with float64."""
-    for name in FUNCTIONS:
-        truncated(name)
-    truncnorm.fit([0.0, 1.0, 3.0], fscale=1.0)
+def doubles(dtype: Any = np.float64) -> None:
+    """Call all functions of ``truncnorm``."""
+    own = np.array([[-1, 0], [1, 2], [0, 0], [1, 1]], dtype)  # a, b, loc, scale
+    for name in ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"):
+        getattr(truncnorm, name)(np.array([0.25, 0.5], dtype), *own)
+    for name in ("rvs", "mean", "var", "entropy", "log_mass"):
+        getattr(truncnorm, name)(*own)
+    truncnorm.rvs(*own[:, :1])
+    truncnorm.stats(own[0], own[1], moments="s")
+    if dtype == np.float64:
+        truncnorm.fit([0.0, 1.0, 3.0], fscale=1.0)
 
 
 def singles() -> None:
-    """Call all functions of ``truncnorm`` with float32."""
-    for name in FUNCTIONS:
-        truncated(name, np.float32)
+    """Call them with float32."""
+    doubles(np.float32)
 
 
 def vectors() -> None:
@@ -135,20 +115,17 @@ def vectors() -> None:
     truncmvn_gibbs(precision=csr_matrix(np.eye(3)), lower=0.0, n_samples=2, progress=False, rng=0)
 
 
-OF_POINTS = ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf")
-FUNCTIONS = ("rvs", "rvs_of_one", *OF_POINTS, "mean", "var", "skewness", "entropy", "log_mass")
-Call = Callable[[], None]
 # What has kernels in common stands in one chain, whose calls are made one after the other, so that
 # no two processes compile the same.  The longest chain comes first.
-CHAINS: tuple[tuple[tuple[str, Call], ...], ...] = (
-    (("tggm", tggm),),
-    (("rbm", rbm), ("rbm", truncated_visible), ("trbm", trbm)),
-    (("rbm", annealing),),
-    (("truncnorm", doubles), ("truncmvn", vectors)),
-    (("truncnorm", singles),),
-)
-CALLS = {call.__name__: call for chain in CHAINS for _, call in chain}
-MODELS = ("rbm", "trbm", "tggm", "truncnorm", "truncmvn")
+CHAINS = ((tggm,), (rbm, trbm), (annealing,), (doubles, vectors), (singles,))
+CALLS: dict[str, Callable[[], None]] = {call.__name__: call for chain in CHAINS for call in chain}
+MODELS = {
+    "rbm": ("rbm", "annealing"),
+    "trbm": ("trbm",),
+    "tggm": ("tggm",),
+    "truncnorm": ("doubles", "singles"),
+    "truncmvn": ("vectors",),
+}
 
 
 class Warmed(NamedTuple):
@@ -172,7 +149,7 @@ def warm(
     *models : "rbm", "trbm", "tggm", "truncnorm" or "truncmvn"
         By default all of them.
     progress : bool, optional
-        Show a bar over the kernels; by default if standard error is a terminal.
+        Show a bar over the processes; by default if standard error is a terminal.
 
     Returns
     -------
@@ -194,7 +171,7 @@ def warm(
     True
     """
     for model in models:
-        if model not in MODELS:
+        if model not in tuple(MODELS):
             raise ValueError(f"models must be among {', '.join(MODELS)}, got {model!r}")
     require_progress(progress)
     if caching.HOME is None:
@@ -203,18 +180,16 @@ def warm(
             "can be written; set NUMBA_CACHE_DIR to a folder that can"
         )
     begun = time.perf_counter()
-    wanted = models or MODELS
-    named = [[call.__name__ for model, call in chain if model in wanted] for chain in CHAINS]
-    open_ones = [[name for name in chain if not _is_done(name)] for chain in named]
-    chains = [chain for chain in open_ones if chain]
-    needed = [one for chain in chains for name in chain for one in needs(WHOLE + name)]
-    with Progress(len(missing(needed)), "compiling", progress) as bar:
-        compiled = _Processes(bar).run(chains)
+    wanted = {name for model in models or MODELS for name in MODELS[model] if not _is_done(name)}
+    named = [[call.__name__ for call in chain if call.__name__ in wanted] for chain in CHAINS]
+    chains = [names for names in named if names]
+    with Progress(len(chains), "compiling", progress) as bar:
+        compiled = _in_processes(chains, bar)
     return Warmed(compiled, time.perf_counter() - begun, caching.HOME)
 
 
-WHOLE = "warm."  # begins the names of calls in the table of kernels
-MARK = "compiled: "  # begins the lines in which a process tells of kernels
+CANNOT_KEEP = "trug_fast cannot keep its compiled kernels"
+MARK = "compiled: "  # begins the line in which a process tells of its kernels
 # The package is found where this process has found it.
 SCRIPT = """
 import sys
@@ -225,14 +200,14 @@ warming.make(sys.argv[2:])
 
 
 def make(names: Sequence[str]) -> None:
-    """Make calls, in a process of their own that tells of each kernel that it compiles."""
-    announcing.hear(lambda kernel: print(MARK + kernel.name, flush=True))
+    """Make calls, in a process of their own that tells how many kernels it compiled."""
     warnings.simplefilter("ignore")
     warnings.filterwarnings("always", message=CANNOT_KEEP)
     for name in names:
         CALLS[name]()
         if caching.HOME is not None:
             _mark(caching.HOME, name).touch()
+    print(f"{MARK}{len(announcing.compiled)}")
 
 
 def _mark(folder: Path, name: str) -> Path:
@@ -242,56 +217,40 @@ def _mark(folder: Path, name: str) -> Path:
 
 
 def _is_done(name: str) -> bool:
-    """Tell whether all that a call needs is there, as far as can be seen without making it."""
-    marked = any(_mark(folder, name).exists() for folder in caching.READ)
-    return marked and not missing(needs(WHOLE + name))
+    """Tell whether a call was made before."""
+    return any(_mark(folder, name).exists() for folder in caching.READ)
 
 
-CANNOT_KEEP = "trug_fast cannot keep its compiled kernels"
+def _in_processes(chains: Sequence[Sequence[str]], bar: Progress) -> int:
+    """Make each chain's calls in a process, and return how many kernels were compiled."""
+    processes: list[subprocess.Popen[str]] = []
+    with ThreadPoolExecutor(available()) as pool:
+        try:
+            found = [pool.submit(_in_process, chain, processes) for chain in chains]
+            for done in as_completed(found):
+                done.result()
+                bar.advance(1)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.kill()
+            raise
+    return sum(done.result() for done in found)
 
 
-class _Processes:
-    """Processes that compile, and what they tell."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar, self._lock = bar, threading.Lock()
-        self._running: list[subprocess.Popen[str]] = []
-        self._compiled = 0
-
-    def run(self, chains: Sequence[Sequence[str]]) -> int:
-        """Run a process for each chain, and return how many kernels they compiled."""
-        with ThreadPoolExecutor(available()) as pool:
-            try:
-                list(pool.map(self._run, chains))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for process in self._running:
-                    process.kill()
-                raise
-        return self._compiled
-
-    def _run(self, chain: Sequence[str]) -> None:
-        home = str(Path(__file__).parents[1])
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, home, *chain],
-            env=os.environ | {"NUMBA_NUM_THREADS": "1", announcing.QUIET: "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        said = ""
-        with process:
-            self._running.append(process)
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.startswith(MARK):
-                    with self._lock:
-                        self._compiled += 1
-                        self._bar.advance(1)
-                else:
-                    said += line
-        if CANNOT_KEEP in said:
-            raise OSError(said.strip())
-        if process.returncode:
-            raise ChildProcessError(f"a process that compiled kernels failed:\n{said.strip()}")
+def _in_process(chain: Sequence[str], processes: list[subprocess.Popen[str]]) -> int:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(Path(__file__).parents[1]), *chain],
+        env=os.environ | {"NUMBA_NUM_THREADS": "1", announcing.QUIET: "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    processes.append(process)
+    said, _ = process.communicate()
+    if CANNOT_KEEP in said:
+        raise OSError(said.strip())
+    if process.returncode:
+        raise ChildProcessError(f"a process that compiled kernels failed:\n{said.strip()}")
+    return sum(int(line[len(MARK) :]) for line in said.splitlines() if line.startswith(MARK))

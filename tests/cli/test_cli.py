@@ -45,7 +45,8 @@ def test_train_prints_a_table_and_writes_its_files(tmp_path, capsys):
     history = np.load(folder / "model-history.npz")
     assert history["epoch"].tolist() == [1, 2]
     pytest.importorskip("matplotlib")
-    assert (folder / "summary.png").read_bytes()[:4] == b"\x89PNG"
+    for name in ("training", "samples", "weights"):
+        assert (folder / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_train_says_that_an_estimate_cannot_be_trusted(tmp_path, capsys):
@@ -93,7 +94,7 @@ def test_a_run_without_matplotlib_says_how_to_get_the_figure(tmp_path, capsys, m
     assert main(["train", "rbm", *SMALL, f"--out={tmp_path / 'out'}"]) == 0
     assert "pip install trug-fast[plot]" in capsys.readouterr().out
     assert (tmp_path / "out" / "model.npz").exists()
-    assert not (tmp_path / "out" / "summary.png").exists()
+    assert not (tmp_path / "out" / "training.png").exists()
 
 
 def test_the_number_of_threads_ends_with_the_command(trained, tmp_path):

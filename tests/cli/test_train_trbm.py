@@ -72,7 +72,7 @@ def test_a_stopped_run_continues(tmp_path, capsys, monkeypatch):
 def test_what_is_no_temporal_model(tmp_path, capsys):
     path = tmp_path / "rbm.npz"
     tf.BernoulliRBM(np.zeros((3, 2)), 0, 0).save(path)
-    assert cli.main(["plot", "weights", str(path), str(tmp_path / "w.png")]) == 2
+    assert cli.main(["plot", "video", str(path), str(tmp_path / "w.png")]) == 2
     assert "holds a BernoulliRBM, expected a TruGTRBM or BernoulliTRBM" in capsys.readouterr().err
     assert cli.main(["sample", str(path), "--out", str(tmp_path / "video.gif")]) == 2
     assert "--out must end in .png or .npz" in capsys.readouterr().err

@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.kinds import NAMES, model_of_kinds
-from trug_fast.evaluation.one_site import site_log_probability
+from trug_fast.evaluation.likelihood import site_log_probability
 
 
 @pytest.mark.parametrize("name", ["categorical", "spin", "discrete"])

@@ -28,19 +28,14 @@ def test_family_has_four_panels():
     assert len(plots.family().axes) == 4
 
 
-def test_truncation_histogram_wants_a_trug_rbm():
+def test_truncation_histogram_wants_ends():
     assert plots.truncation_histogram(model_of("mixed")).patches
-    with pytest.raises(TypeError, match="model must be a TruGRBM, got BernoulliRBM"):
+    with pytest.raises(TypeError, match="model must have lower, which BernoulliRBM has not"):
         plots.truncation_histogram(model_of("bernoulli"))
 
 
-def test_regimes_draw_a_point_a_unit_and_count_them():
-    model = tf.TruGRBM(np.full((1, 3), 2.0), 0.0, -1.0, [1, 1, -8], [-9, 0, 0], [9, np.inf, 1])
-    found = tf.unit_regimes(model, [[0], [1]])
-    ax = plots.regimes(model, found)
-    assert sum(len(line.get_xdata()) for line in ax.lines) == 3
-    words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["gaussian (1)", "rectifying (1)", "binary (1)"]
-    assert "1 infinite" in ax.get_xlabel()
-    with pytest.raises(ValueError, match="found is of 3 units, the model has 4"):
-        plots.regimes(model_of("mixed"), found)
+def test_a_regressions_mean_before_truncation_is_its_net_input_times_its_variance():
+    model = tf.TruGTGGM(np.full((3, 6), 0.01), 0, np.ones((1, 3)), 0, 0.2, [0, -1, 0], [1, 1, 4])
+    curve = plots.nonlinearities(model).lines[-1]
+    right = [tf.kernels.mean_variance(a, 5.0, 0.0, 4.0)[0] for a in curve.get_xdata()[::50]]
+    np.testing.assert_allclose(curve.get_ydata()[::50], right, rtol=1e-5)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import trug_fast as tf
 from reproduction import figures, results, table1
 from reproduction.__main__ import main
 from tests.support.tables import refuse
@@ -90,3 +91,14 @@ def test_figures_need_a_finished_cell(tmp_path, capsys):
         config.write_text(text)
         assert main(["figures", f"--config={config}", f"--out={tmp_path}"]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_regimes_draw_a_point_a_unit_and_count_them():
+    pytest.importorskip("matplotlib")
+    model = tf.TruGRBM(np.full((1, 3), 2.0), 0.0, -1.0, [1, 1, -8], [-9, 0, 0], [9, np.inf, 1])
+    found = tf.unit_regimes(model, [[0], [1]])
+    ax = figures.regimes(model, found)
+    assert sum(len(line.get_xdata()) for line in ax.lines) == 3
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["gaussian (1)", "rectifying (1)", "binary (1)"]
+    assert "1 infinite" in ax.get_xlabel()

@@ -42,11 +42,8 @@ def add(commands: Any) -> None:
     figure("family", "units of four intervals", draw_family)
     figure("units", "a model's nonlinearities", draw_units, "MODEL")
     figure("history", "a training's scores and truncation points", draw_history, "HISTORY")
-    weights = figure("weights", "a temporal model's dictionaries, W1 and W2", draw_weights, "MODEL")
+    weights = figure("weights", "a model's weights as images", draw_weights, "MODEL")
     weights.add_argument("--size", metavar="N|HxW", help="of its images, if they are no squares")
-    words = "what the strongest units of a model of sequences look for, in letters"
-    logos = figure("logos", words, draw_logos, "MODEL")
-    add_choices(logos, plots.unit_logos, ["n_units", "alphabet", "first"])
     words = "bouncing balls or a video of your own, and how a temporal model goes on"
     video = figure("video", words, draw_video, "MODEL")
     own_data.add_reading(video, (), None, "size", "length")
@@ -87,18 +84,9 @@ def draw_history(arguments: argparse.Namespace) -> None:
 
 
 def draw_weights(arguments: argparse.Namespace) -> None:
-    """Draw what a temporal model's units see of a frame, and of the one before."""
-    model = load_model(arguments.model, *TEMPORAL)
-    plots.dictionaries(model, options.image_shape(arguments, model)).savefig(arguments.out)
-    print(f"written to {arguments.out}")
-
-
-def draw_logos(arguments: argparse.Namespace) -> None:
-    """Draw the weights of hidden units to letters."""
-    model = load_model(arguments.model, TruGRBM, BernoulliRBM)
-    given = {name: getattr(arguments, name) for name in ("n_units", "alphabet", "first")}
-    given = {name: value for name, value in given.items() if value is not None}
-    plots.unit_logos(model, **given).savefig(arguments.out)
+    """Draw what a model's strongest units see, of a temporal one of the frame before too."""
+    model = load_model(arguments.model, TruGRBM, BernoulliRBM, *TEMPORAL)
+    plots.weights(model, options.image_shape(arguments, model)).savefig(arguments.out)
     print(f"written to {arguments.out}")
 
 

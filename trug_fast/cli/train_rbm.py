@@ -46,7 +46,7 @@ class TrainRBM(TrainCommand):
     title, ordinary = "TruG-RBM", "ordinary RBM"
     kinds = (TruGRBM, BernoulliRBM)
     own = {"n_hidden": {"digits": 100, "FILE": 100, "other": 500}}
-    figures = ("summary.png", "training.png")
+    figures = ("training.png", "samples.png", "weights.png")
     sets = options.DATA
 
     def add_data(self, parser: argparse.ArgumentParser) -> None:
@@ -151,34 +151,18 @@ class TrainRBM(TrainCommand):
         fits: Mapping[str, RBMFit],
         results: Results,
     ) -> None:
-        """Draw the summary."""
+        """Draw the units and the training; of images samples and weights too."""
         from trug_fast import plots
 
-        (title, fit), *others = fits.items()
-        whole = data.whole
+        fit, whole = fits[next(iter(fits))], data.whole
+        plots.fit(fit.model, fit.history).savefig(folder / "training.png")
         if whole.image_shape is None:
-            if fit.history:
-                plots.training(fit.history).savefig(folder / "training.png")
             return
         rows = whole.test[:: max(1, len(whole.test) // 64)][:64]
         samples = fit.model.sample(start=rows, n_gibbs=500, rng=arguments.seed, return_mean=True)
-        words = [
-            f"{name} {found['test_log_likelihood']:.2f} ± {found['std_error']:.2f}".replace(
-                " -", " −"
-            )
-            for name, found in results.items()
-        ]
-        plots.summary(
-            fit.model,
-            fit.history,
-            whole.restored(samples),
-            whole.restored(rows),
-            whole.image_shape,
-            baseline=others[0][1].history if others else None,
-            score_name="score (nats per image)" if fit.model.visible == "bernoulli" else "score",
-            title=f"{fit.model.n_hidden} hidden units on {whole.name}, test log-likelihood in "
-            f"nats: {', '.join(words)}",
-        ).savefig(folder / "summary.png")
+        drawn = plots.images(whole.restored(samples), whole.image_shape)
+        plots.save(drawn, folder / "samples.png")
+        plots.weights(fit.model, whole.image_shape).savefig(folder / "weights.png")
 
 
 def _stated(settings: Mapping[str, Any], whole: VisibleRows) -> dict[str, Any]:

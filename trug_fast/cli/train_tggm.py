@@ -34,7 +34,7 @@ class TrainTGGM(TrainCommand):
     name, summary = "tggm", "a regression"
     train = staticmethod(train_tggm)
     title = "TruG-TGGM"
-    figures = ("predictions.png", "predictions.csv")
+    figures = ("training.png", "predictions.png", "predictions.csv")
     sets = ("yacht",)
     kinds = (TruGTGGM,)
 
@@ -166,12 +166,10 @@ class TrainTGGM(TrainCommand):
         write_predictions(folder / "predictions.csv", fit.model, data.X_test, data.y_test)
         from trug_fast import plots
 
-        if isinstance(fit, EnsembleFit):
-            mean, std = fit.model.predict(data.X_test, return_std=True)
-            figure: Any = plots.predictions(data.y_test, mean, std).figure
-        else:
-            figure = plots.regression(fit.model, fit.history, data.X_test, data.y_test)
-        figure.savefig(folder / "predictions.png")
+        if not isinstance(fit, EnsembleFit):
+            plots.fit(fit.model, fit.history).savefig(folder / "training.png")
+        mean, std = fit.model.predict(data.X_test, return_std=True)
+        plots.save(plots.predictions(data.y_test, mean, std), folder / "predictions.png")
 
 
 def _peers(hidden: int, seed: int) -> list[tuple[str, Any]]:

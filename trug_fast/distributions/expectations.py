@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .broadcasting import columns_of
-from .points import logpdf
+from .functions import logpdf, mean, std
 from .powers import framed, mean_power
-from .summaries import mean, std
 
 # Where integrals are cut, in standard deviations from the mean: adaptive quadrature that begins
 # with one panel would not see a narrow peak.

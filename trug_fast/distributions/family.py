@@ -12,14 +12,30 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common.randomness import RngLike
 
 from . import draws, scipys
+from .draws import Source, Sourced
 from .expectations import expect
 from .fit import fit
 from .frozen import Frozen
+from .functions import (
+    cdf,
+    entropy,
+    interval,
+    isf,
+    log_mass,
+    logcdf,
+    logpdf,
+    logsf,
+    mean,
+    median,
+    nnlf,
+    pdf,
+    ppf,
+    sf,
+    std,
+    support,
+    var,
+)
 from .moments import moment, stats
-from .points import cdf, logcdf, logpdf, logsf, nnlf, pdf, sf
-from .quantiles import interval, isf, median, ppf, support
-from .sources import Source, Sourced
-from .summaries import entropy, log_mass, mean, std, var
 
 
 class Family(Sourced):

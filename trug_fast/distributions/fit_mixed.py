@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from .fit_sample import FitTask, Sample, at_infinity, require_two_values
 from .fit_shape import outside
-from .points import pdf
-from .summaries import log_mass
+from .functions import log_mass, pdf
 
 _FLATTEST = 1e-6  # width of the data in standard deviations: less is as good as uniform
 _NOTHING = 1e-9  # of a datum's log likelihood

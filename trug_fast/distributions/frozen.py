@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common.randomness import RngLike
 
-from . import draws, expectations, points, quantiles, scipys, summaries
+from . import draws, expectations, functions, scipys
 from . import moments as _moments
 from .broadcasting import columns_of, is_python_number
-from .sources import Source, Sourced
+from .draws import Source, Sourced
 
 _NAMES = ("a", "b", "loc", "scale")
 
@@ -101,59 +101,59 @@ class Frozen(Sourced):
 
     def pdf(self, x: ArrayLike) -> Any:
         """Density at x."""
-        return points.pdf(x, *self._parameters)
+        return functions.pdf(x, *self._parameters)
 
     def logpdf(self, x: ArrayLike) -> Any:
         """Log of the density at x."""
-        return points.logpdf(x, *self._parameters)
+        return functions.logpdf(x, *self._parameters)
 
     def cdf(self, x: ArrayLike) -> Any:
         """Probability of a value up to x."""
-        return points.cdf(x, *self._parameters)
+        return functions.cdf(x, *self._parameters)
 
     def sf(self, x: ArrayLike) -> Any:
         """Probability of a value above x."""
-        return points.sf(x, *self._parameters)
+        return functions.sf(x, *self._parameters)
 
     def logcdf(self, x: ArrayLike) -> Any:
         """Log of the probability of a value up to x."""
-        return points.logcdf(x, *self._parameters)
+        return functions.logcdf(x, *self._parameters)
 
     def logsf(self, x: ArrayLike) -> Any:
         """Log of the probability of a value above x."""
-        return points.logsf(x, *self._parameters)
+        return functions.logsf(x, *self._parameters)
 
     def ppf(self, q: ArrayLike) -> Any:
         """Quantile: the value that has probability q below it."""
-        return quantiles.ppf(q, *self._parameters)
+        return functions.ppf(q, *self._parameters)
 
     def isf(self, q: ArrayLike) -> Any:
         """Upper quantile: the value that has probability q above it."""
-        return quantiles.isf(q, *self._parameters)
+        return functions.isf(q, *self._parameters)
 
     def median(self) -> Any:
         """Median."""
-        return quantiles.median(*self._parameters)
+        return functions.median(*self._parameters)
 
     def interval(self, confidence: ArrayLike) -> Any:
         """Interval around the median that holds a share of the probability: (lower, upper)."""
-        return quantiles.interval(confidence, *self._parameters)
+        return functions.interval(confidence, *self._parameters)
 
     def support(self) -> Any:
         """Return the ends of the interval in the units of x: (lower, upper)."""
-        return quantiles.support(*self._parameters)
+        return functions.support(*self._parameters)
 
     def mean(self) -> Any:
         """Mean."""
-        return summaries.mean(*self._parameters)
+        return functions.mean(*self._parameters)
 
     def var(self) -> Any:
         """Variance."""
-        return summaries.var(*self._parameters)
+        return functions.var(*self._parameters)
 
     def std(self) -> Any:
         """Return the standard deviation."""
-        return summaries.std(*self._parameters)
+        return functions.std(*self._parameters)
 
     def stats(self, moments: str = "mv") -> Any:
         """Mean, variance, skewness and kurtosis; see :func:`trug_fast.truncnorm.stats`."""
@@ -178,8 +178,8 @@ class Frozen(Sourced):
 
     def entropy(self) -> Any:
         """Differential entropy."""
-        return summaries.entropy(*self._parameters)
+        return functions.entropy(*self._parameters)
 
     def log_mass(self) -> Any:
         """Log of the mass that the normal before truncation has in the interval."""
-        return summaries.log_mass(*self._parameters)
+        return functions.log_mass(*self._parameters)

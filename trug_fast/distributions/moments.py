@@ -15,8 +15,8 @@ from trug_fast._common import checks
 from trug_fast.kernels import arrays
 
 from .broadcasting import columns_of, elementwise
+from .functions import log_mass, mean, var
 from .powers import Floats, StandardFrame, framed, mean_power
-from .summaries import log_mass, mean, var
 
 _BLOCK = 2048  # elements at a time, with 48 nodes each
 _SPLIT = 134217729.0  # 2**27 + 1

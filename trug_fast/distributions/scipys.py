@@ -13,7 +13,7 @@ import sys
 from functools import cache
 from typing import Any
 
-from . import points, quantiles, summaries
+from . import functions
 from .moments import moment, stats
 
 
@@ -30,15 +30,15 @@ def adapter() -> Any:
     class Adapter(type(theirs)):  # type: ignore[misc]
         """SciPy's class, of which all that computes is replaced."""
 
-        _pdf = staticmethod(points.pdf)
-        _logpdf = staticmethod(points.logpdf)
-        _cdf = staticmethod(points.cdf)
-        _sf = staticmethod(points.sf)
-        _logcdf = staticmethod(points.logcdf)
-        _logsf = staticmethod(points.logsf)
-        _ppf = staticmethod(quantiles.ppf)
-        _isf = staticmethod(quantiles.isf)
-        _entropy = staticmethod(summaries.entropy)
+        _pdf = staticmethod(functions.pdf)
+        _logpdf = staticmethod(functions.logpdf)
+        _cdf = staticmethod(functions.cdf)
+        _sf = staticmethod(functions.sf)
+        _logcdf = staticmethod(functions.logcdf)
+        _logsf = staticmethod(functions.logsf)
+        _ppf = staticmethod(functions.ppf)
+        _isf = staticmethod(functions.isf)
+        _entropy = staticmethod(functions.entropy)
 
         def _munp(self, n: Any, a: Any, b: Any) -> Any:
             return moment(int(n), a, b)

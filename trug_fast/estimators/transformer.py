@@ -17,7 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from trug_fast._common import checks
-from trug_fast.evaluation.one_site import site_log_probability
+from trug_fast.evaluation.likelihood import site_log_probability
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.visible_kinds import REAL, RELU
 from trug_fast.training.rbm.train import train_rbm

@@ -8,16 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, require_rbm
-from trug_fast.models.visible_kinds import BERNOULLI
+from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, SPIN, states_each
 
-from .one_site import site_log_probability
 from .partition import LogPartition, PartitionWarning
-from .partition.fingerprint import fingerprint
+from .partition.plan import fingerprint
 
 ERRORS = 3.0  # standard errors by which a probability may lie above 1
 ROUNDING = 1e-9  # of a free energy
+TOGETHER = 2**21  # net inputs of hidden units at a time
+Floats = NDArray[np.float64]
 
 
 def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDArray[np.float64]:
@@ -142,3 +147,60 @@ def pseudo_at(
     energy = model.free_energy(array)
     array[rows, pixel] = 1.0 - array[rows, pixel]
     return -model.n_visible * np.logaddexp(0.0, energy - model.free_energy(array))
+
+
+def site_log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floats:
+    """Return the log-probability of one site of each row given all others of the row.
+
+    Parameters
+    ----------
+    model : TruGRBM or BernoulliRBM
+        Without Gaussian or truncated visible units.
+    X : ndarray, shape (rows, n_visible)
+        States, checked.
+    site : ndarray, shape (rows,)
+    """
+    step = max(1, TOGETHER // (int(_number(model).max()) * model.n_hidden))
+    parts = [slice(start, start + step) for start in range(0, len(X), step)]
+    return np.concatenate([_log_probability(model, X[part], site[part]) for part in parts])
+
+
+def _number(model: RBM) -> NDArray[np.int64]:
+    """Return how many states each site has."""
+    return np.maximum(states_each(model.runs), 2)
+
+
+def _log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floats:
+    """Return it for some rows.
+
+    The hidden units' net inputs change by the weights of one site alone, so that a state costs no
+    product with all of the weights.
+    """
+    layers, rows = model.layers(np.float64), model.visible_units.columns(X).astype(np.float64)
+    kinds = np.repeat([run.kind for run in model.runs], [run.sites for run in model.runs])[site]
+    each, number = states_each(model.runs), _number(model)
+    first = (np.cumsum(each) - each)[site]
+    several = kinds == CATEGORICAL
+    state = np.arange(number[site].max())[:, None]  # each of every row, in columns
+    there = state < number[site]
+    at = first + np.where(several & there, state, 0)
+    value = np.where(several, 1.0, np.where(kinds == SPIN, 2.0 * state - 1, state))
+    own = X[np.arange(len(X)), site]
+    own_at = first + np.where(several, own, 0).astype(np.int64)
+    own_value = np.where(several, 1.0, own)
+    with computing(work(len(rows) * len(state), model.n_columns, model.n_hidden)):
+        net = layers.hidden_bias + rows @ layers.weights
+        net -= own_value[:, None] * layers.weights[own_at]
+        nets = net + value[..., None] * layers.weights[at]
+        norm = _log_norms(layers, nets.reshape(-1, model.n_hidden)).reshape(at.shape)
+    log_p = np.where(there, value * layers.visible_bias[0][at] + norm, -np.inf)
+    index = np.where(several, own, np.where(kinds == SPIN, (own + 1) / 2, own)).astype(np.int64)
+    chosen = log_p[index, np.arange(len(X))]
+    return np.asarray(chosen - np.logaddexp.reduce(log_p, axis=0))
+
+
+def _log_norms(layers: gibbs.Layers, net: Floats) -> Floats:
+    """Return the sum of L over hidden units at these net inputs, of each row."""
+    units = net.shape[1]
+    same = layers._replace(weights=read_only(np.eye(units)), hidden_bias=np.zeros((1, units)))
+    return log_norms(same, net)

@@ -3,9 +3,9 @@
 Numba tells listeners of each function that it compiles.  Nothing is said of what comes from the
 disk, nor of what takes less than two seconds.  All of it happens in the thread that compiles: there
 is no other thread, which a fork would lose and the end of a process would have to wait for.
-"""
 
-from __future__ import annotations
+Tested in tests/kernels/test_announcing.py.
+"""
 
 import multiprocessing
 import os
@@ -20,12 +20,13 @@ from typing import Any
 from numba.core import event as events
 
 from .caching import HOME, OURS
-from .first_calls import Kernel, Left, kernel_of
 
 QUIET = "TRUG_FAST_QUIET"  # the environment variable that silences, looked up each time
 PATIENCE = 2.0  # seconds of compiling before anything is said
 GAP = 1.0  # seconds without compiling that part one unnamed burst from the next
 REFRESH = 0.2  # seconds between two states of a line
+
+compiled: list[str] = []  # names of all kernels that this process has compiled
 
 
 class Burst:
@@ -34,24 +35,18 @@ class Burst:
     Parameters
     ----------
     call : str, optional
-        The public function that needs them, by which their number is known.
+        The public function that needs them.
     silent : bool
     """
 
-    def __init__(self, call: str | None = None, *, silent: bool = False) -> None:
+    def __init__(self, call: str = "", *, silent: bool = False) -> None:
         self.call, self.silent = call, silent
-        self._compiled: list[Kernel] = []
+        self.count = 0
         self._seconds, self._changed = 0.0, 0.0  # of compiling, up to when that began or stopped
         self._running = False
-        self._left: Left | None = None  # known once something is said
         self.said = False
-        self._line: Any = None  # one that is updated in place
+        self._width = 0  # of a line that is updated in place
         self._drawn = 0.0  # when
-        self._saying = False  # looking for what is left takes the compiler's lock, which ticks
-
-    def name(self, call: str) -> None:
-        """Note the kernel that is called, where no public function has given its name."""
-        self.call, self._left = call, None
 
     def begin(self) -> None:
         """Note that compiling begins."""
@@ -62,84 +57,59 @@ class Burst:
         """Note that compiling stops, for now or for good."""
         self._seconds, self._running = self._spent(), False
         self._changed = time.perf_counter()
-        self._take_line_away()
+        if self._width:
+            _write("\r" + " " * self._width + "\r")
+            self._width = 0
 
     def over(self) -> bool:
         """Tell whether what is compiled next is another burst."""
         return not self._running and time.perf_counter() > self._changed + GAP
-
-    def count(self, kernel: Kernel) -> None:
-        """Note that a kernel has been compiled."""
-        self._compiled.append(kernel)
-        if self._left is not None:
-            self._left.take(kernel, self._spent())
 
     def tick(self) -> None:
         """Say how far it is, if it is time to."""
         now = time.perf_counter()
         if self.silent or self._spent() < PATIENCE or now < self._drawn + REFRESH:
             return
-        if self._saying or os.environ.get(QUIET):
+        if os.environ.get(QUIET):
             return
-        self._drawn, self._saying = now, True
-        try:
-            with suppress(OSError, ValueError):  # a stream that is closed
-                self._say()
-        finally:
-            self._saying = False
+        where = "for this process" if HOME is None else "once on this computer"
+        what = f" for {self.call}" * bool(self.call)
+        figures = f"{self.count} kernels so far, in {self._spent():.0f} s"
+        words = f"trug_fast: compiling{what}, {where}: {figures}"
+        if _in_place():
+            words = words[: shutil.get_terminal_size().columns - 1]
+            _write("\r" + words.ljust(self._width))
+            self._width = len(words)
+        elif not self.said:
+            _write(words + "\n")
+        self._drawn, self.said = now, True
 
     def end(self) -> None:
         """Say that all is compiled, where lines stay."""
         kept = "" if HOME is None else f", kept in {HOME}"
-        words = f"compiled {len(self._compiled)} kernels in {self._seconds:.0f} s{kept}"
-        with suppress(OSError, ValueError):
-            if self.said and not _in_place():
-                _print(f"trug_fast: {words}")
+        if self.said and not _in_place():
+            _write(f"trug_fast: compiled {self.count} kernels in {self._seconds:.0f} s{kept}\n")
 
     def _spent(self) -> float:
         """Return the seconds of compiling so far."""
         return self._seconds + self._running * (time.perf_counter() - self._changed)
 
-    def _say(self) -> None:
-        if self._left is None:
-            self._left = Left(self.call, self._compiled, self._spent())
-        if _in_place():
-            if self._line is None:
-                from tqdm import tqdm  # takes as long as all of truncnorm's modules
 
-                size = shutil.get_terminal_size()  # tqdm shows nothing on one that tells none
-                self._line = tqdm(
-                    bar_format="{desc}", leave=False, ncols=size.columns - 1, nrows=size.lines
-                )
-            self._line.set_description_str(self._words())
-        elif not self.said:
-            _print(self._words())
-        self.said = True
-
-    def _words(self) -> str:
-        assert self._left is not None
-        where = "for this process" if HOME is None else "once on this computer"
-        done, spent = len(self._compiled), self._spent()
-        figures = self._left.words(done, spent) or f"{done} so far, in {spent:.0f} s"
-        return f"trug_fast: compiling, {where}: {figures}"
-
-    def _take_line_away(self) -> None:
-        line, self._line = self._line, None
-        if line is not None:
-            with suppress(OSError, ValueError):
-                line.close()
-
-
-def _print(words: str) -> None:
+def _write(text: str) -> None:
     if sys.stderr is not None:  # as in programs without a console
-        print(words, file=sys.stderr, flush=True)
+        with suppress(OSError, ValueError):  # a stream that is closed
+            print(text, end="", file=sys.stderr, flush=True)
 
 
 def _in_place() -> bool:
     """Tell whether a person sees a line change: not in a file, nor from one process of many."""
     if sys.stderr is None or multiprocessing.current_process().name != "MainProcess":
         return False
-    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
+    if type(sys.stderr).__module__.startswith("ipykernel."):
+        return True
+    with suppress(ValueError):  # a stream that is closed
+        return sys.stderr.isatty()
+    return False
 
 
 class _Here(threading.local):
@@ -187,42 +157,22 @@ class _Kernels(events.Listener):
     """Hears of each kernel of ours that is compiled."""
 
     def on_start(self, event: Any) -> None:
-        if not is_ours(event):
+        if event.data["dispatcher"] not in OURS:
             return
         _here.depth += 1
         if _here.depth == 1:
-            if not _here.named:
-                if _here.burst.over():
-                    _here.burst = Burst()
-                _here.burst.name(kernel_of(event.data["dispatcher"], event.data["args"]).name)
+            if not _here.named and _here.burst.over():
+                _here.burst = Burst()
             _here.burst.begin()
 
     def on_end(self, event: Any) -> None:
-        if not is_ours(event):
+        if event.data["dispatcher"] not in OURS:
             return
         _here.depth -= 1
-        _here.burst.count(kernel_of(event.data["dispatcher"], event.data["args"]))
+        _here.burst.count += 1
+        compiled.append(event.data["dispatcher"].py_func.__qualname__)
         if _here.depth == 0:
             _here.burst.pause()
-
-
-class _Hearer(events.Listener):
-    """Passes on what kernels are compiled."""
-
-    def __init__(self, told: Callable[[Kernel], object]) -> None:
-        self._told = told
-
-    def on_start(self, event: Any) -> None:
-        pass
-
-    def on_end(self, event: Any) -> None:
-        if is_ours(event):
-            self._told(kernel_of(event.data["dispatcher"], event.data["args"]))
-
-
-def hear(told: Callable[[Kernel], object]) -> None:
-    """Have a function called with each kernel that is compiled from now on."""
-    _register("numba:compile", _Hearer(told))
 
 
 class _Steps(events.Listener):
@@ -233,16 +183,6 @@ class _Steps(events.Listener):
             _here.burst.tick()
 
     on_end = on_start
-
-
-def current_call() -> str | None:
-    """Return the call for which kernels are being compiled."""
-    return _here.burst.call
-
-
-def is_ours(event: Any) -> bool:
-    """Tell whether what is compiled is a kernel of this package."""
-    return event.data["dispatcher"] in OURS
 
 
 _register: Callable[[str, events.Listener], None] = events.register

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, told apart with any colour vision.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
 PURPLE = "#CC79A7"
+NORMAL = 1.96  # standard errors to either side of a 95 % interval
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -54,6 +55,13 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
     if not callable(getattr(ax, "plot", None)) or "top" not in getattr(ax, "spines", ()):
         raise TypeError(f"ax must be a Matplotlib Axes with x and y, got {type(ax).__name__}")
     return ax
+
+
+def require(name: str, value: Any, *attributes: str) -> None:
+    """Check that a value has what is drawn of it."""
+    for attribute in attributes:
+        if not hasattr(value, attribute):
+            raise TypeError(f"{name} must have {attribute}, which {type(value).__name__} has not")
 
 
 def _png(figure: Figure) -> bytes:

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-from trug_fast.evaluation.regimes import UnitRegimes
-from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.tggm import TruGTGGM
-from trug_fast.models.trbm import TRBM, TruGTRBM
+from trug_fast._common.numerics import read_only
+from trug_fast._common.threads import computing
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.hidden import trug_units
+from trug_fast.kernels.rbm.visible import one_kind
 
 from .canvas import (
     BLUE,
-    GREEN,
     GREY,
     ORANGE,
-    PURPLE,
     axes_for,
     interval_name,
     new_figure,
+    require,
     set_title,
     tidy,
 )
@@ -61,9 +61,7 @@ def family() -> Figure:
     return figure
 
 
-def nonlinearities(
-    model: TruGRBM | BernoulliRBM | TRBM | TruGTGGM, ax: Axes | None = None, *, n: int = 5
-) -> Axes:
+def nonlinearities(model: Any, ax: Axes | None = None, *, n: int = 5) -> Axes:
     """Draw what units make of their net input: E[h | a], with a = W'x + c.
 
     Parameters
@@ -80,19 +78,19 @@ def nonlinearities(
     matplotlib Axes
     """
     count = checks.count("n", n)
-    checks.kind("model", model, TruGRBM, BernoulliRBM, TRBM, TruGTGGM)
+    require("model", model, "n_hidden")
     ax = axes_for(ax, 4.2, 3.2)
     ax.set(xlabel="net input", ylabel="mean of the hidden unit")
     tidy(ax)
-    if not isinstance(model, TruGRBM | TruGTRBM | TruGTGGM):
+    if not hasattr(model, "upper"):
         net = np.linspace(-6.0, 6.0, 241)
         ax.plot(net, 1 / (1 + np.exp(-net)), color=BLUE, lw=2)
         set_title(ax, "nonlinearity: sigmoid")
         return ax
     precisions = (
-        np.full(model.n_hidden, 1 / model.hidden_variance)
-        if isinstance(model, TruGTGGM)
-        else model.precision
+        model.precision
+        if hasattr(model, "precision")
+        else np.full(model.n_hidden, 1 / model.hidden_variance)
     )
     order = np.argsort(model.upper - model.lower, kind="stable")
     units = order[np.unique(np.linspace(0, len(order) - 1, count).round().astype(int))]
@@ -122,9 +120,9 @@ def nonlinearities(
     return ax
 
 
-def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
+def truncation_histogram(model: Any, ax: Axes | None = None) -> Axes:
     """Draw how many units have which truncation points; infinite ones are counted in the title."""
-    checks.kind("model", model, TruGRBM)
+    require("model", model, "lower", "upper")
     ax = axes_for(ax, 4.2, 3.2)
     both = np.ptp(model.lower[np.isfinite(model.lower)]) > 0 if model.n_hidden > 1 else False
     ends = {"upper": (model.upper, BLUE)} | ({"lower": (model.lower, ORANGE)} if both else {})
@@ -145,62 +143,20 @@ def truncation_histogram(model: TruGRBM, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def regimes(model: TruGRBM, found: UnitRegimes, ax: Axes | None = None) -> Axes:
-    """Draw widths and precisions of units, coloured by what they have become.
-
-    Parameters
-    ----------
-    model : TruGRBM
-    found : UnitRegimes
-        What :func:`trug_fast.unit_regimes` says of the model's units.
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-        A point a unit; those with an infinite end at the right edge.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `model` is no TruGRBM, or `found` is of another number of units.
-    """
-    checks.kind("model", model, TruGRBM)
-    checks.kind("found", found, UnitRegimes)
-    if len(found.regime) != model.n_hidden:
-        raise ValueError(f"found is of {len(found.regime)} units, the model has {model.n_hidden}")
-    ax = axes_for(ax, 4.6, 3.4)
-    width = np.asarray(model.upper, np.float64) - model.lower
-    finite = np.isfinite(width)
-    edge = 1.5 * float(width[finite].max()) if finite.any() else 1.0
-    place = np.where(finite, width, edge)
-    precision = np.broadcast_to(model.precision, width.shape)
-    colours = (BLUE, ORANGE, GREEN, PURPLE, GREY)
-    for (name, count), colour in zip(found.counts.items(), colours, strict=True):
-        if count:
-            at = found.regime == name
-            label = f"{name} ({count})"
-            ax.plot(
-                place[at], precision[at], "o", ms=3.5, alpha=0.6, mew=0, color=colour, label=label
-            )
-    what = "width" + ("" if finite.all() else f"; {int((~finite).sum())} infinite ones at the edge")
-    ax.set(xlabel=what, ylabel="precision")
-    ax.legend(frameon=False, fontsize="small")
-    set_title(ax, "what the units have become")
-    tidy(ax)
-    return ax
-
-
 def unit_mean(
     net: NDArray[np.float64], precision: ArrayLike, lower: ArrayLike, upper: ArrayLike
 ) -> NDArray[np.float64]:
     """Mean of units, one a column, at each net input; to float32, enough for a figure."""
     n = max(np.size(value) for value in (precision, lower, upper))
-    # A model with one visible unit, 0 to 1, runs the kernel that training has compiled already.
+    units = trug_units(*(np.full(n, each, np.float32) for each in (precision, lower, upper)))
+    # With one visible unit, 0 to 1, the kernel is one that models call too.
     first, span = float(net.min()), float(np.ptp(net)) or 1.0
-    units = TruGRBM(np.full((1, n), span, np.float32), 0.0, first, precision, lower, upper)
-    place = np.clip((net - first) / span, 0.0, 1.0)
-    return units.hidden_moments(place[:, None]).mean.astype(np.float64)
+    place = np.clip((net - first) / span, 0.0, 1.0).astype(np.float32)[:, None]
+    biases = np.zeros((1, 1), np.float32), np.full((1, n), first, np.float32)
+    weights, kinds = np.full((1, n), span, np.float32), one_kind(1, np.empty(0, np.float32))
+    with computing(0.0):
+        layers = gibbs.Layers._make([read_only(weights), *biases, *units, kinds])
+        return np.asarray(gibbs.hidden_moments(layers, place).mean, np.float64)
 
 
 def _shades(n: int) -> list[Any]:

@@ -1,6 +1,6 @@
 """What every fit draws of itself.
 
-Tested in tests/plots/test_overview.py.
+Tested in tests/plots/test_training.py.
 """
 
 from __future__ import annotations

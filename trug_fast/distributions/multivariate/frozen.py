@@ -15,14 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 
-from .checking import cut_normal
+from .checking import cut_normal, in_units
 from .draws import FactorSource, accepted, factor_source, through_factor
-from .marginals import marginal_log_density
-from .moments import Estimate, moments_by_factor, moments_by_points
+from .moments import Estimate, marginal_log_density, moments_by_factor, moments_by_points
 from .one_factor import OneFactor, one_factor, tolerance_of
 from .probability import LEAST_REPLICATES, BoxProbability, by_factor, by_points
 from .reduction import BoxForm, box_form
-from .scaling import in_units
 from .tilting import Tilting, tilting
 
 Method = Literal["auto", "factor", "tilting"]

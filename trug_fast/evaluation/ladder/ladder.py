@@ -12,7 +12,7 @@ from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.evaluation.partition.fingerprint import fingerprint
+from trug_fast.evaluation.partition.plan import fingerprint
 from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import IN_FILES, from_file, to_file
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from trug_fast._common.randomness import seed_from
 from trug_fast.evaluation.partition import LogPartition, PartitionWarning, mean_field
-from trug_fast.evaluation.partition.fingerprint import fingerprint
 from trug_fast.evaluation.partition.judgement import impossible
+from trug_fast.evaluation.partition.plan import fingerprint
 from trug_fast.models.rbm import RBM
 
 FEW = 0.05  # least overlap of neighbours that carries an estimate

@@ -18,10 +18,9 @@ from trug_fast.models.rbm import RBM, require_rbm
 
 from . import mean_field
 from .annealing_file import KIND, VERSION, AnnealingFile
-from .fingerprint import fingerprint
 from .judgement import judge
 from .legs import Annealer
-from .plan import AnnealingPlan, checked_plan
+from .plan import AnnealingPlan, checked_plan, fingerprint
 from .result import LogPartition, PartitionWarning
 
 PathName = Literal["auto", "quad", "quad2", "paper"]

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import array_identity
 from trug_fast.models.rbm import RBM
+from trug_fast.models.visible_kinds import BERNOULLI, GAUSSIAN, has_ends
 
 from . import paths
-from .fingerprint import fingerprint
 
 SWEEP_SHARE = 10  # reverse chains have so many times fewer Gibbs sweeps at the model by default
+
+
+def fingerprint(model: RBM) -> str:
+    """Return the class of a model and a hash of its parameters, whatever float type holds them."""
+    sha = hashlib.sha256()
+    if model.visible not in (BERNOULLI, GAUSSIAN):  # which parameters do not tell
+        ends = 5 if has_ends(model.runs) else 3
+        sha.update(str([tuple(run)[:ends] for run in model.runs]).encode())
+    for name in model.names:
+        parameter = np.ascontiguousarray(getattr(model, name), dtype=np.float64)
+        sha.update(f"{parameter.dtype.str}{parameter.shape}".encode())
+        sha.update(parameter.tobytes())
+    return f"{type(model).__name__} {sha.hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)

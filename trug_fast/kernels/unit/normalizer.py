@@ -132,8 +132,9 @@ def between(u, u_far, width, tau, near, far):
     c0 = fma(-height, fma(decay, far0, near0), like(u, ROOT_TWO_PI))
     c1 = -height * decay_minus_one
     c2 = height * fma(-u_far, decay, u)
-    # u**2 - u_far**2 decay, where tau is small by way of u_far**2 - u**2 = 2 tau.  Both are computed
-    # before one is chosen, and c2 is left to round as it may: 2 to 4 % of a small training's update.
+    # u**2 - u_far**2 decay, where tau is small by way of u_far**2 - u**2 = 2 tau.  Both are
+    # computed before one is chosen, and c2 is left to round as it may: 2 to 4 % of a small
+    # training's update.
     far = u_far * u_far
     flat, steep = fma(-far, decay_minus_one, -two * tau), fma(-far, decay, u * u)
     c3 = height * (flat if tau < one else steep)

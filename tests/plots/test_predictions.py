@@ -1,4 +1,4 @@
-"""Fans of forecasts hold the quantiles that they promise."""
+"""Predictions have the intervals, fans of forecasts the quantiles that they promise."""
 
 import numpy as np
 import pytest
@@ -43,5 +43,30 @@ def test_bad_arguments():
     ):
         with pytest.raises(ValueError, match=words):
             call()
-    with pytest.raises(TypeError, match="ahead must be a Forecast"):
+    with pytest.raises(TypeError, match="ahead must have draws, which ndarray has not"):
         plots.forecast(DRAWS)
+
+
+def test_predictions_and_their_intervals():
+    y, mean, std = np.arange(4.0), np.arange(4.0) + [0, 0, 1, 3], np.ones(4)
+    ax = plots.predictions(y, mean, std)
+    np.testing.assert_array_equal(ax.lines[-1].get_xdata(), y)
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), mean)
+    ends = ax.collections[0].get_segments()[3][:, 1]
+    np.testing.assert_allclose(ends, 6 + 1.6448536 * np.array([-1, 1]))
+    assert "75 % in their 90 % interval" in ax.get_title()  # 3 is further than 1.64 away
+    assert not plots.predictions(y, mean).collections
+    assert len(plots.predictions(np.arange(900), np.arange(900)).lines[-1].get_xdata()) == 300
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((np.zeros((2, 2)), np.zeros(2)), "y must be a vector, got"),
+        ((np.zeros(2), np.zeros(3)), "mean must be a vector of 2 entries"),
+        ((np.zeros(2), np.zeros(2), np.zeros(3)), "std must be a vector of 2 entries"),
+    ],
+)
+def test_what_is_no_prediction(given, words):
+    with pytest.raises(ValueError, match=words):
+        plots.predictions(*given)

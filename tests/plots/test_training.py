@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import trug_fast as tf
 from tests.support.histories import HISTORY
 from trug_fast import plots
 
@@ -48,3 +49,20 @@ def test_a_score_with_an_error_has_a_band():
     heights = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert heights.min() == pytest.approx(-3 - 1.96 * 0.5)
     assert heights.max() == pytest.approx(-1 + 1.96 * 0.1)
+
+
+@pytest.mark.parametrize("kind", ["rbm", "trbm", "tggm"])
+def test_every_fit_draws_itself_as_a_picture_that_notebooks_show(kind):
+    data = tf.datasets.load_yacht()
+    how = {"epochs": 2, "rng": 0, "progress": False}
+    fit = {
+        "rbm": lambda: tf.train_rbm(np.eye(6), 3, **how),
+        "trbm": lambda: tf.train_trbm(
+            np.arange(48).reshape(3, 4, 4) % 3 / 2, 3, monitor=None, **how
+        ),
+        "tggm": lambda: tf.train_tggm(data.X[:50], data.y[:50], 3, **how),
+    }[kind]()
+    figure = fit.plot()
+    panels = {"rbm": 3, "trbm": 2, "tggm": 2}[kind]  # units, scores, truncation points
+    assert len(figure.axes) == panels
+    assert figure._repr_png_()[:4] == b"\x89PNG"

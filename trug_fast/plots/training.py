@@ -1,4 +1,4 @@
-"""Figures of a training: its scores, and how truncation points moved."""
+"""Figures of a training: its scores, how truncation points moved, and what the units became."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.evaluation.partition.result import NORMAL
 
-from .canvas import BLUE, axes_for, new_figure, set_title, tidy
+from .canvas import BLUE, NORMAL, axes_for, new_figure, set_title, tidy
+from .units import nonlinearities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+History = Mapping[str, NDArray[Any]]
+PARTS = (("score", "training", "-"), ("validation_score", "held out", "--"))
+
 
 def scores(
-    history: Mapping[str, NDArray[Any]],
+    history: History,
     ax: Axes | None = None,
     *,
     label: str = "",
@@ -47,7 +50,7 @@ def scores(
     """
     checks.kind("history", history, Mapping)
     ax = axes_for(ax, 4.2, 3.2)
-    for name, part, style in (("score", "training", "-"), ("validation_score", "held out", "--")):
+    for name, part, style in PARTS:
         if name in history:
             seen = np.isfinite(history[name])
             words = f"{label}, {part}" if label else part
@@ -65,21 +68,14 @@ def scores(
 
 
 def truncation_points(
-    history: Mapping[str, NDArray[Any]],
-    ax: Axes | None = None,
-    *,
-    label: str = "",
-    color: str = BLUE,
+    history: History, ax: Axes | None = None, *, label: str = "", color: str = BLUE
 ) -> Axes:
     """Draw the learned truncation points over the epochs: their mean, least and greatest.
 
     Parameters
     ----------
-    history : mapping of arrays
-        As the training of a model whose ends are learned returns it.
-    ax : matplotlib Axes, optional
-    label, color : str
-        As in :func:`scores`.
+    history, ax, label, color
+        As of :func:`scores`.
 
     Returns
     -------
@@ -109,15 +105,13 @@ def truncation_points(
     return ax
 
 
-def training(history: Mapping[str, NDArray[Any]], *, score_name: str = "score") -> Figure:
+def training(history: History, *, score_name: str = "score") -> Figure:
     """Draw how a training went: its scores and, where they were learned, truncation points.
 
     Parameters
     ----------
-    history : mapping of arrays
-        As training returns it.
-    score_name : str
-        What the history's score is.
+    history, score_name
+        As of :func:`scores`.
 
     Returns
     -------
@@ -128,14 +122,48 @@ def training(history: Mapping[str, NDArray[Any]], *, score_name: str = "score") 
     ValueError
         If the history holds neither scores nor learned truncation points.
     """
-    learned = any(f"{end}_mean" in history for end in ("lower", "upper"))
-    if not learned and not any(name in history for name in ("score", "validation_score")):
+    if not any(_parts(history)):
         raise ValueError(
             f"history must hold scores or learned truncation points, got {', '.join(history)}"
         )
-    figure = new_figure(8.4 if learned else 4.2, 3.2)
-    axes = figure.subplots(1, 2 if learned else 1, squeeze=False)[0]
-    scores(history, axes[0], score_name=score_name)
+    return _panels(history, score_name)
+
+
+def fit(model: Any, history: History, *, score_name: str = "score") -> Figure:
+    """Draw what a training came to: the units, and what is known of its course.
+
+    Parameters
+    ----------
+    model : TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM or TruGTGGM
+    history, score_name
+        As of :func:`scores`.
+
+    Returns
+    -------
+    matplotlib Figure
+        The nonlinearities of the hidden units; the scores, if there are some; the truncation
+        points, if they were learned.
+    """
+    return _panels(history, score_name, model)
+
+
+def _parts(history: History) -> tuple[bool, bool]:
+    """Tell whether a history holds scores, and truncation points that were learned."""
+    checks.kind("history", history, Mapping)
+    scored = any(name in history for name, _, _ in PARTS)
+    return scored, any(f"{end}_mean" in history for end in ("lower", "upper"))
+
+
+def _panels(history: History, score_name: str, *models: Any) -> Figure:
+    """Draw the units of a model, if there is one, and each thing that moved beside them."""
+    scored, learned = _parts(history)
+    count = len(models) + scored + learned
+    figure = new_figure(4.2 * count, 3.2)
+    panels = iter(figure.subplots(1, count, squeeze=False)[0])
+    for model in models:
+        nonlinearities(model, next(panels))
+    if scored:
+        scores(history, next(panels), score_name=score_name)
     if learned:
-        truncation_points(history, axes[1])
+        truncation_points(history, next(panels))
     return figure

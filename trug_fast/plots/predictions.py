@@ -1,4 +1,4 @@
-"""Figures of forecasts: fans of quantiles that open with the number of frames ahead."""
+"""Figures of predictions: of a regression beside what was observed, of a forecast as fans."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-from trug_fast.models.continuations import Forecast
 
-from .canvas import BLUE, GREY, ORANGE, axes_for, new_figure, set_title, tidy
+from .canvas import BLUE, GREY, ORANGE, axes_for, new_figure, require, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +18,55 @@ if TYPE_CHECKING:
 
 PANELS = 4  # channels that are drawn where none are named
 PAST = 3  # times as many frames as are forecast are drawn of those before, at most
+ROWS = 300  # of a regression, that are drawn
+Z_90 = 1.6448536269514722  # half width of a normal's 90 % interval
+
+
+def predictions(
+    y: ArrayLike, mean: ArrayLike, std: ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw predictions over what was observed, with 90 % intervals.
+
+    Parameters
+    ----------
+    y, mean : array_like, shape (rows,)
+        What was observed, and what was predicted.  Of more than 300 rows, evenly spaced ones are
+        drawn.
+    std : array_like, shape (rows,), optional
+        Standard deviations of the predictions; without them no intervals are drawn.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        If these are not vectors of one length.
+    """
+    seen = _vector("y", y, None)
+    found = _vector("mean", mean, seen.size)
+    reach = None if std is None else Z_90 * _vector("std", std, seen.size)
+    ax = axes_for(ax, 4.2, 3.2)
+    rows = np.unique(np.linspace(0, seen.size - 1, ROWS).round().astype(int))
+    ends = [min(seen.min(), found.min()), max(seen.max(), found.max())]
+    ax.plot(ends, ends, color=GREY, lw=1.2, ls="--")
+    words = f"{seen.size} rows"
+    if reach is not None:
+        spread: dict[str, Any] = {"fmt": "none", "ecolor": BLUE, "alpha": 0.35, "lw": 1.0}
+        ax.errorbar(seen[rows], found[rows], yerr=reach[rows], **spread)
+        inside = np.mean(np.abs(seen - found) <= reach)
+        words += f", {100 * inside:.0f} % in their 90 % interval"
+    ax.plot(seen[rows], found[rows], "o", color=BLUE, ms=3)
+    ax.set(xlabel="observed", ylabel="predicted")
+    set_title(ax, words)
+    tidy(ax)
+    return ax
 
 
 def fan(
-    ahead: Forecast,
+    ahead: Any,
     channel: int = 0,
     ax: Axes | None = None,
     *,
@@ -89,7 +133,7 @@ def fan(
 
 
 def forecast(
-    ahead: Forecast,
+    ahead: Any,
     channels: int | Sequence[int] | None = None,
     *,
     levels: Sequence[float] = (0.5, 0.9),
@@ -133,16 +177,24 @@ def forecast(
     return figure
 
 
-def _of_one(ahead: Forecast) -> None:
-    checks.kind("ahead", ahead, Forecast)
+def _of_one(ahead: Any) -> None:
+    require("ahead", ahead, "draws", "quantiles")
     if ahead.draws.ndim != 3:
         raise ValueError(
             f"ahead must be of one sequence, got {len(ahead.draws)}; take one of them: ahead[0]"
         )
 
 
-def _checked_channel(ahead: Forecast, channel: object) -> int:
+def _checked_channel(ahead: Any, channel: object) -> int:
     found, n_visible = checks.count("channels", channel, least=0), ahead.draws.shape[2]
     if found >= n_visible:
         raise ValueError(f"channels must be below {n_visible}, the visible units, got {found}")
     return found
+
+
+def _vector(name: str, value: ArrayLike, length: int | None) -> NDArray[np.float64]:
+    array = checks.numbers(name, value).astype(np.float64)
+    if array.ndim != 1 or array.size == 0 or length not in (None, array.size):
+        wanted = "a vector" if length is None else f"a vector of {length} entries, as y is"
+        raise ValueError(f"{name} must be {wanted}, got shape {array.shape}")
+    return array
