@@ -87,10 +87,10 @@ def test_a_server_without_the_file_and_no_server(place, tmp_path, monkeypatch):
     (place / "small" / "a.bin").unlink()
     with serving(place) as (address, _):
         monkeypatch.setenv("TRUG_FAST_MIRROR", address)
-        with pytest.raises(OSError, match="cannot fetch .*a.bin: the server answers 404") as error:
+        with pytest.raises(OSError, match="cannot fetch .*a.bin: 404 ") as error:
             tf.datasets.fetch("small", tmp_path)
-    assert f"put a.bin into {tmp_path / 'small'} yourself" in str(error.value)
-    with pytest.raises(OSError, match="the server cannot be reached; without a network"):
+    assert f"put it into {tmp_path / 'small'} yourself" in str(error.value)
+    with pytest.raises(OSError, match="cannot fetch .* without a network"):
         tf.datasets.fetch("small", tmp_path)
     assert not list((tmp_path / "small").glob("*"))
 
@@ -111,7 +111,7 @@ def test_wrong_arguments(given, error, words, place):
 
 def test_without_pooch(place, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r'pip install "trug_fast\[datasets\]"'):
+    with pytest.raises(ImportError, match=r'pip install "trug-fast\[datasets\]"'):
         tf.datasets.fetch("small", mirror="http://127.0.0.1:9")
 
 

@@ -5,7 +5,7 @@ Tested in tests/datasets/test_fasta.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from trug_fast._common import checks
 ALPHABETS = {"protein": "-ACDEFGHIKLMNPQRSTVWY", "rna": "-ACGU", "dna": "-ACGT"}
 ODD = {"protein": "BJOUXZ", "rna": "BDHKMNRSVWXY", "dna": "BDHKMNRSVWXY"}
 GAP = "-"
-LETTERS = 200  # in an alphabet of one's own at most; the codes beyond say what is no letter
 
 Codes = NDArray[np.uint8]
 
@@ -47,7 +46,7 @@ def as_alphabet(alphabet: str) -> Alphabet:
         if alphabet in (name, letters):
             return Alphabet(name, letters, ODD[name])
     good = all("!" <= letter <= "~" and letter != ">" for letter in alphabet)
-    if not good or not 1 < len(set(alphabet)) == len(alphabet) <= LETTERS:
+    if not good or not 1 < len(set(alphabet)) == len(alphabet):
         raise ValueError(
             f"alphabet must be {', '.join(map(repr, ALPHABETS))}, or two or more different letters "
             f"in ASCII without blanks or '>', got {alphabet!r}"
@@ -58,13 +57,6 @@ def as_alphabet(alphabet: str) -> Alphabet:
 def names_of(letters: str) -> tuple[str, ...]:
     """Return what an alphabet of these letters may be called: by them, and by its name."""
     return (letters, *(name for name, own in ALPHABETS.items() if own == letters))
-
-
-def codes_of(letters: str, fill: int) -> Codes:
-    """Return a table of 256 bytes: the number of each letter, ``fill`` for all others."""
-    table = np.full(256, fill, np.uint8)
-    table[np.frombuffer(letters.encode("ascii"), np.uint8)] = np.arange(len(letters))
-    return table
 
 
 def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
@@ -94,31 +86,26 @@ def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
     array([[1, 2, 4, 0],
            [3, 3, 4, 1]], dtype=uint8)
     """
-    chosen = as_alphabet(alphabet)
+    state = {letter: k for k, letter in enumerate(as_alphabet(alphabet).letters)}
     if isinstance(sequences, str):
         raise TypeError("sequences must be several texts, got a single one: put it into a list")
-    texts = list(sequences)
-    for k, text in enumerate(texts):
+    rows: list[list[int]] = []
+    for k, text in enumerate(sequences):
         checks.kind(f"sequence {k}", text, str)
-        if len(text) != len(texts[0]) or not text:
+        if strange := [letter for letter in text if letter not in state]:
+            raise ValueError(
+                f"sequence {k} has {strange[0]!r} at site {text.index(strange[0])}, which is no "
+                f"letter of the alphabet {''.join(state)}"
+            )
+        rows.append([state[letter] for letter in text])
+        if len(text) != len(rows[0]) or not text:
             raise ValueError(
                 f"sequences must be aligned, each with as many letters: sequence {k} has "
-                f"{len(text)}, sequence 0 has {len(texts[0])}"
+                f"{len(text)}, sequence 0 has {len(rows[0])}"
             )
-    if not texts:
+    if not rows:
         raise ValueError("sequences must not be empty")
-    # Beyond ASCII there are no letters of an alphabet: each such letter becomes one byte of none.
-    flat = np.frombuffer("".join(texts).encode("ascii", "replace"), np.uint8)
-    if not all(text.isascii() for text in texts):
-        flat = np.where([ord(letter) < 128 for text in texts for letter in text], flat, 255)
-    codes = codes_of(chosen.letters, 255)[flat].reshape(len(texts), -1)
-    if (codes == 255).any():
-        row, site = (int(k) for k in np.argwhere(codes == 255)[0])
-        raise ValueError(
-            f"sequence {row} has {texts[row][site]!r} at site {site}, which is no letter of the "
-            f"alphabet {chosen.letters}"
-        )
-    return codes
+    return np.array(rows, np.uint8)
 
 
 def decode_sequences(X: ArrayLike, alphabet: str) -> list[str]:
@@ -166,20 +153,3 @@ def states(name: str, value: ArrayLike, n_states: int) -> NDArray[np.integer]:
             f"at row {row}, column {column}"
         )
     return matrix.astype(np.intp if matrix.dtype.kind in "fb" else matrix.dtype, copy=False)
-
-
-def require_names(names: Sequence[str] | None, rows: int) -> list[str]:
-    """Return a name for each of the rows, all different; numbers from 1 without any."""
-    if names is None:
-        return [str(k + 1) for k in range(rows)]
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"names must be a sequence of texts, got {names!r:.60}")
-    for k, name in enumerate(names):
-        if not name.strip() or any(mark in name for mark in "\n\r"):
-            raise ValueError(f"names must be texts of one line each, got {name!r} at {k}")
-    if len(names) != rows or len(set(names)) < rows:
-        raise ValueError(
-            f"names must be {rows} different ones, one for each row, got {len(set(names))} "
-            f"different ones of {len(names)}"
-        )
-    return list(names)
