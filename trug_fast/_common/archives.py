@@ -37,16 +37,11 @@ def write(stream: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
 def read(
     path: Path, wanted: Collection[str] | None = None, most: int | None = None
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays in a ``.npz`` file by their names: all, or those asked for that it holds.
+    """Return the arrays in a ``.npz`` file by their names: all, or those wanted that it holds.
+
+    A ValueError, without the file's name, if it is no such file or is damaged.
 
     most : bytes that they may take.  By default the file's own size, and nothing compressed.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    ValueError
-        If it is no such file or is damaged, without its name.
     """
     if is_stream(path):
         raise ValueError("it is a pipe or a device, no file")

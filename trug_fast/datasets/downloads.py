@@ -159,7 +159,7 @@ def fetch(
 
 
 def _download(file: RemoteFile, path: Path, mirror: str | None, bar: bool) -> None:
-    """Download a file, which appears whole and right or not at all."""
+    """Download a file, which appears whole and right or not at all, as pooch sees to."""
     home = file.home if mirror is None else f"{mirror.rstrip('/')}/{file.folder}"
     if home is None:
         raise ValueError(
@@ -180,11 +180,6 @@ def _download(file: RemoteFile, path: Path, mirror: str | None, bar: bool) -> No
         raise OSError(
             f"cannot fetch {home}/{file.name}: {error or type(error).__name__}; without a network, "
             f"put it into {path.parent} yourself"
-        ) from error
-    except ValueError as error:  # another check sum
-        raise ValueError(
-            f"{home}/{file.name} is not the file that is known by this name (its sha256 differs); "
-            "nothing was kept"
         ) from error
     finally:
         log.setLevel(level)

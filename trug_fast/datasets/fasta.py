@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common import archives, checks, files
 from trug_fast._common.extras import need
 
-from .letters import GAP, Alphabet, Codes, as_alphabet, decode_sequences
+from .letters import GAP, Codes, as_alphabet, decode_sequences, encoded
 
 SUFFIXES = {".fasta", ".fa", ".fas", ".faa", ".fna", ".afa", ".a2m", ".a3m"}
 GZIP = b"\x1f\x8b"
@@ -96,13 +96,10 @@ def load_fasta(
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ImportError
         If Biopython, which reads it, is not installed (``pip install "trug-fast[alignments]"``).
     TypeError, ValueError
-        If it holds something else than aligned sequences of this alphabet; the message names the
-        sequence.
+        If it holds something else than aligned sequences of this alphabet, of which it names one.
 
     Examples
     --------
@@ -114,8 +111,6 @@ def load_fasta(
     >>> family.X
     array([[1, 2, 0, 4],
            [3, 3, 0, 4]], dtype=uint8)
-    >>> family.names
-    ('first', 'second')
     """
     chosen = as_alphabet("protein" if alphabet is None else alphabet)
     checks.choice("odd_letters", odd_letters, ("gap", "drop"))
@@ -123,11 +118,30 @@ def load_fasta(
     file, text = _text(path)
     if not text.lstrip().startswith(">"):
         raise ValueError(f"{file} is no FASTA file: it does not begin with '>' and a name")
-    found = list(library.SimpleFastaParser(StringIO(text, newline=None)))
-    counts = Counter("".join(letters for _, letters in found))
+    named = list(library.SimpleFastaParser(StringIO(text, newline=None)))
+    seen, known = Counter("".join(letters for _, letters in named)), set(chosen.letters)
     if alphabet is None:
-        _require_protein(file, counts)
-    return _aligned(file, found, counts, chosen, odd_letters == "drop")
+        _require_protein(file, seen)
+    inserts, odd = (set(seen).intersection(x) - known for x in (ascii_lowercase, chosen.odd))
+    dropped = [name for name, x in named if odd_letters == "drop" and odd.intersection(x)]
+    parts = (
+        (sum(seen[each] for each in inserts), "inserts left out"),
+        (0 if dropped else sum(seen[each] for each in odd), "odd letters taken for gaps"),
+        (len(dropped), "sequences with odd letters left out"),
+    )
+    left_out = ", ".join(f"{count} {what}" for count, what in parts if count)
+    dot = None if inserts else GAP if GAP in known else "."
+    becomes = {".": dot} | dict.fromkeys(inserts) | dict.fromkeys(odd, GAP)
+    table = str.maketrans({each: becomes[each] for each in becomes.keys() & seen.keys() - known})
+    if dropped:
+        named = [(name, letters) for name, letters in named if not odd.intersection(letters)]
+    names = tuple(name for name, _ in named)
+    try:
+        texts = [letters.translate(table) if table else letters for _, letters in named]
+        X = encoded(texts, chosen.letters, names)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}" + (f" ({left_out})" if left_out else "")) from None
+    return Alignment(X, names, chosen.letters, left_out)
 
 
 def save_fasta(
@@ -141,19 +155,12 @@ def save_fasta(
     Parameters
     ----------
     path : path
-        Compressed by gzip if it ends with ``.gz``.
     X : array_like, shape (rows, sites)
         Whole numbers from 0, less than the alphabet has letters; samples of models too.
     alphabet : "protein", "rna", "dna" or str
         As of :func:`load_fasta`; ``model.letters`` of samples, ``letters`` of an Alignment.
     names : sequence of str, optional
         One for each row; 1, 2, ... by default.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If X does not hold such numbers, or names are not as many texts of one line.  Nothing is
-        written then.
 
     Examples
     --------
@@ -169,11 +176,8 @@ def save_fasta(
             f"names must be {len(sequences)} texts of one line, one for each row, got {own!r:.60}"
         )
     lines = (f">{name}\n{letters}\n" for name, letters in zip(own, sequences, strict=True))
-    content = "".join(lines).encode("utf-8")
-    if target.suffix.lower() == ".gz":
-        content = gzip.compress(content, mtime=0)
     with files.replacing(target) as stream:
-        stream.write(content)
+        stream.write("".join(lines).encode("utf-8"))
 
 
 def is_fasta(path: Path) -> bool:
@@ -212,56 +216,3 @@ def _require_protein(file: str, counts: Counter[str]) -> None:
             f"{file} seems to hold {word.upper()}: its letters are all of ACGTUN; say "
             f"alphabet={word!r}, or 'protein' if it does hold proteins"
         )
-
-
-def _aligned(
-    file: str, found: list[tuple[str, str]], counts: Counter[str], alphabet: Alphabet, drop: bool
-) -> Alignment:
-    """Return letters as states: inserts are left out, odd letters become gaps."""
-    known = set(alphabet.letters)
-    inserts = (set(counts) & set(ascii_lowercase)) - known
-    padding = {"."} - known if inserts else set()
-    odd = (set(counts) & set(alphabet.odd)) - known
-    gaps = odd | ({"."} - known - padding if GAP in known else set())
-    table = bytearray(256)
-    for letter in known | gaps:
-        table[ord(letter)] = alphabet.letters.find(letter if letter in known else GAP)
-    strange = set(counts) - known - inserts - padding - gaps
-    out = "".join(inserts | padding).encode("ascii")
-    n_inserts = sum(counts[each] for each in inserts)
-    hint = f" ({n_inserts} lower-case letters were left out as inserts)" if n_inserts else ""
-    names: list[str] = []
-    rows: list[bytes] = []
-    dropped = 0
-    for name, text in found:
-        words = f"{file}: the sequence {name!r}"
-        if bad := strange & set(text):
-            advice = "; is it 'rna' or 'dna'?" if bad <= set("TU") else ""
-            raise ValueError(
-                f"{words} holds {min(bad)!r}, which is no letter of the alphabet "
-                f"{alphabet.letters}{advice}"
-            )
-        row = text.encode("ascii").translate(bytes(table), out)
-        if not row:
-            raise ValueError(f"{words} has no letters{hint}")
-        if rows and len(row) != len(rows[0]):
-            raise ValueError(
-                f"{words} has {len(row)} sites, {names[0]!r} has {len(rows[0])}: sequences must "
-                f"be aligned{hint}"
-            )
-        if drop and odd & set(text):
-            dropped += 1
-            continue
-        names.append(name)
-        rows.append(row)
-    if not rows:
-        raise ValueError(f"{file}: each sequence has odd letters, none is left")
-    X = np.frombuffer(bytearray(b"".join(rows)), np.uint8).reshape(len(rows), -1)
-    n_odd = 0 if drop else sum(counts[each] for each in odd)
-    parts = (
-        (n_inserts, "inserts left out"),
-        (n_odd, "odd letters taken for gaps"),
-        (dropped, "sequences with odd letters left out"),
-    )
-    left_out = ", ".join(f"{count} {what}" for count, what in parts if count)
-    return Alignment(X, tuple(names), alphabet.letters, left_out)

@@ -112,16 +112,12 @@ class FileData:
             )
         found, width = self._parts(), None
         for name, part in found.items():
-            words = f" in {name}; read another array with key='...'" if name else ""
-            if part.ndim != 2 or part.size == 0:
+            width = width or part.shape[-1]
+            if part.ndim != 2 or part.size == 0 or part.shape[1] != width:
+                hint = f" in {name}; read another array with key='...'" if name else ""
                 raise ValueError(
-                    f"{self.path} must hold sequences of frames, got shape {part.shape}{words}"
-                )
-            width = part.shape[1] if width is None else width
-            if part.shape[1] != width:
-                raise ValueError(
-                    f"{self.path} must hold sequences with as many columns each, got {width} and "
-                    f"{part.shape[1]}{words}"
+                    f"{self.path} must hold sequences with frames of as many columns each, "
+                    f"{width} as the first one, got shape {part.shape}{hint}"
                 )
             self._require_size(part)
             self._require_finite(part, f"sequence {name}, frame" if name else "frame")

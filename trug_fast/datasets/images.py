@@ -50,11 +50,6 @@ class ImageData:
         """Give the same data with the validation images put after the training images.
 
         Many published results are of models trained on both.
-
-        Examples
-        --------
-        >>> load_digits().merge_valid().train.shape  # has no validation images: nothing changes
-        (1437, 64)
         """
         if self.valid is None:
             return self
@@ -90,11 +85,6 @@ def load_digits(*, binarize: Method | None = None, rng: RngLike = None) -> Image
     ImageData
         1,437 training and 360 test images with labels 0 to 9.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `binarize` or `rng` is not one of those above.
-
     Examples
     --------
     >>> digits = load_digits(binarize="threshold")
@@ -104,14 +94,8 @@ def load_digits(*, binarize: Method | None = None, rng: RngLike = None) -> Image
     to_pixels = _grey_to_pixels(binarize, rng, max_value=16)
     with np.load(Path(__file__).with_name("digits.npz")) as file:
         images, labels = file["images"], file["labels"].astype(np.int64)
-    return ImageData(
-        "digits",
-        (8, 8),
-        train=to_pixels(images[:1437]),
-        test=to_pixels(images[1437:]),
-        train_labels=labels[:1437],
-        test_labels=labels[1437:],
-    )
+    grey = to_pixels(images[:1437]), to_pixels(images[1437:])
+    return ImageData("digits", (8, 8), *grey, None, labels[:1437], labels[1437:])
 
 
 def load_mnist(
@@ -137,12 +121,6 @@ def load_mnist(
     ImageData
         60,000 training and 10,000 test images with labels 0 to 9.
 
-    Raises
-    ------
-    FileNotFoundError, TypeError, ValueError
-        If a file is not there, and where it can be got; if an argument is not one of those above
-        or a file is damaged.
-
     Examples
     --------
     >>> mnist = load_mnist("data", binarize="sample", rng=0)  # doctest: +SKIP
@@ -151,14 +129,8 @@ def load_mnist(
     folder = Folder(directory, ["mnist", "MNIST/raw"], "Yann LeCun's MNIST page", "mnist")
     train, train_labels = _read_idx_pair(folder, "train")
     test, test_labels = _read_idx_pair(folder, "t10k")
-    return ImageData(
-        "MNIST",
-        (28, 28),
-        train=to_pixels(train),
-        test=to_pixels(test),
-        train_labels=train_labels,
-        test_labels=test_labels,
-    )
+    grey = to_pixels(train), to_pixels(test)
+    return ImageData("MNIST", (28, 28), *grey, None, train_labels, test_labels)
 
 
 def load_binarized_mnist(directory: Directory = None) -> ImageData:
@@ -179,12 +151,6 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
     ImageData
         50,000 training, 10,000 validation and 10,000 test images.
 
-    Raises
-    ------
-    FileNotFoundError, TypeError, ValueError
-        If a file is not there, and where it can be got; if `directory` is not a path or a file is
-        damaged.
-
     Examples
     --------
     >>> mnist = load_binarized_mnist("data").merge_valid()  # doctest: +SKIP
@@ -202,8 +168,8 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
         found = [np.frombuffer(each, np.uint8) - ord("0") for each in digits]
     arrays: dict[str, Any] = {}
     for path, array, (part, rows) in zip(paths, found, BINARIZED_MNIST_ROWS.items(), strict=True):
-        if array.size != rows * 784:
-            raise ValueError(f"{path} must hold {rows} {part} images, got {array.size} pixels")
+        if array.shape not in ((rows, 784), (rows * 784,)):
+            raise ValueError(f"{path} must hold {rows} {part} images, got shape {array.shape}")
         arrays[part] = _binary_rows(array.reshape(rows, 784), path)
     return ImageData("binarized MNIST", (28, 28), **arrays)
 

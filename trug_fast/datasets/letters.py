@@ -5,7 +5,7 @@ Tested in tests/datasets/test_fasta.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,12 +21,7 @@ Codes = NDArray[np.uint8]
 
 
 class Alphabet(NamedTuple):
-    """Letters, each of which stands for its own number, and what stands for several of them.
-
-    name : how it was asked for
-    letters : of the states 0, 1, ...
-    odd : letters that leave open which one of the alphabet it is
-    """
+    """Letters of the states 0, 1, ..., and odd ones that leave open which of them they are."""
 
     name: str
     letters: str
@@ -34,13 +29,7 @@ class Alphabet(NamedTuple):
 
 
 def as_alphabet(alphabet: str) -> Alphabet:
-    """Return the alphabet of that name, or of these letters.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no name, nor a text of two or more different letters in ASCII.
-    """
+    """Return the alphabet of that name, or of these letters: two or more different ones."""
     checks.kind("alphabet", alphabet, str)
     for name, letters in ALPHABETS.items():
         if alphabet in (name, letters):
@@ -73,12 +62,6 @@ def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
     -------
     ndarray, shape (rows, sites), uint8
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there are none, they are of different lengths, or have other letters; the message says
-        where.
-
     Examples
     --------
     >>> import trug_fast as tf
@@ -86,26 +69,32 @@ def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
     array([[1, 2, 4, 0],
            [3, 3, 4, 1]], dtype=uint8)
     """
-    state = {letter: k for k, letter in enumerate(as_alphabet(alphabet).letters)}
     if isinstance(sequences, str):
         raise TypeError("sequences must be several texts, got a single one: put it into a list")
-    rows: list[list[int]] = []
-    for k, text in enumerate(sequences):
-        checks.kind(f"sequence {k}", text, str)
-        if strange := [letter for letter in text if letter not in state]:
+    texts = list(sequences)
+    return encoded(texts, as_alphabet(alphabet).letters, range(len(texts)))
+
+
+def encoded(texts: Sequence[str], letters: str, names: Sequence[object]) -> Codes:
+    """Return texts of these letters as numbers; ValueError with the name of one that is none."""
+    if not texts:
+        raise ValueError("there are no sequences")
+    for name, text in zip(names, texts, strict=True):
+        checks.kind(f"sequence {name!r}", text, str)
+        if strange := set(text).difference(letters):
+            site = min(map(text.index, strange))
             raise ValueError(
-                f"sequence {k} has {strange[0]!r} at site {text.index(strange[0])}, which is no "
-                f"letter of the alphabet {''.join(state)}"
+                f"sequence {name!r} has {text[site]!r} at site {site}, which is no letter of the "
+                f"alphabet {letters}"
             )
-        rows.append([state[letter] for letter in text])
-        if len(text) != len(rows[0]) or not text:
+        if len(text) != len(texts[0]) or not text:
             raise ValueError(
-                f"sequences must be aligned, each with as many letters: sequence {k} has "
-                f"{len(text)}, sequence 0 has {len(rows[0])}"
+                f"sequences must be aligned: {name!r} has {len(text)} letters, the first one "
+                f"{len(texts[0])}"
             )
-    if not rows:
-        raise ValueError("sequences must not be empty")
-    return np.array(rows, np.uint8)
+    table = bytes(max(0, letters.find(chr(byte))) for byte in range(256))
+    codes = "".join(texts).encode("ascii").translate(table)
+    return np.frombuffer(bytearray(codes), np.uint8).reshape(len(texts), -1)
 
 
 def decode_sequences(X: ArrayLike, alphabet: str) -> list[str]:
@@ -121,11 +110,6 @@ def decode_sequences(X: ArrayLike, alphabet: str) -> list[str]:
     Returns
     -------
     list of str
-
-    Raises
-    ------
-    TypeError, ValueError
-        If X does not hold such numbers.
 
     Examples
     --------

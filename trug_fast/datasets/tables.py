@@ -165,10 +165,10 @@ def _by_pandas(path: Path, layout: _Layout, kept: Sequence[int]) -> Floats:
             first = next(i for i, cell in enumerate(cells) if not _holds(cell))
             text[k if layout.names is None else layout.names[k]] = given[first], cells[first]
     if text:
-        (row, cell), names = next(iter(text.values())), list(text)
-        more = f" (and so do {', '.join(map(repr, names[1:]))})" if names[1:] else ""
+        (name, (row, cell)), *others = text.items()
+        also = "".join(f", and so does {other!r}" for other, _ in others[:SHOWN])
         raise ValueError(
-            f"{path}: column {names[0]!r} holds the text {cell!r} in row {row} (from 0){more}; "
-            f"write numbers, as 1234.5, or leave it out with drop={names if more else names[0]!r}"
+            f"{path}: column {name!r} holds the text {cell!r} in row {row} (from 0){also}; write "
+            f"numbers, as 1234.5, or leave columns out with drop={name!r}"
         )
     return values
