@@ -13,7 +13,6 @@ from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 from typing import IO, Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from trug_fast._common import archives, checks, files
