@@ -161,7 +161,7 @@ def test_gzip_is_unpacked_as_far_as_it_may_go(tmp_path):
 
     path = tmp_path / "images.gz"
     path.write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 9]) + bytes(1 << 24)))
-    with pytest.raises(ValueError, match="expected 9 bytes after the header .* got more"):
+    with pytest.raises(ValueError, match=r"says \(9,\), of 18 bytes"):
         readers.read_idx(path, (9,))
 
 

@@ -67,6 +67,7 @@ def test_shipped_images_are_no_states(tmp_path, capsys):
 
 
 def test_sequences_are_trained_on_and_written_as_letters(tmp_path, capsys):
+    pytest.importorskip("Bio", reason="Biopython reads alignments")
     family, folder = tmp_path / "family.fasta", tmp_path / "out"
     rows = np.array([1, 2, 4])[sequences_of_classes(100) % 3]  # neither gaps nor all letters
     tf.datasets.save_fasta(family, rows, "rna")

@@ -146,6 +146,7 @@ def test_columns_are_found_by_their_names(files, capsys):
 
 
 def test_text_in_columns_that_a_model_never_used_does_no_harm(files, capsys):
+    pytest.importorskip("pandas")
     rows = [",".join(map(str, [h, "Rome", s, w, ""])) for h, w, s in PEOPLE[:, [0, 1, 2]]]
     Path("homes.csv").write_text("\n".join(["height,town,shoes,weight,note", *rows]))
     small = ["--n-hidden=4", "--epochs=2", "--no-baseline"]
@@ -281,6 +282,8 @@ def test_own_tables(files, capsys):
     ],
 )
 def test_wrong_data_get_one_sentence_and_nothing_is_written(words, message, files, capsys):
+    if "fasta" in words:
+        pytest.importorskip("Bio", reason="Biopython reads alignments")
     before = sorted(files.iterdir())
     given = ["--n-hidden=3"] if words.startswith("train") else []
     assert main([*words.split(), *given, *ALONE]) == 2
@@ -291,6 +294,7 @@ def test_wrong_data_get_one_sentence_and_nothing_is_written(words, message, file
 
 
 def test_letters_become_the_numbers_of_their_states(files):
+    pytest.importorskip("Bio", reason="Biopython reads alignments")
     family = np.random.default_rng(1).integers(0, 5, (40, 6))
     tf.datasets.save_fasta("family.fasta", family, "rna")
     parser = argparse.ArgumentParser()

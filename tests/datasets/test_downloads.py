@@ -75,7 +75,7 @@ def test_files_are_fetched_once(place, tmp_path, capsys):
 def test_what_comes_must_be_the_file(place, tmp_path):
     (place / "small" / "b.bin").write_bytes(b"another")
     with serving(place) as (address, _):
-        with pytest.raises(ValueError, match="b.bin is not the file that is known .* was kept"):
+        with pytest.raises(ValueError, match="b.bin. does not match the known hash"):
             tf.datasets.fetch("small", tmp_path, mirror=address)
         assert [path.name for path in (tmp_path / "small").iterdir()] == ["a.bin"]
         (tmp_path / "small" / "a.bin").write_bytes(b"mine")
@@ -88,10 +88,10 @@ def test_a_server_without_the_file_and_no_server(place, tmp_path, monkeypatch):
     (place / "small" / "a.bin").unlink()
     with serving(place) as (address, _):
         monkeypatch.setenv("TRUG_FAST_MIRROR", address)
-        with pytest.raises(OSError, match="cannot fetch .*a.bin: the server answers 404") as error:
+        with pytest.raises(OSError, match="cannot fetch .*a.bin: 404 ") as error:
             tf.datasets.fetch("small", tmp_path)
-    assert f"put a.bin into {tmp_path / 'small'} yourself" in str(error.value)
-    with pytest.raises(OSError, match="the server cannot be reached; without a network"):
+    assert f"put it into {tmp_path / 'small'} yourself" in str(error.value)
+    with pytest.raises(OSError, match="cannot fetch .* without a network"):
         tf.datasets.fetch("small", tmp_path)
     assert not list((tmp_path / "small").glob("*"))
 
@@ -112,7 +112,7 @@ def test_wrong_arguments(given, error, words, place):
 
 def test_without_pooch(place, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r'pip install "trug_fast\[datasets\]"'):
+    with pytest.raises(ImportError, match=r'pip install "trug-fast\[datasets\]"'):
         tf.datasets.fetch("small", mirror="http://127.0.0.1:9")
 
 

@@ -46,9 +46,3 @@ def test_what_is_said_of_others(path, tmp_path):
         file["about"] = "words"
     with pytest.raises(ValueError, match="empty.h5 holds no arrays"):
         read(tmp_path / "empty.h5")
-
-
-def test_the_extra_is_named_where_the_library_lacks(path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(ImportError, match=r'pip install "trug_fast\[hdf5\]"'):
-        read(path)

@@ -159,19 +159,19 @@ def test_short_packed_file_is_named(mnist_folder, kept):
 def test_short_unpacked_file_is_named(mnist_folder):
     path = mnist_folder / "t10k-images-idx3-ubyte"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match=r"t10k.*cut short: expected 2352 bytes.*got 2351"):
+    with pytest.raises(ValueError, match=r"t10k.*cut short.* says \(3, 28, 28\), of 2367 bytes"):
         datasets.load_mnist(mnist_folder)
 
 
 def test_wrong_magic_number(mnist_folder):
     write_idx(mnist_folder / "train-images-idx3-ubyte.gz", np.zeros((5, 28, 28)), magic=2049)
-    with pytest.raises(ValueError, match="expected the magic number 2051, got 2049"):
+    with pytest.raises(ValueError, match="or no idx file of bytes in 3 dimensions"):
         datasets.load_mnist(mnist_folder)
 
 
 def test_images_of_another_size(mnist_folder):
     write_idx(mnist_folder / "train-images-idx3-ubyte.gz", np.zeros((5, 8, 8)))
-    with pytest.raises(ValueError, match=r"must hold images of 28x28, .* got shape \(5, 8, 8\)"):
+    with pytest.raises(ValueError, match=r"must hold .* 28, 28\) at most, got \(5, 8, 8\)"):
         datasets.load_mnist(mnist_folder)
 
 
@@ -205,23 +205,16 @@ def test_binarized_mnist_from_texts(tmp_path, small_binarized):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"0 1 1", "cut short: expected 784 digits in each of its 1 lines, got 3"),
-        (b"", "cut short"),
-        (b"0.5 1", "not a text of the digits 0 and 1"),
+        (b"0 1 1", "must hold 3 valid images, got shape"),
+        (b"", "must hold 3 valid images, got shape"),
+        (b"0 1 2 1" * 588, "pixels 0 and 1 only"),
     ],
 )
 def test_damaged_text(tmp_path, small_binarized, text, message):
     for part, array in small_binarized.items():
         np.savetxt(tmp_path / f"binarized_mnist_{part}.amat", array, fmt="%d")
     (tmp_path / "binarized_mnist_valid.amat").write_bytes(text)
-    with pytest.raises(ValueError, match=rf"binarized_mnist_valid\.amat is .*{message}"):
-        datasets.load_binarized_mnist(tmp_path)
-
-
-def test_text_without_its_last_line(tmp_path, small_binarized):
-    for part, array in small_binarized.items():
-        np.savetxt(tmp_path / f"binarized_mnist_{part}.amat", array[:3], fmt="%d")
-    with pytest.raises(ValueError, match=r"mnist_train\.amat must hold 4 train images, got 3"):
+    with pytest.raises(ValueError, match=rf"binarized_mnist_valid\.amat .*{message}"):
         datasets.load_binarized_mnist(tmp_path)
 
 
@@ -253,9 +246,8 @@ def test_npz_with_a_flipped_byte_is_named(tmp_path, small_binarized):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"train": np.zeros((4, 783))}, "rows of 784 pixels"),
+        ({"train": np.zeros((4, 783))}, "must hold 4 train images, got shape"),
         ({"train": np.full((4, 784), 2)}, "pixels 0 and 1 only"),
-        ({"train": np.zeros((3, 784))}, "must hold 4 train images, got 3"),
     ],
 )
 def test_npz_of_something_else(tmp_path, small_binarized, change, message):

@@ -189,12 +189,6 @@ TARGETS = {
         lambda path: readers.read_mat(path, ["data", "labels"], 10**4),
         summed=False,  # but for the contents of its packed parts
     ),
-    "amat": Target(
-        ".amat",
-        lambda path: np.savetxt(path, ROWS, fmt="%d"),
-        lambda path: [readers.read_amat(path, 5)],
-        summed=False,
-    ),
     "asf": Target(
         ".asf",
         lambda path: path.write_text(ASF),

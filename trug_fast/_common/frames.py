@@ -58,7 +58,8 @@ def require_names(name: str, names: Sequence[str], wanted: Sequence[str]) -> Non
         Naming them, and what comes nearest to them.
     """
     if lacking := [each for each in wanted if each not in names]:
-        words = ", ".join(each + _nearest(each, names, wanted) for each in lacking[:SHOWN])
+        free = [name for name in names if name not in wanted]
+        words = ", ".join(each + nearest(each, free) for each in lacking[:SHOWN])
         known = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
         raise ValueError(f"{name} lacks the columns {words}; it has {known}")
     if twice := [each for each in wanted if list(names).count(each) > 1]:
@@ -74,8 +75,8 @@ def _names(value: Any) -> tuple[str, ...]:
     return found if all(isinstance(each, str) for each in found) else ()
 
 
-def _nearest(word: str, names: Sequence[str], wanted: Sequence[str]) -> str:
-    """Return in words which of the names that nobody wants comes nearest to one."""
-    free = {name.casefold(): name for name in names if name not in wanted}
-    found = get_close_matches(word.casefold(), free, 1)
-    return f" (is it {free[found[0]]!r}?)" if found else ""
+def nearest(word: str, names: Sequence[str]) -> str:
+    """Return in words which of some names comes nearest to one, if any is near."""
+    known = {name.casefold(): name for name in names}
+    found = get_close_matches(word.casefold(), known, 1)
+    return f" (is it {known[found[0]]!r}?)" if found else ""

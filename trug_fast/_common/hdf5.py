@@ -15,31 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import archives, checks, files
+from .extras import need
 
 SUFFIXES = {".h5", ".hdf5"}
 
 
 def _library() -> Any:
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError('HDF5 files need h5py: pip install "trug_fast[hdf5]"') from error
-    return h5py
+    return need("h5py", "HDF5 files need h5py", "hdf5")
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[Any]:
-    """Open a file to be read.
-
-    Raises
-    ------
-    ImportError
-        If h5py is not installed.
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is damaged, or no file of HDF5.
-    """
+    """Open a file to be read; ValueError, with its name, if it is damaged or no file of HDF5."""
     place, library = checks.file_path("path", path), _library()
     if not place.exists():
         raise FileNotFoundError(f"no such file: {place}")
@@ -48,9 +35,9 @@ def opened(path: str | Path) -> Iterator[Any]:
     try:
         with library.File(place, "r") as file:
             yield file
+    except PermissionError:
+        raise
     except (OSError, RuntimeError, KeyError) as error:  # what the library raises at such a file
-        if isinstance(error, PermissionError):
-            raise
         raise ValueError(f"{place} is damaged, or no file of HDF5: {error}") from error
 
 
@@ -67,14 +54,13 @@ def written(path: str | Path) -> Iterator[Any]:
 def numeric_names(path: str | Path) -> list[str]:
     """Return the names of the arrays of numbers in a file, in its groups too."""
     names: list[str] = []
+
+    def note(name: str, item: Any) -> None:
+        if hasattr(item, "dtype") and item.ndim and item.dtype.kind in "buif":
+            names.append(name)
+
     with opened(path) as file:
-        file.visititems(
-            lambda name, item: (
-                names.append(name)
-                if hasattr(item, "dtype") and item.ndim and item.dtype.kind in "buif"
-                else None
-            )
-        )
+        file.visititems(note)
     return sorted(names)
 
 

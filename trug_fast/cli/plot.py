@@ -18,7 +18,7 @@ from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 from trug_fast.training.choices import described
 
 from . import options, own_data
-from .choices import add_choice, add_choices
+from .choices import add_choice
 
 TEMPORAL = (TruGTRBM, BernoulliTRBM)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from trug_fast._common import checks
+from trug_fast._common.extras import need
 from trug_fast._common.progress import require_progress, watched
 
-from .readers import ENVIRONMENT_VARIABLE, FETCHED, Directory
+from .readers import FETCHED, Directory, top_of
 
 MIRROR = "TRUG_FAST_MIRROR"  # the environment variable that names a server
 TIMEOUT = 30  # seconds without an answer
@@ -80,10 +81,8 @@ def fetch(
 
     Raises
     ------
-    ImportError
-        If pooch is not installed.
-    OSError
-        If there is no network, or the server does not have them.
+    ImportError, OSError
+        If pooch is not installed; if there is no network, or the server does not have them.
     TypeError, ValueError
         If the name is unknown, no address is known, or what is there, or what came, is not the file
         that is known by its check sum; such a download is not kept.
@@ -102,80 +101,44 @@ def fetched(
 ) -> Path:
     """Fetch files of one folder, as `fetch` does, unless they are there; return the folder."""
     require_progress(progress)
-    top = _folder(directory)
+    top = top_of(directory) or Path(FETCHED).expanduser()
     server = os.environ.get(MIRROR) if mirror is None else mirror
     if server is not None and not str(server).startswith(("http://", "https://")):
         raise ValueError(f"mirror must be an address, http:// or https://, got {server!r}")
-    missing = [file for file in files if not _is_there(top / file.folder / file.name, file)]
-    urls = [_address(file, server) for file in missing]
-    for file, url in zip(missing, urls, strict=True):
-        _download(url, file, top / file.folder, watched() if progress is None else progress)
+    for file in files:
+        path = top / file.folder / file.name
+        if not path.exists():
+            _download(file, path, server, watched() if progress is None else progress)
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != file.sha256:
+            raise ValueError(
+                f"{path} is not the file that is known by this name (its sha256 differs); move it "
+                "away to fetch that, or load it as it is"
+            )
     return top / files[0].folder
 
 
-def _folder(directory: Directory) -> Path:
-    if directory is not None and not isinstance(directory, str | os.PathLike):
-        raise TypeError(f"directory must be a path or None, got {type(directory).__name__}")
-    return Path(directory or os.environ.get(ENVIRONMENT_VARIABLE) or FETCHED).expanduser()
-
-
-def _is_there(path: Path, file: RemoteFile) -> bool:
-    """Return whether the file is there; refuse another of its name."""
-    if not path.exists():
-        return False
-    if hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256:
-        return True
-    raise ValueError(
-        f"{path} is not the file that is known by this name (its sha256 differs); move it away to "
-        "fetch that, or load it as it is"
-    )
-
-
-def _address(file: RemoteFile, mirror: str | None) -> str:
-    if mirror is not None:
-        return f"{mirror.rstrip('/')}/{file.folder}/{file.name}"
-    if file.home is None:
+def _download(file: RemoteFile, path: Path, mirror: str | None, bar: bool) -> None:
+    """Download a file, which appears whole and right or not at all, as pooch sees to."""
+    home = file.home if mirror is None else f"{mirror.rstrip('/')}/{file.folder}"
+    if home is None:
         raise ValueError(
             f"no address is known of {file.folder}/{file.name}; name a server that has it by "
             f"mirror='https://...' or the environment variable {MIRROR}"
         )
-    return f"{file.home}/{file.name}"
-
-
-def _download(url: str, file: RemoteFile, folder: Path, bar: bool) -> None:
-    """Download a file, which appears whole and right or not at all."""
-    try:
-        import pooch
-    except ImportError as error:
-        raise ImportError('fetching needs pooch: pip install "trug_fast[datasets]"') from error
-    own: Any = pooch.HTTPDownloader(
-        progressbar=bar, timeout=TIMEOUT, headers={"Connection": "close"}
-    )
-    log, known = pooch.get_logger(), f"sha256:{file.sha256}"
+    pooch = need("pooch", "fetching needs pooch", "datasets")
+    log = pooch.get_logger()
     level = log.level
     log.setLevel("WARNING")
+    own = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT, headers={"Connection": "close"})
+    known = {"known_hash": f"sha256:{file.sha256}", "downloader": own}
     try:
-        pooch.retrieve(url, known_hash=known, fname=file.name, path=folder, downloader=own)
+        pooch.retrieve(f"{home}/{file.name}", fname=file.name, path=path.parent, **known)
     except OSError as error:  # those of requests are some too
+        if getattr(error, "response", None) is not None:
+            error.response.close()  # type: ignore[attr-defined]
         raise OSError(
-            f"cannot fetch {url}: {_reason(error)}; without a network, put {file.name} into "
-            f"{folder} yourself"
-        ) from error
-    except ValueError as error:  # another check sum
-        raise ValueError(
-            f"{url} is not the file that is known as {file.name} (its sha256 differs); nothing was "
-            "kept"
+            f"cannot fetch {home}/{file.name}: {error or type(error).__name__}; without a network, "
+            f"put it into {path.parent} yourself"
         ) from error
     finally:
         log.setLevel(level)
-
-
-def _reason(error: OSError) -> str:
-    """Return in words what went wrong."""
-    response, kind = getattr(error, "response", None), type(error).__name__
-    if response is not None:
-        response.close()
-        return f"the server answers {response.status_code} {response.reason}"
-    if "Timeout" in kind:
-        return f"no answer within {TIMEOUT} seconds"
-    return "the server cannot be reached" if "ConnectionError" in kind else str(error) or kind

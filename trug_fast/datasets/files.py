@@ -15,16 +15,16 @@ import numpy.typing as npt
 
 from trug_fast._common import archives, checks, hdf5
 
-from .contents import contents, without
 from .fasta import is_fasta, load_fasta
-from .tables import column_of
+from .pictures import SUFFIXES, read_pictures
+from .tables import TABLES, column_of, kept_columns, read_table
 
 COLOURS = (3, 4)  # numbers of a pixel
 SAMPLES = "samples"  # what the data in a file of HDF5 are often called
 
 Array = npt.NDArray[Any]
+Arrays = dict[str, Callable[[], Array]]
 Columns = str | int | Sequence[str | int]
-SizeLike = int | tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,6 @@ class FileData:
     Attributes
     ----------
     path : Path
-    names : tuple of str
-        Of its arrays; one, called "", if they have no names.
     columns : tuple of str, or None
         Names of the columns, if they have any.
     letters : str, or None
@@ -45,38 +43,30 @@ class FileData:
     """
 
     path: Path
-    names: tuple[str, ...]
     columns: tuple[str, ...] | None
+    letters: str | None
+    left_out: str
     _arrays: Mapping[str, Callable[[], Array]] = field(repr=False)
     _key: str | None = field(repr=False)
     _size: tuple[int, int] | None = field(repr=False)
     _skip_missing: bool = field(repr=False)
-    letters: str | None = None
-    left_out: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its arrays; one, called "", if they have none."""
+        return tuple(self._arrays)
 
     @property
     def image_shape(self) -> tuple[int, int] | None:
         """Height and width of a row, or frame, that is known to be an image; else None."""
-        if self._size is not None or len(self._chosen()) != 1:
+        if self._size is not None or len(self._chosen) != 1:
             return self._size
-        shape = self._array(self._chosen()[0]).shape
+        shape = self._array(self._chosen[0]).shape
         return (shape[-2], shape[-1]) if len(shape) > 2 else None
 
     def rows(self) -> Array:
-        """Return rows for an RBM, shape (rows, columns); images pixel row by pixel row.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If it holds several arrays, no rows, or others than finite real numbers.
-        """
-        array = self._flat(self._only())
-        if array.ndim != 2:
-            raise ValueError(
-                f"{self.path} must hold rows and columns, or images, got shape {array.shape}"
-            )
-        self._require_size(array)
-        return self._complete(array)
+        """Return rows for an RBM, shape (rows, columns); images pixel row by pixel row."""
+        return self._complete(self._matrix())
 
     def regression(self, target: str | int) -> tuple[Array, Array]:
         """Return inputs and targets for a regression, shapes (rows, inputs) and (rows,).
@@ -86,30 +76,21 @@ class FileData:
         target : str or int
             The column to be predicted, by name or by index, from 0 or from the end (-1); of a .npz
             file also the name of the array that holds it.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If there is no such column, or the data are not finite real numbers.
         """
-        named = target in self.names and target != "" and target != self._key
-        inputs = self._flat(self._only(*([str(target)] if named else [])))
-        if inputs.ndim != 2:
-            raise ValueError(f"{self.path} must hold rows and columns, got shape {inputs.shape}")
-        if named:
-            aims = checks.numbers(f"{target} in {self.path}", self._arrays[str(target)]())
-            if aims.size != len(inputs):
+        if target in self.names and target not in ("", self._key):
+            both, aims = self._matrix(str(target)), self._array(str(target))
+            if aims.size != len(both):
                 raise ValueError(
-                    f"{self.path} must hold a target for each of its {len(inputs)} rows, "
-                    f"{target} has shape {aims.shape}"
+                    f"{self.path} must hold a target for each of its {len(both)} rows, {target} "
+                    f"has shape {aims.shape}"
                 )
-            both = self._complete(np.column_stack([inputs, aims.reshape(-1)]))
-            column = inputs.shape[1]
+            both, column = np.column_stack([both, aims.reshape(-1)]), both.shape[1]
         else:
-            both = self._complete(inputs)
+            both = self._matrix()
             column = column_of(self.path, both.shape[1], self.columns, "target", target)
         if both.shape[1] == 1:
             raise ValueError(f"{self.path} must hold columns beside the target, it has one in all")
+        both = self._complete(both)
         return np.delete(both, column, axis=1), both[:, column].copy()
 
     def sequences(self, length: int | None = None) -> list[Array]:
@@ -123,27 +104,23 @@ class FileData:
         ----------
         length : int, optional
             Cut them into sequences of so many frames; a rest of two frames or more is one too.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the numbers of columns differ, or the data are not finite real numbers.
         """
         if self._skip_missing:
             raise ValueError(
                 "skip_missing=True has no effect on sequences: without a frame in between, two "
                 "would seem to follow each other; fill its values in"
             )
-        found = self._parts()
+        found, width = self._parts(), None
         for name, part in found.items():
-            if part.shape[1] != next(iter(found.values())).shape[1]:
-                widths = f"{next(iter(found.values())).shape[1]} and {part.shape[1]}"
+            width = width or part.shape[-1]
+            if part.ndim != 2 or part.size == 0 or part.shape[1] != width:
+                hint = f" in {name}; read another array with key='...'" if name else ""
                 raise ValueError(
-                    f"{self.path} must hold sequences with as many columns each, got {widths} "
-                    f"(in {name}){self._advice()}"
+                    f"{self.path} must hold sequences with frames of as many columns each, "
+                    f"{width} as the first one, got shape {part.shape}{hint}"
                 )
             self._require_size(part)
-            self._finite(part, f"sequence {name}, frame" if name else "frame")
+            self._require_finite(part, f"sequence {name}, frame" if name else "frame")
         if length is None:
             return list(found.values())
         frames = checks.count("length", length, least=2)
@@ -152,33 +129,27 @@ class FileData:
 
     def _parts(self) -> dict[str, Array]:
         """Return sequences by their names."""
-        if len(self._chosen()) > 1:
-            parts = {name: self._array(name) for name in self._chosen()}
-        else:
-            array = self._array(self._chosen()[0])
+        parts = {name: self._array(name) for name in self._chosen}
+        if len(parts) == 1:
+            (array,) = parts.values()
             if self.path.is_dir() and array.ndim == 3:  # images: the frames of a video
                 array = array[None]
             if array.ndim == 4:
                 array = array.reshape(*array.shape[:2], -1)
             parts = {"": array} if array.ndim < 3 else {str(k): x for k, x in enumerate(array)}
-        parts = {name: x[:, None] if x.ndim == 1 else x for name, x in parts.items()}
-        for name, part in parts.items():
-            if part.ndim != 2 or part.size == 0:
-                raise ValueError(
-                    f"{self.path} must hold sequences of frames, got shape {part.shape}"
-                    + (f" in {name}{self._advice()}" if name else "")
-                )
-        return parts
+        return {name: x[:, None] if x.ndim == 1 else x for name, x in parts.items()}
 
-    def _advice(self) -> str:
-        return "; read another array with key='...'" if _has_keys(self.path) else ""
-
+    @property
     def _chosen(self) -> tuple[str, ...]:
         return self.names if self._key is None else (self._key,)
 
-    def _only(self, *apart: str) -> Array:
-        """Return the array that is asked for, if there is no choice left."""
-        names = [name for name in self._chosen() if name not in apart]
+    def _array(self, name: str) -> Array:
+        words = f"{name} in {self.path}" if name else str(self.path)
+        return checks.numbers(words, self._arrays[name]())
+
+    def _matrix(self, apart: str | None = None) -> Array:
+        """Return the array that is asked for, if there is no choice left, images as rows."""
+        names = [name for name in self._chosen if name != apart]
         if len(names) != 1:
             if self.path.is_dir():
                 raise ValueError(f"{self.path} is a folder of sequences; name one of its files")
@@ -186,26 +157,19 @@ class FileData:
                 f"{self.path} holds the arrays {', '.join(names)}; choose one with "
                 f"key={names[0]!r} or another"
             )
-        return self._array(names[0])
-
-    def _array(self, name: str) -> Array:
-        array = self._arrays[name]()
-        words = f"{name} in {self.path}" if name else str(self.path)
-        if array.dtype.names:
-            raise TypeError(
-                f"{words} has named fields; store plain numbers, as structured_to_unstructured "
-                "of numpy.lib.recfunctions makes of it"
-            )
-        return checks.numbers(words, array)
-
-    def _flat(self, array: Array) -> Array:
-        """Return images as rows."""
+        array = self._array(names[0])
         if array.ndim == 4 and array.shape[-1] in COLOURS:
             raise ValueError(
                 f"{self.path} holds images with {array.shape[-1]} colours, shape {array.shape}; "
                 "store grey ones, e.g. X.mean(axis=-1)"
             )
-        return array.reshape(len(array), -1) if array.ndim == 3 else array
+        array = array.reshape(len(array), -1) if array.ndim == 3 else array
+        if array.ndim != 2:
+            raise ValueError(
+                f"{self.path} must hold rows and columns, or images, got shape {array.shape}"
+            )
+        self._require_size(array)
+        return array
 
     def _complete(self, rows: Array) -> Array:
         """Leave out rows that lack values, if that is asked for; refuse them else."""
@@ -213,31 +177,28 @@ class FileData:
             rows = rows[~np.isnan(rows).any(axis=1)]
         if rows.size == 0:
             raise ValueError(f"{self.path} holds no rows with all values")
-        self._finite(rows, "row")
+        self._require_finite(rows, "row")
         return rows
 
     def _require_size(self, array: Array) -> None:
         """Refuse a size of images that rows do not have."""
         if self._size is not None and array.shape[1] != math.prod(self._size):
-            words = "x".join(map(str, self._size))
             raise ValueError(
-                f"{self.path} has {array.shape[1]} columns, size={words} needs "
-                f"{math.prod(self._size)}; only images of a folder are scaled"
+                f"{self.path} has {array.shape[1]} columns, size={'x'.join(map(str, self._size))} "
+                f"needs {math.prod(self._size)}; only images of a folder are scaled"
             )
 
-    def _finite(self, array: Array, what: str) -> None:
+    def _require_finite(self, array: Array, what: str) -> None:
         if array.dtype.kind != "f" or np.isfinite(array).all():
             return
         row, column = (int(k) for k in np.argwhere(~np.isfinite(array))[0])
         name = self.columns[column] if self.columns and column < len(self.columns) else column
-        if not np.isnan(array[row, column]):
-            raise ValueError(
-                f"{self.path}: {what} {row} (from 0) has an infinite value in column {name!r}; "
-                "correct it or leave it out"
-            )
         hint = " or leave such rows out with skip_missing=True" if what == "row" else ""
+        wrong, cure = "no value", f"fill it in{hint}"
+        if not np.isnan(array[row, column]):
+            wrong, cure = "an infinite value", "correct it or leave it out"
         raise ValueError(
-            f"{self.path}: {what} {row} (from 0) has no value in column {name!r}; fill it in{hint}"
+            f"{self.path}: {what} {row} (from 0) has {wrong} in column {name!r}; {cure}"
         )
 
 
@@ -245,7 +206,7 @@ def read(
     path: str | os.PathLike[str],
     *,
     key: str | None = None,
-    size: SizeLike | None = None,
+    size: int | tuple[int, int] | None = None,
     drop: Columns = (),
     skip_missing: bool = False,
     alphabet: str | None = None,
@@ -281,12 +242,11 @@ def read(
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-    TypeError, ValueError
-        If it cannot be read; the message says what to do.
+    FileNotFoundError, TypeError, ValueError
+        If there is no such file, or it cannot be read; the message says what to do.
     ImportError
-        If images are to be read and Pillow is not installed, or HDF5 and h5py is not.
+        If a library that is needed is not installed: pandas for tables that lack values or hold
+        text, Biopython for alignments, Pillow for images, h5py for HDF5.
 
     Examples
     --------
@@ -296,45 +256,108 @@ def read(
     >>> images = tf.datasets.read("faces", size=28)  # doctest: +SKIP
     >>> X = tf.datasets.binarize(images.rows())  # doctest: +SKIP
     """
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise TypeError(f"path must name a file or folder, got {path!r}")
-    place, shape = Path(path), None if size is None else _checked_size(size)
-    words = [drop] if isinstance(drop, str | int) else list(drop)
-    missing = checks.flag("skip_missing", skip_missing)
+    place, shape = Path(path), None
+    if size is not None:
+        shape = checks.image_shape((size, size) if isinstance(size, int | np.integer) else size)
+    dropped = [drop] if isinstance(drop, str | int) else list(drop)
+    checks.flag("skip_missing", skip_missing)
     if not place.exists():
         raise FileNotFoundError(f"no such file or folder: {place}")
     if archives.is_stream(place):
         raise ValueError(
             f"{place} is a pipe or a device: write what it gives to a file, and name that"
         )
-    letters = columns = None
-    left_out = ""
-    arrays: dict[str, Callable[[], Array]]
+    letters, left_out, columns = None, "", None
     if is_fasta(place) and place.is_file():
         family = load_fasta(place, alphabet)
         letters, left_out = family.letters, family.left_out
-        arrays = {"": cache(partial(without, place, lambda: family.X, words))}
+        arrays: Arrays = {"": partial(_without, place, lambda: family.X, dropped)}
     elif alphabet is not None:
         raise ValueError(
             f"alphabet={alphabet!r} has no effect on {place}, which holds no letters (.fasta)"
         )
     else:
-        columns, arrays = contents(place, shape, words)
-    if key is not None and (not _has_keys(place) or key not in arrays):
-        known = f"it holds {', '.join(arrays)}" if _has_keys(place) else "it is no .npz or .h5 file"
-        raise ValueError(f"{place} has no array key={key!r}: {known}")
+        columns, arrays = (_folder if place.is_dir() else _file)(place, dropped, shape)
+    arrays = {name: cache(each) for name, each in arrays.items()}
+    if key is not None and (key not in arrays or key == ""):
+        known = f"holds {', '.join(arrays)}" if "" not in arrays else "is no .npz or .h5 file"
+        raise ValueError(f"{place} has no array key={key!r}: it {known}")
     if key is None and place.suffix.lower() in hdf5.SUFFIXES and SAMPLES in arrays:
         key = SAMPLES
-    return FileData(place, tuple(arrays), columns, arrays, key, shape, missing, letters, left_out)
+    return FileData(place, columns, letters, left_out, arrays, key, shape, skip_missing)
 
 
-def _has_keys(place: Path) -> bool:
-    """Tell whether the arrays of a file have names."""
-    return place.suffix == ".npz" or place.suffix.lower() in hdf5.SUFFIXES
+def _folder(
+    place: Path, drop: Sequence[str | int], size: tuple[int, int] | None
+) -> tuple[tuple[str, ...] | None, Arrays]:
+    """Return names of columns, and what reads the images or the sequences of a folder."""
+    paths = sorted(
+        path
+        for path in place.rglob("*")
+        if path.is_file() and not any(p.startswith(".") for p in path.relative_to(place).parts)
+    )
+    if not paths:
+        raise ValueError(f"{place} holds no files")
+    if {path.suffix.lower() for path in paths} <= TABLES | {".npy"}:
+        found = [_file(path, drop, None) for path in paths]
+        names = [str(path.relative_to(place).with_suffix("")) for path in paths]
+        if len({columns for columns, _ in found}) > 1 or len(set(names)) < len(names):
+            raise ValueError(f"{place} must hold files with the same columns, each of its own name")
+        return found[0][0], {n: each[""] for n, (_, each) in zip(names, found, strict=True)}
+    if others := [path for path in paths if path.suffix.lower() not in SUFFIXES]:
+        raise ValueError(
+            f"{others[0]} is no image; leave nothing but images in the folder, or nothing but "
+            "sequences (.npy, .csv)"
+        )
+    if drop:
+        raise ValueError(f"{place}: drop has no effect on images")
+    pixels = read_pictures(paths, size)
+    return None, {"": lambda: pixels}
 
 
-def _checked_size(size: SizeLike) -> tuple[int, int]:
-    pair = (size, size) if isinstance(size, int | np.integer) else size
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise TypeError(f"size must be a number of pixels or (height, width), got {size!r}")
-    return checks.count("size", pair[0]), checks.count("size", pair[1])
+def _file(
+    place: Path, drop: Sequence[str | int], size: object
+) -> tuple[tuple[str, ...] | None, Arrays]:
+    """Return names of columns, and what reads each array of a file."""
+    kind = place.suffix.lower()
+    if kind in TABLES:
+        values, columns = read_table(place, drop)
+        return columns, {"": lambda: values}
+    if kind == ".npy":
+        arrays: Arrays = {"": partial(_numpys, place)}
+    elif kind == ".npz":
+        arrays = {name: partial(_numpys, place, name) for name in archives.names(place)}
+    elif kind in hdf5.SUFFIXES:
+        arrays = {n: partial(hdf5.array, place, n) for n in hdf5.numeric_names(place)}
+    else:
+        advice = "store the data as .npy, .npz or .csv"
+        if kind in SUFFIXES:
+            advice = "put images into a folder of their own and name that"
+        raise ValueError(f"{place}: files of kind {kind or 'unknown'} are not read; {advice}")
+    if not arrays:
+        raise ValueError(f"{place} holds no arrays")
+    return None, {name: partial(_without, place, each, drop) for name, each in arrays.items()}
+
+
+def _without(place: Path, read: Callable[[], Array], drop: Sequence[str | int]) -> Array:
+    """Return an array without some of its columns."""
+    array = read()
+    if not drop:
+        return array
+    if array.ndim != 2:
+        raise ValueError(f"{place}: drop needs rows and columns, got shape {array.shape}")
+    return np.ascontiguousarray(array[:, kept_columns(place, array.shape[1], None, drop)])
+
+
+def _numpys(place: Path, name: str | None = None) -> Array:
+    """Return the array of a .npy file, or one of a .npz file."""
+    try:
+        if name is None:  # mapped first, which refuses arrays that claim more than their file holds
+            return np.array(np.lib.format.open_memmap(place, mode="r"))
+        most = max(archives.ROOM, archives.PACKED * place.stat().st_size)
+        return archives.read(place, [name], most)[name]
+    except (ValueError, EOFError) as error:
+        words = f"{name} in {place}" if name else str(place)
+        raise ValueError(
+            f"{words} is damaged, or holds no numbers, as X.astype(float) has them: {error}"
+        ) from error

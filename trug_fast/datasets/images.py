@@ -13,7 +13,7 @@ from trug_fast._common.randomness import RngLike, checked_rng
 
 from . import binary
 from .binary import Method
-from .readers import Directory, Folder, read_amat, read_idx, read_npz
+from .readers import Directory, Folder, read_idx, read_npz
 
 MOST_IMAGES = 240_000  # in a file: of the sets that come in the format of MNIST, EMNIST's digits
 BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}
@@ -50,11 +50,6 @@ class ImageData:
         """Give the same data with the validation images put after the training images.
 
         Many published results are of models trained on both.
-
-        Examples
-        --------
-        >>> load_digits().merge_valid().train.shape  # has no validation images: nothing changes
-        (1437, 64)
         """
         if self.valid is None:
             return self
@@ -90,11 +85,6 @@ def load_digits(*, binarize: Method | None = None, rng: RngLike = None) -> Image
     ImageData
         1,437 training and 360 test images with labels 0 to 9.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `binarize` or `rng` is not one of those above.
-
     Examples
     --------
     >>> digits = load_digits(binarize="threshold")
@@ -102,17 +92,10 @@ def load_digits(*, binarize: Method | None = None, rng: RngLike = None) -> Image
     ((1437, 64), dtype('uint8'), [0, 1, 2, 3])
     """
     to_pixels = _grey_to_pixels(binarize, rng, max_value=16)
-    images, labels = read_npz(
-        Path(__file__).with_name("digits.npz"), ["images", "labels"], 1797 * 65
-    )
-    return ImageData(
-        "digits",
-        (8, 8),
-        train=to_pixels(images[:1437]),
-        test=to_pixels(images[1437:]),
-        train_labels=labels[:1437].astype(np.int64),
-        test_labels=labels[1437:].astype(np.int64),
-    )
+    with np.load(Path(__file__).with_name("digits.npz")) as file:
+        images, labels = file["images"], file["labels"].astype(np.int64)
+    grey = to_pixels(images[:1437]), to_pixels(images[1437:])
+    return ImageData("digits", (8, 8), *grey, None, labels[:1437], labels[1437:])
 
 
 def load_mnist(
@@ -138,13 +121,6 @@ def load_mnist(
     ImageData
         60,000 training and 10,000 test images with labels 0 to 9.
 
-    Raises
-    ------
-    FileNotFoundError
-        If a file is not there; the message says where they can be got.
-    TypeError, ValueError
-        If an argument is not one of those above or a file is damaged.
-
     Examples
     --------
     >>> mnist = load_mnist("data", binarize="sample", rng=0)  # doctest: +SKIP
@@ -153,14 +129,8 @@ def load_mnist(
     folder = Folder(directory, ["mnist", "MNIST/raw"], "Yann LeCun's MNIST page", "mnist")
     train, train_labels = _read_idx_pair(folder, "train")
     test, test_labels = _read_idx_pair(folder, "t10k")
-    return ImageData(
-        "MNIST",
-        (28, 28),
-        train=to_pixels(train),
-        test=to_pixels(test),
-        train_labels=train_labels,
-        test_labels=test_labels,
-    )
+    grey = to_pixels(train), to_pixels(test)
+    return ImageData("MNIST", (28, 28), *grey, None, train_labels, test_labels)
 
 
 def load_binarized_mnist(directory: Directory = None) -> ImageData:
@@ -181,41 +151,27 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
     ImageData
         50,000 training, 10,000 validation and 10,000 test images.
 
-    Raises
-    ------
-    FileNotFoundError
-        If a file is not there; the message says where they can be got.
-    TypeError, ValueError
-        If `directory` is not a path or a file is damaged.
-
     Examples
     --------
     >>> mnist = load_binarized_mnist("data").merge_valid()  # doctest: +SKIP
     """
-    folder = Folder(
-        directory,
-        ["mnist_binarized", "binarized_mnist"],
-        "Hugo Larochelle's binarized MNIST page at the University of Toronto",
-        "binarized-mnist",
-    )
-    packed = "binarized_mnist_fixed.npz"
+    home = "Hugo Larochelle's binarized MNIST page at the University of Toronto"
+    folder = Folder(directory, ["mnist_binarized", "binarized_mnist"], home, "binarized-mnist")
     texts = [f"binarized_mnist_{part}.amat" for part in BINARIZED_MNIST_ROWS]
-    if not folder.find(packed, *texts):
-        raise folder.missing(packed, *texts)
-    if path := folder.find(packed):
-        paths = [path] * 3
+    paths = [folder.need("binarized_mnist_fixed.npz", *texts)]
+    if paths[0].suffix == ".npz":
         numbers = sum(BINARIZED_MNIST_ROWS.values()) * 784
-        found = read_npz(path, [*BINARIZED_MNIST_ROWS], numbers)
-        arrays = [binary_rows(array, path) for array in found]
-    else:
+        found, paths = read_npz(paths[0], [*BINARIZED_MNIST_ROWS], numbers), paths * 3
+    else:  # digits 0 and 1, separated by blanks, one image a line
         paths = [folder.need(text) for text in texts]
-        arrays = [read_amat(path, 784) for path in paths]
-    # A text cut at the end of a line looks whole: only the known counts tell.
-    for path, array, (part, rows) in zip(paths, arrays, BINARIZED_MNIST_ROWS.items(), strict=True):
-        if len(array) != rows:
-            raise ValueError(f"{path} must hold {rows} {part} images, got {len(array)}")
-    train, valid, test = arrays
-    return ImageData("binarized MNIST", (28, 28), train=train, valid=valid, test=test)
+        digits = [path.read_bytes().translate(None, b" \t\r\n") for path in paths]
+        found = [np.frombuffer(each, np.uint8) - ord("0") for each in digits]
+    arrays: dict[str, Any] = {}
+    for path, array, (part, rows) in zip(paths, found, BINARIZED_MNIST_ROWS.items(), strict=True):
+        if array.shape not in ((rows, 784), (rows * 784,)):
+            raise ValueError(f"{path} must hold {rows} {part} images, got shape {array.shape}")
+        arrays[part] = binary_rows(array.reshape(rows, 784), path)
+    return ImageData("binarized MNIST", (28, 28), **arrays)
 
 
 def _read_idx_pair(

@@ -16,18 +16,12 @@ from trug_fast._common import checks
 ALPHABETS = {"protein": "-ACDEFGHIKLMNPQRSTVWY", "rna": "-ACGU", "dna": "-ACGT"}
 ODD = {"protein": "BJOUXZ", "rna": "BDHKMNRSVWXY", "dna": "BDHKMNRSVWXY"}
 GAP = "-"
-LETTERS = 200  # in an alphabet of one's own at most; the codes beyond say what is no letter
 
 Codes = NDArray[np.uint8]
 
 
 class Alphabet(NamedTuple):
-    """Letters, each of which stands for its own number, and what stands for several of them.
-
-    name : how it was asked for
-    letters : of the states 0, 1, ...
-    odd : letters that leave open which one of the alphabet it is
-    """
+    """Letters of the states 0, 1, ..., and odd ones that leave open which of them they are."""
 
     name: str
     letters: str
@@ -35,19 +29,13 @@ class Alphabet(NamedTuple):
 
 
 def as_alphabet(alphabet: str) -> Alphabet:
-    """Return the alphabet of that name, or of these letters.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no name, nor a text of two or more different letters in ASCII.
-    """
+    """Return the alphabet of that name, or of these letters: two or more different ones."""
     checks.kind("alphabet", alphabet, str)
     for name, letters in ALPHABETS.items():
         if alphabet in (name, letters):
             return Alphabet(name, letters, ODD[name])
     good = all("!" <= letter <= "~" and letter != ">" for letter in alphabet)
-    if not good or not 1 < len(set(alphabet)) == len(alphabet) <= LETTERS:
+    if not good or not 1 < len(set(alphabet)) == len(alphabet):
         raise ValueError(
             f"alphabet must be {', '.join(map(repr, ALPHABETS))}, or two or more different letters "
             f"in ASCII without blanks or '>', got {alphabet!r}"
@@ -58,13 +46,6 @@ def as_alphabet(alphabet: str) -> Alphabet:
 def names_of(letters: str) -> tuple[str, ...]:
     """Return what an alphabet of these letters may be called: by them, and by its name."""
     return (letters, *(name for name, own in ALPHABETS.items() if own == letters))
-
-
-def codes_of(letters: str, fill: int) -> Codes:
-    """Return a table of 256 bytes: the number of each letter, ``fill`` for all others."""
-    table = np.full(256, fill, np.uint8)
-    table[np.frombuffer(letters.encode("ascii"), np.uint8)] = np.arange(len(letters))
-    return table
 
 
 def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
@@ -81,12 +62,6 @@ def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
     -------
     ndarray, shape (rows, sites), uint8
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there are none, they are of different lengths, or have other letters; the message says
-        where.
-
     Examples
     --------
     >>> import trug_fast as tf
@@ -94,31 +69,32 @@ def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
     array([[1, 2, 4, 0],
            [3, 3, 4, 1]], dtype=uint8)
     """
-    chosen = as_alphabet(alphabet)
     if isinstance(sequences, str):
         raise TypeError("sequences must be several texts, got a single one: put it into a list")
     texts = list(sequences)
-    for k, text in enumerate(texts):
-        checks.kind(f"sequence {k}", text, str)
+    return encoded(texts, as_alphabet(alphabet).letters, range(len(texts)))
+
+
+def encoded(texts: Sequence[str], letters: str, names: Sequence[object]) -> Codes:
+    """Return texts of these letters as numbers; ValueError with the name of one that is none."""
+    if not texts:
+        raise ValueError("there are no sequences")
+    for name, text in zip(names, texts, strict=True):
+        checks.kind(f"sequence {name!r}", text, str)
+        if strange := set(text).difference(letters):
+            site = min(map(text.index, strange))
+            raise ValueError(
+                f"sequence {name!r} has {text[site]!r} at site {site}, which is no letter of the "
+                f"alphabet {letters}"
+            )
         if len(text) != len(texts[0]) or not text:
             raise ValueError(
-                f"sequences must be aligned, each with as many letters: sequence {k} has "
-                f"{len(text)}, sequence 0 has {len(texts[0])}"
+                f"sequences must be aligned: {name!r} has {len(text)} letters, the first one "
+                f"{len(texts[0])}"
             )
-    if not texts:
-        raise ValueError("sequences must not be empty")
-    # Beyond ASCII there are no letters of an alphabet: each such letter becomes one byte of none.
-    flat = np.frombuffer("".join(texts).encode("ascii", "replace"), np.uint8)
-    if not all(text.isascii() for text in texts):
-        flat = np.where([ord(letter) < 128 for text in texts for letter in text], flat, 255)
-    codes = codes_of(chosen.letters, 255)[flat].reshape(len(texts), -1)
-    if (codes == 255).any():
-        row, site = (int(k) for k in np.argwhere(codes == 255)[0])
-        raise ValueError(
-            f"sequence {row} has {texts[row][site]!r} at site {site}, which is no letter of the "
-            f"alphabet {chosen.letters}"
-        )
-    return codes
+    table = bytes(max(0, letters.find(chr(byte))) for byte in range(256))
+    codes = "".join(texts).encode("ascii").translate(table)
+    return np.frombuffer(bytearray(codes), np.uint8).reshape(len(texts), -1)
 
 
 def decode_sequences(X: ArrayLike, alphabet: str) -> list[str]:
@@ -134,11 +110,6 @@ def decode_sequences(X: ArrayLike, alphabet: str) -> list[str]:
     Returns
     -------
     list of str
-
-    Raises
-    ------
-    TypeError, ValueError
-        If X does not hold such numbers.
 
     Examples
     --------
@@ -166,20 +137,3 @@ def states(name: str, value: ArrayLike, n_states: int) -> NDArray[np.integer]:
             f"at row {row}, column {column}"
         )
     return matrix.astype(np.intp if matrix.dtype.kind in "fb" else matrix.dtype, copy=False)
-
-
-def require_names(names: Sequence[str] | None, rows: int) -> list[str]:
-    """Return a name for each of the rows, all different; numbers from 1 without any."""
-    if names is None:
-        return [str(k + 1) for k in range(rows)]
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"names must be a sequence of texts, got {names!r:.60}")
-    for k, name in enumerate(names):
-        if not name.strip() or any(mark in name for mark in "\n\r"):
-            raise ValueError(f"names must be texts of one line each, got {name!r} at {k}")
-    if len(names) != rows or len(set(names)) < rows:
-        raise ValueError(
-            f"names must be {rows} different ones, one for each row, got {len(set(names))} "
-            f"different ones of {len(names)}"
-        )
-    return list(names)

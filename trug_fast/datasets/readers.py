@@ -9,8 +9,7 @@ import gzip
 import math
 import os
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,23 +37,14 @@ class Folder:
     def __init__(
         self, directory: Directory, subfolders: Sequence[str], home: str, fetch: str = ""
     ) -> None:
-        if directory is not None and not isinstance(directory, (str, os.PathLike)):
-            raise TypeError(f"directory must be a path or None, got {type(directory).__name__}")
-        if directory == "":
-            raise ValueError("directory must name a folder, got ''")
-        top = directory or os.environ.get(ENVIRONMENT_VARIABLE)
-        if not top and Path(FETCHED).expanduser().is_dir():
-            top = Path(FETCHED).expanduser()
-        self.places = [Path(top, sub) for sub in ("", *subfolders)] if top else []
+        top = top_of(directory)
+        self.places = [top / sub for sub in ("", *subfolders)] if top else []
         self.home, self.fetch = home, fetch
 
     def find(self, *names: str) -> Path | None:
         """Give the first file that has one of these names."""
-        for place in self.places:
-            for name in names:
-                if (place / name).is_file():
-                    return place / name
-        return None
+        paths = (place / name for place in self.places for name in names)
+        return next((path for path in paths if path.is_file()), None)
 
     def missing(self, *names: str) -> FileNotFoundError:
         """Give the error that says what was looked for, where, and where it can be got."""
@@ -74,13 +64,14 @@ class Folder:
         return path
 
 
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Turn what the readers raise at a damaged file into a ValueError that names the file."""
-    try:
-        yield
-    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is damaged or cut short: {error}") from error
+def top_of(directory: Directory) -> Path | None:
+    """Return the folder of data sets: what is said, or that of fetched files if it is there."""
+    if directory is not None and not isinstance(directory, str | os.PathLike):
+        raise TypeError(f"directory must be a path or None, got {type(directory).__name__}")
+    if directory == "":
+        raise ValueError("directory must name a folder, got ''")
+    top, fetched = directory or os.environ.get(ENVIRONMENT_VARIABLE), Path(FETCHED).expanduser()
+    return Path(top).expanduser() if top else fetched if fetched.is_dir() else None
 
 
 def read_idx(path: Path, shape: Sequence[int]) -> npt.NDArray[np.uint8]:
@@ -91,29 +82,21 @@ def read_idx(path: Path, shape: Sequence[int]) -> npt.NDArray[np.uint8]:
 
     shape : the largest number of items, and the exact size of each.
     """
-    n_dimensions, header = len(shape), 4 + 4 * len(shape)
-    magic = 0x800 + n_dimensions
     # No more is unpacked than the file should hold: a small file can stand for any number of bytes.
-    most = header + int(np.prod(shape))
-    with _naming(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        content = stream.read(most + 1)
-    found = int.from_bytes(content[:4], "big")
-    if len(content) < header or found != magic:
+    header, most = 4 + 4 * len(shape), 5 + 4 * len(shape) + math.prod(shape)
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            content = stream.read(most)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is damaged or cut short: {error}") from error
+    sizes = tuple(int.from_bytes(content[k : k + 4], "big") for k in range(4, header, 4))
+    if content[:4] != bytes((0, 0, 8, len(shape))) or len(content) != header + math.prod(sizes):
         raise ValueError(
-            f"{path} is not an idx file of bytes in {n_dimensions} dimensions: "
-            f"expected the magic number {magic}, got {found}"
+            f"{path} is damaged, cut short, or no idx file of bytes in {len(shape)} dimensions: it "
+            f"says {sizes}, of {len(content)} bytes"
         )
-    sizes = tuple(np.frombuffer(content, ">u4", n_dimensions, offset=4).tolist())
     if sizes[1:] != tuple(shape[1:]) or sizes[0] > shape[0]:
-        what = f"images of {'x'.join(map(str, shape[1:]))}" if shape[1:] else "bytes"
-        raise ValueError(f"{path} must hold {what}, {shape[0]} at most, got shape {sizes}")
-    expected = int(np.prod(sizes))
-    if len(content) - header != expected:
-        got = "more" if len(content) > most else str(len(content) - header)
-        raise ValueError(
-            f"{path} is damaged or cut short: expected {expected} bytes after the header "
-            f"for shape {sizes}, got {got}"
-        )
+        raise ValueError(f"{path} must hold bytes of shape {tuple(shape)} at most, got {sizes}")
     return np.frombuffer(content, np.uint8, offset=header).reshape(sizes)
 
 
@@ -122,26 +105,11 @@ def read_npz(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[
 
     A kilobyte of a packed file can stand for a megabyte, so that what it says is not enough.
     """
-    with _naming(path):
+    try:
         content = archives.read(path, keys, most=8 * numbers + 2**20)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged or cut short: {error}") from error
     return _all_of(keys, content, path)
-
-
-def read_amat(path: Path, n_columns: int) -> npt.NDArray[np.uint8]:
-    """Read a text of digits 0 and 1, separated by blanks, one image a line."""
-    content = path.read_bytes().strip()
-    characters = np.frombuffer(content, np.uint8)
-    is_digit = (characters == ord("0")) | (characters == ord("1"))
-    if not np.isin(characters[~is_digit], list(b" \t\r\n")).all():
-        raise ValueError(f"{path} is not a text of the digits 0 and 1")
-    n_rows = content.count(b"\n") + 1
-    values: npt.NDArray[np.uint8] = characters[is_digit] - np.uint8(ord("0"))
-    if values.size != n_rows * n_columns:
-        raise ValueError(
-            f"{path} is damaged or cut short: expected {n_columns} digits in each of its "
-            f"{n_rows} lines, got {values.size} in all"
-        )
-    return values.reshape(n_rows, n_columns)
 
 
 def read_mat(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[Any]]:

@@ -1,5 +1,7 @@
 """Tables of numbers in texts (.csv): their columns, and in words what is no number in them.
 
+NumPy reads tables of nothing but numbers; pandas reads those that lack some, or hold text.
+
 Tested in tests/datasets/test_files.py.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,77 +17,69 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import checks
+from trug_fast._common.extras import need
+from trug_fast._common.frames import SHOWN, Names, nearest
 
 TABLES = {".csv", ".tsv", ".txt"}
-DELIMITERS = ("\t", ";", ",")  # the first that occurs; where none does, blanks
+SEPARATORS = ("\t", ";", ",")  # the first that occurs; where none does, blanks
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "."}
 INDEX = ("", "Unnamed: 0")  # what pandas calls a column that counts rows
-SHOWN = 12  # names of columns in a message
 
-
-class TextTable(NamedTuple):
-    """Numbers by rows and columns, NaN where there are none, and names of columns if they have."""
-
-    values: npt.NDArray[np.float64]
-    columns: tuple[str, ...] | None
+Floats = npt.NDArray[np.float64]
 
 
 class _Layout(NamedTuple):
-    """How a text holds a table."""
+    """How a text holds a table; ``first`` is the line of the first numbers, from 0."""
 
-    delimiter: str | None
-    names: tuple[str, ...] | None
+    separator: str | None
+    names: Names
     width: int
-    first: int  # the line of the first numbers, from 0
+    first: int
 
 
-def read_table(path: Path, drop: Sequence[str | int]) -> TextTable:
-    """Read a table without the columns in ``drop``.
+def read_table(path: Path, drop: Sequence[str | int]) -> tuple[Floats, Names]:
+    """Return the numbers of a table but for the columns in ``drop``, and the names of its columns.
+
+    NaN stands where there is no value.
 
     Raises
     ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is no table of numbers, saying where it is not and what to do.
+    ImportError, ValueError
+        If pandas is needed and not installed; if it is no table of numbers, saying where.
     """
+    layout = _layout(path)
+    kept = kept_columns(path, layout.width, layout.names, drop)
+    names = None if layout.names is None else tuple(layout.names[k] for k in kept)
     try:
-        layout = _layout(path)
-        kept = kept_columns(path, layout.width, layout.names, drop)
-        names = None if layout.names is None else tuple(layout.names[k] for k in kept)
-        try:
-            values = _fast(path, layout, kept)
-            whole = set(_lengths(path, layout)) <= {layout.width}
-        except ValueError:
-            whole = False
-        if not whole:  # cells without numbers, or lines that are too short: found one by one
-            values = _values(path, layout, kept)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no text in UTF-8: {error.reason}") from error
-    except csv.Error as error:
-        raise ValueError(f"{path} is no table: {error}") from error
-    if not len(values):
-        raise ValueError(f"{path} holds no rows of numbers")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)  # that there are no rows
+            all_columns = np.loadtxt(
+                path,
+                comments=None,
+                delimiter=layout.separator,
+                skiprows=layout.first,
+                quotechar='"',
+                encoding="utf-8-sig",
+                ndmin=2,
+            )
+        if all_columns.shape[1] != layout.width:
+            raise ValueError("no line is as long as the first")
+        values = all_columns[:, kept]
+    except (ValueError, UserWarning):
+        values = _by_pandas(path, layout, kept)
     if names and names[0] in INDEX and np.array_equal(values[:, 0], np.arange(len(values))):
         raise ValueError(
             f"{path}: the first column has no name and counts the rows; leave it out with drop=0"
         )
-    return TextTable(values, names)
+    return values, names
 
 
-def columns_of(path: Path) -> tuple[str, ...] | None:
+def columns_of(path: Path) -> Names:
     """Return the names of a table's columns; None if it has none, or is no table."""
-    if path.is_dir() or path.suffix.lower() not in TABLES:
-        return None
-    try:
-        return _layout(path).names
-    except UnicodeDecodeError:  # which reading it tells
-        return None
+    return _layout(path).names if path.is_file() and path.suffix.lower() in TABLES else None
 
 
-def kept_columns(
-    path: Path, width: int, names: tuple[str, ...] | None, drop: Sequence[str | int]
-) -> list[int]:
+def kept_columns(path: Path, width: int, names: Names, drop: Sequence[str | int]) -> list[int]:
     """Return the indices of the columns that are not dropped."""
     dropped = {column_of(path, width, names, "drop", each) for each in drop}
     kept = [k for k in range(width) if k not in dropped]
@@ -94,32 +88,21 @@ def kept_columns(
     return kept
 
 
-def column_of(
-    path: Path | str, width: int, names: tuple[str, ...] | None, argument: str, word: str | int
-) -> int:
-    """Return the index of a column that is given by name or index.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is none, or several of that name.
-    """
+def column_of(path: Path | str, width: int, names: Names, argument: str, word: str | int) -> int:
+    """Return the index of a column that is given by name or index, or raise a ValueError."""
     checks.kind(argument, word, str, int, np.integer)
-    if names is not None and word in names:
-        if names.count(str(word)) > 1:
-            raise ValueError(f"{path} has {names.count(str(word))} columns {word!r}; {argument} "
-                             f"must be an index, from 0 to {width - 1}")  # fmt: skip
+    count = 0 if names is None else names.count(str(word))
+    if names is not None and count == 1:
         return names.index(str(word))
     try:
         index = int(word)
     except ValueError:
-        known = "no names" if names is None else ", ".join(names[:SHOWN])
-        more = "" if names is None or len(names) <= SHOWN else ", ..."
+        known = f"have no names; give an index from 0 to {width - 1}"
+        if names is not None:
+            known = f"are {', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''}"
         raise ValueError(
-            f"{path} has no column {word!r} for {argument}: its columns have {known}; "
-            f"give an index from 0 to {width - 1}"
-            if names is None
-            else f"{path} has no column {word!r} for {argument}; its columns are {known}{more}"
+            f"{path} has {'several columns' if count else 'no column'} {word!r} for {argument}"
+            f"{'' if count else nearest(str(word), names or ())}; its columns {known}"
         ) from None
     if not -width <= index < width:
         raise ValueError(f"{path} has columns 0 to {width - 1}, got {argument}={index}")
@@ -128,95 +111,64 @@ def column_of(
 
 def _layout(path: Path) -> _Layout:
     """Find out what separates columns, and whether they have names."""
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        lines = enumerate(stream)
-        full = ((n, line) for n, line in lines if line.strip() and not line.startswith("#"))
-        number, line = next(full, (0, ""))
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            full = ((n, x) for n, x in enumerate(stream) if x.strip() and not x.startswith("#"))
+            number, line = next(full, (0, ""))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text in UTF-8: {error.reason}") from error
     if not line:
         raise ValueError(f"{path} is empty")
-    delimiter = next((each for each in DELIMITERS if each in line), None)
-    if delimiter is None and path.suffix.lower() == ".csv" and not _all_numbers(line):
-        delimiter = ","  # one column, whose name may have blanks
-    cells = _cells(line, delimiter)
-    named = any(not _is_number(cell) and cell.lower() not in MISSING for cell in cells)
-    names = tuple(cells) if named else None
-    return _Layout(delimiter, names, len(cells), number + named)
+    separator = next((each for each in SEPARATORS if each in line), None)
+    if separator is None and path.suffix.lower() == ".csv" and not all(map(_holds, line.split())):
+        separator = ","  # one column, whose name may have blanks
+    cells = line.split() if separator is None else next(csv.reader([line], delimiter=separator))
+    cells = [cell.strip().strip('"') for cell in cells]
+    named = not all(map(_holds, cells))
+    return _Layout(separator, tuple(cells) if named else None, len(cells), number + named)
 
 
-def _cells(line: str, delimiter: str | None) -> list[str]:
-    if delimiter is None:
-        return [cell.strip('"') for cell in line.split()]
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
-
-
-def _all_numbers(line: str) -> bool:
-    return all(map(_is_number, line.split()))
-
-
-def _is_number(cell: str) -> bool:
+def _holds(cell: str) -> bool:
+    """Tell whether a cell is a number, or lacks one."""
     try:
-        float(cell)
+        return cell.lower() in MISSING or float(cell) is not None
     except ValueError:
         return False
-    return "_" not in cell  # which Python reads as a number
 
 
-def _fast(path: Path, layout: _Layout, kept: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Read cells that all hold numbers; ValueError if they do not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that there are no rows, as we say ourselves
-        return np.loadtxt(
-            path,
-            delimiter=layout.delimiter,
-            skiprows=layout.first,
-            usecols=kept,
-            comments=None,
-            quotechar='"',
-            encoding="utf-8-sig",
-            ndmin=2,
+def _by_pandas(path: Path, layout: _Layout, kept: Sequence[int]) -> Floats:
+    """Read columns that lack numbers, or stand beside text."""
+    pandas = need("pandas", f"{path} lacks numbers or holds text: that needs pandas", "tables")
+    try:
+        # As texts: up to 3.0 its own numbers miss the last bit, and later ones warn of being asked
+        # not to.  Its engine in C takes lines that are cut short for lines that lack values.
+        how = {"dtype": str, "na_filter": False, "header": None, "engine": "python"}
+        frame = pandas.read_csv(
+            path, sep=layout.separator or r"\s+", skiprows=layout.first, encoding="utf-8-sig", **how
         )
-
-
-def _lines(path: Path, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each line, from 1, and its cells."""
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        for number, line in enumerate(stream):
-            if number >= layout.first and line.strip():
-                yield number + 1, _cells(line, layout.delimiter)
-
-
-def _lengths(path: Path, layout: _Layout) -> Iterator[int]:
-    """Yield how many cells each line has, where that is cheap to see: without quotes."""
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        for number, line in enumerate(stream):
-            if number >= layout.first and line.strip():
-                if layout.delimiter is None or '"' in line:
-                    yield len(_cells(line, layout.delimiter))
-                else:
-                    yield line.count(layout.delimiter) + 1
-
-
-def _values(path: Path, layout: _Layout, kept: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Read cell by cell: NaN for those without a value, an error for those that hold text."""
-    rows = []
-    for number, cells in _lines(path, layout):
-        if len(cells) != layout.width:
-            raise ValueError(
-                f"{path}: line {number} has {len(cells)} values, expected {layout.width} as the "
-                "first line has; correct it or leave it out"
-            )
-        rows.append([_value(path, layout, number, k, cells[k]) for k in kept])
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(kept))
-
-
-def _value(path: Path, layout: _Layout, line: int, column: int, cell: str) -> float:
-    if cell.lower() in MISSING:
-        return np.nan
-    if _is_number(cell):
-        return float(cell)
-    name = column if layout.names is None else layout.names[column]
-    if _is_number(cell.replace(",", ".")):
-        hint = "numbers must be written with points, not commas"
-    else:
-        hint = f"write numbers for it, or leave the column out with drop={name!r}"
-    raise ValueError(f"{path}: column {name!r} holds the text {cell!r} in line {line}; {hint}")
+    except pandas.errors.EmptyDataError:
+        raise ValueError(f"{path} holds no rows of numbers") from None
+    except ValueError as error:  # lines that are too long, open quotes, other encodings
+        raise ValueError(f"{path} is no table: {error}") from error
+    short = frame.isna().any(axis=1)
+    if short.any() or frame.shape[1] != layout.width:
+        raise ValueError(f"{path} is no table: row {short.argmax()} (from 0) has more or fewer "
+                         "columns than the first line")  # fmt: skip
+    values, text = np.full((len(frame), len(kept)), np.nan), {}
+    for column, k in enumerate(kept):
+        cells = frame[k].str.strip()
+        given = np.flatnonzero(~cells.str.lower().isin(MISSING))
+        cells = cells.to_numpy(object)[given]
+        try:
+            values[given, column] = cells.astype(np.float64)
+        except ValueError:
+            first = next(i for i, cell in enumerate(cells) if not _holds(cell))
+            text[k if layout.names is None else layout.names[k]] = given[first], cells[first]
+    if text:
+        (name, (row, cell)), *others = text.items()
+        also = "".join(f", and so does {other!r}" for other, _ in others[:SHOWN])
+        raise ValueError(
+            f"{path}: column {name!r} holds the text {cell!r} in row {row} (from 0){also}; write "
+            f"numbers, as 1234.5, or leave columns out with drop={name!r}"
+        )
+    return values

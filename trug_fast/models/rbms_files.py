@@ -46,7 +46,7 @@ def rbms_updates(path: str | Path) -> list[int]:
     ValueError
         If it is damaged, or none of rbms.
     ImportError
-        If h5py is not installed (``pip install "trug_fast[hdf5]"``).
+        If h5py is not installed (``pip install "trug-fast[hdf5]"``).
 
     Examples
     --------
@@ -84,7 +84,7 @@ def load_rbms(path: str | Path, update: int | None = None) -> BernoulliRBM:
     TypeError, ValueError
         If it is damaged, none of rbms, of a kind of model that is not known, or has no such update.
     ImportError
-        If h5py is not installed (``pip install "trug_fast[hdf5]"``).
+        If h5py is not installed (``pip install "trug-fast[hdf5]"``).
 
     Examples
     --------
@@ -145,7 +145,7 @@ def save_rbms(
     TypeError, ValueError
         If the model is of a kind that rbms does not have, or chains are no states of it.
     ImportError
-        If h5py is not installed (``pip install "trug_fast[hdf5]"``).
+        If h5py is not installed (``pip install "trug-fast[hdf5]"``).
 
     Examples
     --------
