@@ -160,7 +160,6 @@ CALLS = {
     "binarize": (tf.datasets.binarize, "images", BINARY),
     "Scaling.fit": (lambda X: list(vars(tf.Scaling.fit(X)).values()), "X", BINARY),
     "Scaling.apply": (tf.Scaling(BINARY[0], BINARY[1] + 1).apply, "X", BINARY),
-    "resampler": (lambda X: tf.datasets.resampler(X, rng=0).epoch(3), "images", BINARY),
     "joint_positions": (
         lambda X: tf.datasets.joint_positions(LEG, X, [*ROOT, "shin.rx"]),
         "frames",
@@ -323,7 +322,7 @@ FINE = {
     },
     "a number": {"visible_bias", "lower"},
     "NaN": {"clamp", "Scaling.apply", "forecast", "frame_log_likelihood"},
-    "more dimensions": {"binarize", "resampler", "euler", "Scaling.fit", "Scaling.apply"},
+    "more dimensions": {"binarize", "euler", "Scaling.fit", "Scaling.apply"},
     "empty": {"euler", "pose", "Scaling.apply", "forecast", "frame_log_likelihood"},
     "infinite": {"euler", "pose", "Scaling.apply"},
 }

@@ -6,7 +6,7 @@ gets them from a server.  Data of your own are read by `read`, aligned sequences
 `load_fasta`.
 """
 
-from .binary import Resampler, Variants, binarize, resampler
+from .binary import binarize
 from .downloads import fetch
 from .fasta import Alignment, load_fasta, save_fasta
 from .files import FileData, read
@@ -34,9 +34,7 @@ __all__ = [
     "MotionData",
     "RegressionData",
     "RegressionSplit",
-    "Resampler",
     "Skeleton",
-    "Variants",
     "binarize",
     "bouncing_balls",
     "decode_sequences",
@@ -55,7 +53,6 @@ __all__ = [
     "load_yacht",
     "read",
     "read_asf",
-    "resampler",
     "save_fasta",
     "similarity_weights",
     "warp",
