@@ -19,7 +19,7 @@ from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.prediction import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
-from . import generating, recurrent, results, sequences
+from . import generating, past, recurrent, results, sequences
 from .protocol import Cell
 from .results import Line
 from .runner import Session
@@ -31,7 +31,7 @@ AHEAD = ("n_frames", "n_samples", "n_gibbs")  # of forecasts of several frames
 SHOWN = (1, 2, 3, 5, 10, 20, 30)  # frames ahead, in print
 SECTIONS = {
     "sequences": sequences.OPTIONS,
-    "train": options_of(train_trbm),
+    "train": (*options_of(train_trbm), *past.OPTIONS),
     "forecast": ("rule", "ridge", "gru", "paper_running", *AHEAD),
 }
 
@@ -48,8 +48,8 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     if "rule" in cell.options["forecast"]:
         return _simple(cell, data, session.seed)
     session.say(f"{cell.name}: training on {len(data.train)} sequences")
-    own = _with_units(cell, data)
-    fit = trained(train_trbm, data.train, own, session, folder, validation=data.valid)
+    own, more = _with_units(cell, data)
+    fit = trained(train_trbm, data.train, own, session, folder, validation=data.valid, **more)
     figures = _figures(fit, data, cell, session.seed)
     seconds = float(fit.history["seconds"][-1])
     frames = len(fit.history["epoch"]) * sum(len(x) for x in data.train)
@@ -79,8 +79,8 @@ def rehearse(cell: Cell, session: Session) -> None:
     few = sequences.ForecastData(short, None if whole.valid is None else short, test, whole.real)
     quiet = replace(session, progress=False)
     brief = replace(cell, options=cell.options | {"train": cell.options["train"] | {"epochs": 1}})
-    own = _with_units(brief, few)
-    fit = fitted(train_trbm, short, own, quiet, validation=few.valid)
+    own, more = _with_units(brief, few)
+    fit = fitted(train_trbm, short, own, quiet, validation=few.valid, **more)
     _figures(fit, few, own, session.seed)
 
 
@@ -107,10 +107,13 @@ def _load(options: str, directory: str | None, seed: int) -> sequences.ForecastD
     return sequences.load(seed, directory, **json.loads(options))
 
 
-def _with_units(cell: Cell, data: sequences.ForecastData) -> Cell:
-    """Return a cell whose visible units are those of the data."""
-    visible = {"visible": "gaussian" if data.real else "bernoulli"}
-    return replace(cell, options=cell.options | {"train": visible | cell.options["train"]})
+def _with_units(cell: Cell, data: sequences.ForecastData) -> tuple[Cell, dict[str, Any]]:
+    """Return a cell whose visible units are those of the data, and what else training takes."""
+    train = {"visible": "gaussian" if data.real else "bernoulli"} | cell.options["train"]
+    transform = past.transform_of(train, data.real)
+    train = {name: value for name, value in train.items() if name not in past.OPTIONS}
+    more = {} if transform is None else {"transform": transform}
+    return replace(cell, options=cell.options | {"train": train}), more
 
 
 def lacks(cell: Cell) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trug_fast import datasets
 from trug_fast._common import checks
-from trug_fast.datasets import Resampler
+from trug_fast.training.units import BernoulliUnits
 
 from .datasets import load_caltech101_silhouettes, warp
 
@@ -25,12 +25,52 @@ FIXED = 0  # seed of the digits' fixed binarization
 
 
 @dataclass(frozen=True, eq=False)
+class Redrawn:
+    """A ``transform`` of train_rbm: grey images as binary ones, anew for each update.
+
+    Attributes
+    ----------
+    copies : ndarray of uint8, shape (copies, images, pixels)
+        Warped ones, if there are some.
+    places : dict
+        Which image has a row of so many bytes, by their hash.
+    share : float
+        The probability that an image is one of its copies.
+    epochs : int
+        For so many epochs; then images are as they are.
+    until : float
+        The same as a share of the run.
+    """
+
+    copies: NDArray[np.uint8] = field(repr=False)
+    places: dict[int, int] = field(repr=False)
+    share: float = 0.0
+    epochs: int = 0
+    until: float = 0.0
+
+    def __call__(
+        self, batch: NDArray[Any], generator: np.random.Generator, share: float
+    ) -> NDArray[Any]:
+        """Return the images of an update."""
+        if share < self.until:
+            rows = np.flatnonzero(generator.random(len(batch)) < self.share)
+            places = [self.places[_hash(batch[row])] for row in rows]
+            version = generator.integers(len(self.copies), size=rows.size)
+            batch[rows] = self.copies[version, places] / batch.dtype.type(BYTE)
+        return generator.random(batch.shape, batch.dtype) < batch
+
+
+def _hash(image: NDArray[Any]) -> int:
+    return hash(image.astype(np.float32).tobytes())
+
+
+@dataclass(frozen=True, eq=False)
 class Images:
     """The images of one data set, as a protocol wants them.
 
     Attributes
     ----------
-    train : ndarray or Resampler
+    train : ndarray
         What to train on.
     fixed : ndarray
         The training images, binary: those, or the first that are drawn.
@@ -39,13 +79,23 @@ class Images:
         Images that are held out.
     shape : (int, int)
         Height and width.
+    redrawn : Redrawn or None
+        Makes binary images of grey ones.
     """
 
-    train: NDArray[Any] | Resampler
+    train: NDArray[Any]
     fixed: NDArray[Any]
     test: NDArray[Any]
     valid: NDArray[Any] | None
     shape: tuple[int, int]
+    redrawn: Redrawn | None = None
+
+    def options(self, epochs: int) -> dict[str, Any]:
+        """Return what a training of so many epochs takes beside the images."""
+        if self.redrawn is None:
+            return {}
+        redrawn = replace(self.redrawn, until=self.redrawn.epochs / epochs)
+        return {"transform": redrawn, "visible": BernoulliUnits(soft=True)}
 
 
 def load(
@@ -112,11 +162,12 @@ def load(
     if binarize == "epoch":
         grey = _grey(set, directory)
         kept = len(grey.train) - (HELD_OUT[set] if hold_out else 0)
-        images = datasets.resampler(grey.train[:kept], seed)
-        variants = _warped(images.intensities, grey.image_shape, *warps, seed, alone)
-        train = datasets.resampler(images.intensities, seed, variants=variants)
+        train = np.asarray(grey.train[:kept], np.float32)
+        redrawn = _warped(train, grey.image_shape, *warps, seed, alone)
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+        fixed = datasets.binarize(train, "sample", rng=rng)
         valid = datasets.binarize(grey.train[kept:], "sample", rng=FIXED) if hold_out else None
-        return Images(train, images.epoch(0), data.test, valid, data.image_shape)
+        return Images(train, fixed, data.test, valid, data.image_shape, redrawn)
     if not hold_out:
         data = data.merge_valid()
     rows, valid = data.train, data.valid
@@ -135,8 +186,8 @@ def _warped(
     epochs: int | None,
     seed: int,
     alone: bool,
-) -> datasets.Variants | None:
-    """Return the images' warped copies and when they stand in for them, if that is wanted.
+) -> Redrawn:
+    """Return what draws the images, and when warped copies stand in for them, if that is wanted.
 
     50,000 images and nine copies take most of a minute: not to rehearse a cell, or to draw its
     figures.
@@ -144,16 +195,17 @@ def _warped(
     if checks.count("images.warp_copies", copies, least=0) == 0:
         if share is not None or epochs is not None:
             raise ValueError("images.warp_share and warp_epochs have no effect without warp_copies")
-        return None
-    if share is None or epochs is None:
+    elif share is None or epochs is None:
         raise ValueError("images.warp_copies needs warp_share and warp_epochs")
-    checks.number("images.warp_share", share, least=0.0, most=1.0)
-    checks.count("images.warp_epochs", epochs)
-    if alone:
-        return None
+    else:
+        checks.number("images.warp_share", share, least=0.0, most=1.0)
+        checks.count("images.warp_epochs", epochs)
+    if alone or share is None or epochs is None:
+        return Redrawn(np.empty((0, *images.shape), np.uint8), {})
     whole = np.rint(images * BYTE).astype(np.uint8)  # a quarter of the memory
     made = warp(whole.reshape(-1, *shape), copies, rng=seed)
-    return datasets.Variants(made.reshape(copies, *images.shape), share, epochs, BYTE)
+    places = {_hash(image): place for place, image in enumerate(images)}
+    return Redrawn(made.reshape(copies, *images.shape), places, share, epochs)
 
 
 def _more_of(

@@ -48,7 +48,8 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     """
     data = load(cell, session)
     session.say(f"{cell.name}: training on {len(data.fixed)} images")
-    fit = trained(train_rbm, data.train, cell, session, folder, validation=data.valid)
+    more = data.options(cell.options["train"].get("epochs", 30))
+    fit = trained(train_rbm, data.train, cell, session, folder, validation=data.valid, **more)
     session.say(f"{cell.name}: estimating log Z")
     begun = time.perf_counter()
     checkpoint = Checkpoint(folder / ANNEALING, resume="auto")

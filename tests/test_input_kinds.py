@@ -151,7 +151,6 @@ CALLS = {
     "binarize": (tf.datasets.binarize, "images", BINARY),
     "Scaling.fit": (lambda X: list(vars(tf.Scaling.fit(X)).values()), "X", BINARY),
     "Scaling.apply": (tf.Scaling(BINARY[0], BINARY[1] + 1).apply, "X", BINARY),
-    "resampler": (lambda X: tf.datasets.resampler(X, rng=0).epoch(3), "images", BINARY),
 }
 CALLS |= {
     "decode_sequences": (
@@ -289,7 +288,7 @@ FINE = {
     },
     "a number": {"visible_bias", "lower"},
     "NaN": {"clamp", "Scaling.apply", "forecast", "frame_log_likelihood"},
-    "more dimensions": {"binarize", "resampler", "Scaling.fit", "Scaling.apply"},
+    "more dimensions": {"binarize", "Scaling.fit", "Scaling.apply"},
     "empty": {"Scaling.apply", "forecast", "frame_log_likelihood"},
     "infinite": {"Scaling.apply"},
 }

@@ -114,7 +114,7 @@ def test_the_number_of_threads_ends_with_the_command(trained, tmp_path):
         ["--sampler=pt", "--betas=0,0.5,1", "--optimizer=sgd", "--momentum=0.5", "--no-baseline"],
         ["--soft", "--validation=0.2", "--patience=2", "--no-baseline"],
         ["--score=none", "--start-scale=0.1", "--no-baseline"],
-        ["--binarize=epoch", "--no-baseline", "--learning-rate=0.1:0.01", "--threads=1"],
+        ["--binarize=sample", "--no-baseline", "--learning-rate=0.1:0.01", "--threads=1"],
     ],
 )
 def test_train_options(options, tmp_path):

@@ -65,7 +65,7 @@ def test_an_ensemble_of_own_tables(files, capsys):
         ["--data=bits.npy", "--size=2x8"],
         ["--data=grey.npy", "--binarize=sample"],
         ["--data=grey.npy", "--soft"],
-        ["--data=bytes.npy", "--binarize=epoch"],
+        ["--data=bytes.npy", "--binarize=sample"],
         ["--data=bits.npy", "--test=bits.npy", "--validation=0.2"],
     ],
 )

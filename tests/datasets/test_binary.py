@@ -1,4 +1,4 @@
-"""Grey images to binary ones: by a threshold, by draws, and by new draws for each epoch."""
+"""Grey images to binary ones: by a threshold and by draws."""
 
 import doctest
 
@@ -38,7 +38,6 @@ def test_binarize_takes_booleans_and_generators():
     assert (by_int != datasets.binarize(grey, "sample")).any()
 
 
-@pytest.mark.parametrize("make", [datasets.binarize, datasets.resampler])
 @pytest.mark.parametrize(
     ("images", "error", "message"),
     [
@@ -52,9 +51,9 @@ def test_binarize_takes_booleans_and_generators():
         ([1j], TypeError, "images must hold real numbers, got dtype complex128"),
     ],
 )
-def test_bad_images(make, images, error, message):
+def test_bad_images(images, error, message):
     with pytest.raises(error, match=message):
-        make(images)
+        datasets.binarize(images)
 
 
 @pytest.mark.parametrize(
@@ -76,83 +75,6 @@ def test_bad_options(options, error, message):
         datasets.binarize([0.5], **options)
 
 
-def test_epochs_do_not_depend_on_the_order_of_calls():
-    grey = np.random.default_rng(0).random((20, 30))
-    one, other = datasets.resampler(grey, rng=9), datasets.resampler(grey, rng=9)
-    forward = [one.epoch(i) for i in range(4)]
-    backward = [other.epoch(i) for i in reversed(range(4))][::-1]
-    np.testing.assert_array_equal(forward, backward)
-    assert all((forward[0] != later).any() for later in forward[1:])
-    assert (datasets.resampler(grey, rng=10).epoch(0) != forward[0]).any()
-
-
-def test_epochs_average_to_the_intensities():
-    images = datasets.resampler([[0, 51, 204, 255]] * 100, rng=1, max_value=255)
-    mean = np.mean([images.epoch(i) for i in range(100)], axis=(0, 1))
-    # 0.02 is five standard errors
-    np.testing.assert_allclose(mean, [0, 0.2, 0.8, 1], atol=0.02)
-
-
-def test_resampler_keeps_its_own_images_and_its_seed():
-    grey = np.full((2, 40), 0.5)
-    images = datasets.resampler(grey, rng=np.random.default_rng(1))
-    before = images.epoch(3)
-    grey[:] = 0
-    np.testing.assert_array_equal(images.epoch(3), before)
-    assert images.shape == before.shape == (2, 40)
-    rebuilt = datasets.resampler(np.full((2, 40), 0.5), rng=images.seed)
-    np.testing.assert_array_equal(rebuilt.epoch(3), before)
-
-
-@pytest.mark.parametrize("index", [-1, 1.0, "1"])
-def test_epoch_must_be_a_count(index):
-    with pytest.raises(ValueError, match="index must be a whole number from 0"):
-        datasets.resampler([[0.5]]).epoch(index)
-
-
 def test_examples_run():
     failed, tried = doctest.testmod(binary)
     assert tried and not failed
-
-
-def _marked(share, epochs, count=2000):
-    """Return a resampler of dark images with two bright versions, of two pixels."""
-    versions = np.zeros((2, count, 2))
-    versions[0, :, 0] = versions[1, :, 1] = 255
-    variants = datasets.Variants(versions, share, epochs, max_value=255)
-    return datasets.resampler(np.zeros((count, 2)), 5, variants=variants)
-
-
-def test_variants_stand_in_for_a_share_of_images():
-    images = _marked(0.3, epochs=3)
-    shares = np.mean([images.epoch(i) for i in range(3)], axis=(0, 1))
-    # 6000 draws at 0.15: five standard errors
-    np.testing.assert_allclose(shares, 0.15, atol=5 * (0.15 * 0.85 / 6000) ** 0.5)
-    assert not images.epoch(3).any() and not images.epoch(100).any()
-    assert (images.epoch(1) == _marked(0.3, epochs=3).epoch(1)).all()
-
-
-def test_rows_of_a_resampler_keep_their_own_variants():
-    images = _marked(1.0, epochs=1, count=4)
-    images.variants.images[:, 2] = 0
-    kept = np.array([False, True, True, False])
-    assert images.rows(kept).epoch(0).sum(axis=1).tolist() == [1, 0]
-    plain = datasets.resampler(np.eye(3), 1)
-    assert plain.rows(np.array([2])).epoch(0).tolist() == [[0, 0, 1]]
-
-
-@pytest.mark.parametrize(
-    ("images", "given", "message"),
-    [
-        (np.zeros((1, 3, 2)), {}, r"variants.images must have shape \(versions, 2, 2\)"),
-        (np.full((1, 2, 2), 2.0), {}, r"variants.images must lie in \[0, 1.0\]"),
-        (np.full((1, 2, 2), np.nan), {}, r"variants.images must lie in"),
-        (np.zeros((1, 2, 2)), {"max_value": 0}, "variants.max_value must be above 0, got 0"),
-        (np.zeros((1, 2, 2)), {"share": 1.5}, "variants.share must be"),
-        (np.zeros((1, 2, 2)), {"epochs": 0}, "variants.epochs must be"),
-    ],
-)
-def test_variants_that_are_wrong_are_refused(images, given, message):
-    variants = datasets.Variants(images, **{"share": 0.5, "epochs": 1} | given)
-    with pytest.raises(ValueError, match=message):
-        datasets.resampler(np.zeros((2, 2)), variants=variants)

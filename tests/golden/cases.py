@@ -19,6 +19,9 @@ from .data import (
     Z,
     grid,
     missing,
+    moved,
+    noisy_past,
+    redrawn,
     regression,
     resumed,
     sequences,
@@ -56,6 +59,9 @@ def _features():
     holes = tf.GaussianUnits(missing="draw", learn_precision=True)
     held = BINARY[:30]
     for name, make in {
+        "transform": lambda: binary(
+            X=PROBABILITIES, visible=tf.BernoulliUnits(soft=True), transform=redrawn
+        ),
         "missing": lambda: binary(X=missing("bernoulli"), visible=drawn, monitor="reconstruction"),
         "missing pseudo": lambda: binary(
             X=missing("bernoulli"), visible=tf.BernoulliUnits(missing=3)
@@ -232,8 +238,8 @@ def _temporal():
         "real": lambda: sequences("real"),
         "lags": lambda: sequences("binary", n_lags=2),
         "paper": lambda: sequences("binary", sampler=tf.SequenceCD(gradient="paper")),
-        "own frames": lambda: sequences("binary", sampler=tf.SequenceCD(own_frames=0.5)),
-        "past noise": lambda: sequences("binary", sampler=tf.SequenceCD(past_noise=0.2)),
+        "past noise": lambda: sequences("binary", transform=noisy_past),
+        "moved": lambda: sequences("real", transform=moved),
         "data": lambda: sequences("binary", sampler=tf.SequenceCD(2, begin="data")),
         "sgd float64": lambda: sequences("real", optimizer="sgd", dtype="float64"),
         "list": lambda: tf.train_trbm(

@@ -79,6 +79,26 @@ def trained(*case):
     return train(*case)
 
 
+def redrawn(batch, generator, share):
+    """Return zeros and ones with these probabilities, fewer ones at first."""
+    return generator.random(batch.shape, batch.dtype) < batch * (0.5 + 0.5 * share)
+
+
+def moved(batch, generator, share, model):
+    """Return sequences that are a bit nearer to what the model makes of them."""
+    return [x + 0.1 * (model.predict(x, method="mean_field", rng=0) - x) for x in batch]
+
+
+def noisy_past(batch, generator, share):
+    """Return frames, and what later ones know of them: coins in place of a fifth of the pixels."""
+    past = [x.copy() for x in batch]
+    for x in past:
+        chance = generator.random(x.shape, np.float32)
+        x[chance < 0.2] = 0.0
+        x[chance < 0.1] = 1.0
+    return batch, past
+
+
 @cache
 def sequences(kind: str, **more):
     """Return the fit of a small temporal model."""

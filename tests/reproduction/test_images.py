@@ -1,5 +1,7 @@
 """The images of Table 1."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,10 +23,13 @@ def test_digits(hold_out):
         assert (kind == "fixed") == (data.train is data.fixed)
         assert set(np.unique(data.fixed)) == {0, 1}
     np.testing.assert_array_equal(kinds["fixed"].test, kinds["epoch"].test)
-    drawn = kinds["epoch"].train
-    assert not np.array_equal(drawn.epoch(0), drawn.epoch(1))
+    more, rng = kinds["epoch"].options(3), np.random.default_rng(0)
+    assert kinds["fixed"].options(3) == {} and more["visible"].soft
+    drawn, other = (more["transform"](kinds["epoch"].train.copy(), rng, 0.0) for _ in range(2))
+    assert drawn.dtype == bool and not np.array_equal(drawn, other)
+    assert abs(drawn.mean() - kinds["epoch"].train.mean()) < 0.005  # three deviations
     other = images.load("digits", "epoch", hold_out, directory=None, seed=4)
-    assert not np.array_equal(drawn.epoch(0), other.train.epoch(0))
+    assert not np.array_equal(kinds["epoch"].fixed, other.fixed)
 
 
 def test_mirrored_and_shifted_images_are_trained_on_alone():
@@ -52,12 +57,24 @@ def test_warped_copies_stand_in_for_grey_images():
     plain = images.load("digits", "epoch", directory=None, seed=3)
     data = images.load("digits", "epoch", **warps, directory=None, seed=3)
     np.testing.assert_array_equal(data.fixed, plain.fixed)
-    assert data.train.variants.images.shape == (2, 1437, 64)
-    assert not np.array_equal(data.train.epoch(2), plain.train.epoch(2))
-    ink = [each.train.epoch(2).mean() for each in (plain, data)]
-    assert abs(ink[1] / ink[0] - 1) < 0.1
+    redrawn = data.options(4)["transform"]
+    assert redrawn.copies.shape == (2, 1437, 64) and redrawn.until == 0.75
+    whole = replace(redrawn, copies=np.full_like(redrawn.copies, images.BYTE))  # white
+    found = whole(data.train[:400].copy(), np.random.default_rng(0), 0.5)
+    assert abs(found.all(axis=1).mean() - 0.5) < 5 * 0.5 / 20  # five deviations
+    ink = [
+        each.options(4)["transform"](data.train.copy(), np.random.default_rng(1), share).mean()
+        for each in (plain, data)
+        for share in (0.7, 0.75)
+    ]
+    assert ink[1] == ink[3] and ink[0] != ink[2] and abs(ink[2] / ink[0] - 1) < 0.1
+    first = replace(redrawn, share=1.0, copies=redrawn.copies[:1])  # each image has its own copy
+    found = first(data.train[::-1].copy(), np.random.default_rng(0), 0.0)[::-1]
+    warped = redrawn.copies[0] / images.BYTE
+    np.testing.assert_array_equal(found[warped == 1], True)
+    np.testing.assert_array_equal(found[warped == 0], False)
     quick = images.load("digits", "epoch", **warps, directory=None, seed=3, alone=True)
-    assert quick.train.variants is None
+    assert quick.options(4)["transform"].until == 0
     for given, words in (
         ({"warp_copies": 2}, "warp_copies needs warp_share and warp_epochs"),
         ({"warp_share": 0.5}, "no effect without warp_copies"),

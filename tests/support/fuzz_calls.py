@@ -161,7 +161,6 @@ CALLS = (
                     "bernoulli",
                     "gaussian",
                     tf.GaussianUnits(learn_precision=True),
-                    tf.BernoulliUnits(corruption=0.1),
                 ),
                 "sampler": Arg(
                     "word",
@@ -208,10 +207,8 @@ CALLS = (
         "RMSprop": Call(tf.RMSprop, AVERAGED),
         "Adam": Call(tf.Adam, AVERAGED | {"momentum": SHARE}),
         "TruGUnits": Call(tf.TruGUnits, BENT),
-        "GaussianUnits": Call(tf.GaussianUnits, BENT | {"missing": MISSING, "corruption": SHARE}),
-        "BernoulliUnits": Call(
-            tf.BernoulliUnits, {"soft": FLAG, "missing": MISSING, "corruption": SHARE}
-        ),
+        "GaussianUnits": Call(tf.GaussianUnits, BENT | {"missing": MISSING}),
+        "BernoulliUnits": Call(tf.BernoulliUnits, {"soft": FLAG, "missing": MISSING}),
         "RateSearch": Call(
             tf.RateSearch, {"rates": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1])))}
         ),
@@ -418,10 +415,6 @@ CALLS = (
                 "max_value": NUMBER,
                 "rng": RNG,
             },
-        ),
-        "resampler": Call(
-            lambda **given: tf.datasets.resampler(**given).epoch(2),
-            {"images": data(PIXELS, PIXELS / 2), "rng": RNG, "max_value": NUMBER},
         ),
         "bouncing_balls": Call(
             tf.datasets.bouncing_balls,

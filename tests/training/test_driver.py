@@ -13,7 +13,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import assert_same, interrupt_after, with_interrupts
-from tests.support.rbm_runs import BASE, OPTIONS, ROWS, digits
+from tests.support.rbm_runs import BASE, OPTIONS, digits
 from trug_fast.training.rbm.learner import RBMLearner
 
 interruptible = pytest.fixture(autouse=True)(with_interrupts)
@@ -37,16 +37,6 @@ def test_an_interrupted_run_continues_to_the_same_bits(name, data, tmp_path, mon
             part = tf.train_rbm(data, **options, checkpoint=path)
         assert part.interrupted and len(part.history.get("epoch", ())) == updates // 8
         assert_same(whole, tf.train_rbm(data, **options, checkpoint=resumed_from(path)))
-
-
-def test_resampled_data_continue_with_the_same_images(tmp_path, monkeypatch):
-    sampler = tf.datasets.resampler(tf.datasets.load_digits().train[:ROWS], rng=3)
-    whole = tf.train_rbm(sampler, **BASE)
-    with monkeypatch.context() as patch, pytest.warns(UserWarning, match="interrupted"):
-        interrupt_after(patch, 10)
-        tf.train_rbm(sampler, **BASE, checkpoint=tmp_path / "run.npz")
-    resumed = tf.train_rbm(sampler, **BASE, checkpoint=resumed_from(tmp_path / "run.npz"))
-    assert_same(whole, resumed)
 
 
 @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")

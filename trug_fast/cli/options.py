@@ -86,9 +86,8 @@ def add_data(parser: argparse.ArgumentParser, *more: str) -> None:
     )
     parser.add_argument(
         "--binarize",
-        choices=("threshold", "sample", "epoch"),
-        help="how grey images become binary: by threshold (default of the named sets), drawn once, "
-        "or for training anew for each epoch",
+        choices=("threshold", "sample"),
+        help="how grey images become binary: by threshold (default of the named sets), or drawn",
     )
 
 
@@ -179,19 +178,19 @@ def grey_images(arguments: argparse.Namespace, soft: bool) -> VisibleRows:
 
 
 def training_images(arguments: argparse.Namespace, data: ImageData, soft: bool) -> Any:
-    """Return what to train on: binary images, grey ones, or such that are drawn each epoch."""
+    """Return what to train on: binary images, or grey ones."""
     if arguments.data not in GREY and (soft or arguments.binarize is not None):
         given = "--soft" if soft else f"--binarize {arguments.binarize}"
         raise ValueError(f"{given} is for grey images, --data {' or '.join(GREY)}")
     if soft and arguments.binarize is not None:
         raise ValueError(f"--binarize {arguments.binarize} has no effect with --soft")
-    if arguments.binarize != "epoch" and not soft:
+    if not soft:
         return data.train
     if arguments.data == "digits":
         grey = datasets.load_digits()
     else:
         grey = datasets.load_mnist(arguments.data_dir)
-    return grey.train if soft else datasets.resampler(grey.train, arguments.seed)
+    return grey.train
 
 
 def rows_for(arguments: argparse.Namespace, model: TruGRBM | BernoulliRBM) -> VisibleRows:

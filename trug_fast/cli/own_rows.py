@@ -37,8 +37,8 @@ class VisibleRows:
     ----------
     name : str
     train, test : arrays, shape (rows, columns)
-    given : array or Resampler
-        What to train on, grey or drawn anew for each epoch if that is asked for.
+    given : array
+        What to train on, grey if that is asked for.
     image_shape : (int, int) or None
     scaling : Scaling or None
         How real numbers were standardised.
@@ -174,6 +174,4 @@ def _binary(
     given: Any = train
     if soft:
         given = (grey.train / full).astype(np.float32)
-    elif how == "epoch":
-        given = datasets.resampler(grey.train, arguments.seed, max_value=full)
     return replace(grey, train=train, test=test, given=given)

@@ -71,8 +71,6 @@ class TrainRBM(TrainCommand):
             if arguments.patience is not None:
                 raise ValueError("--patience needs --validation: test images must not choose")
             return PixelData(rows, whole.test, whole, whole.weights)
-        if arguments.binarize == "epoch":
-            raise ValueError("--validation needs images that do not change: no --binarize epoch")
         kept, rest = held_back(rows, arguments.validation)
         weights = None if whole.weights is None else whole.weights[: len(kept)]
         return PixelData(kept, rest, whole, weights)

@@ -6,7 +6,7 @@ gets them from a server.  Data of your own are read by `read`, aligned sequences
 `load_fasta`.
 """
 
-from .binary import Resampler, Variants, binarize, resampler
+from .binary import binarize
 from .downloads import fetch
 from .fasta import Alignment, load_fasta, save_fasta
 from .files import FileData, read
@@ -27,8 +27,6 @@ __all__ = [
     "ImageData",
     "RegressionData",
     "RegressionSplit",
-    "Resampler",
-    "Variants",
     "binarize",
     "bouncing_balls",
     "decode_sequences",
@@ -40,7 +38,6 @@ __all__ = [
     "load_mnist",
     "load_yacht",
     "read",
-    "resampler",
     "save_fasta",
     "similarity_weights",
 ]

@@ -38,7 +38,6 @@ class SpinUnits:
 
     kind: ClassVar[Literal["spin"]] = "spin"
     missing: ClassVar[None] = None
-    corruption: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,6 @@ class CategoricalUnits:
 
     kind: ClassVar[Literal["categorical"]] = "categorical"
     missing: ClassVar[None] = None
-    corruption: ClassVar[float] = 0.0
     n_states: int | None = None
     zero_sum: bool = True
 

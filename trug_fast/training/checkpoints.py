@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checkpoints import Checkpoint, RunFile, array_identity, copy_into
-from trug_fast.datasets import Resampler
 
 from .chunks import RowSource
 
@@ -37,17 +36,10 @@ class TrainingFile(RunFile):
         self.save(self._state())
 
 
-def data_identity(data: NDArray[Any] | Resampler | RowSource | None) -> str | None:
+def data_identity(data: NDArray[Any] | RowSource | None) -> str | None:
     """Return shape, type and a hash of data in a few words, so that other data is noticed."""
     if data is None:
         return None
-    if isinstance(data, Resampler):
-        words = f"{array_identity(data.intensities)}, resampled with seed {data.seed}"
-        more = data.variants
-        if more is None:
-            return words
-        others = array_identity(more.images)
-        return f"{words}; a share of {more.share} for {more.epochs} epochs from {others}"
     if isinstance(data, RowSource):
         return data.identity()
     return array_identity(data)

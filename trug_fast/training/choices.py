@@ -34,7 +34,7 @@ CITATION = r" \((math\.md|mathematics|docs/)[^)]*\)"
 # Arguments that are no choices: data, and what cannot be written in words.
 APART = (
     *("X", "y", "sequences", "sample_weight", "validation", "start"),
-    *("callbacks", "checkpoint", "progress", "rng"),
+    *("transform", "callbacks", "checkpoint", "progress", "rng"),
 )
 
 
@@ -133,7 +133,6 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
             | {"truncated": TruncatedUnits, "relu": TruncatedUnits},
             fixed={"relu": {"truncation": "relu"}},
             names=dict(VISIBLE.names) | {"truncation": "visible_truncation"},
-            without=("corruption",),
         ),
         Group("start", {"": RandomWeights}, START),
     ),

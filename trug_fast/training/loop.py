@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from trug_fast._common.interrupts import Interrupts
 from trug_fast._common.mapping import FileState
 from trug_fast._common.progress import Progress
-from trug_fast.datasets import Resampler
 from trug_fast.kernels.random.philox import ORDER
 
 from .checkpoints import State, TrainingFile, copy_into
@@ -258,18 +257,18 @@ class Loop:
     def _train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
         bar.advance(self.done)
         while not self.finished:
-            data = self.data.epoch(self.epoch) if isinstance(self.data, Resampler) else self.data
-            for source, batches, numbers in self._parts(data):
+            for source, batches, numbers in self._parts():
                 if self.weights is not None:
                     source = Weighted(source, self.weights[numbers])
                 while batches:
                     length = self._length(file)
                     self._go(source, batches[:length], bar, interrupts, file)
                     batches = batches[length:]
-            self._end_epoch(data, bar)
+            self._end_epoch(bar)
 
-    def _parts(self, data: Any) -> Iterator[Part]:
+    def _parts(self) -> Iterator[Part]:
         """Yield the batches that are left of an epoch, with matrices that hold their rows."""
+        data = self.data
         if isinstance(data, RowSource):
             return data.parts(cast(ChunkLearner, self.learner), self.epoch, self.batch)
         batches = self.learner.batches(data.shape[0], self.epoch)
@@ -313,7 +312,7 @@ class Loop:
         share = (self.epoch + batch / self.n_batches) / (self.plan.span or self.plan.epochs)
         return self.plan.pace(share, self.epoch + 1)
 
-    def _end_epoch(self, data: Any, bar: Progress) -> None:
+    def _end_epoch(self, bar: Progress) -> None:
         """Score, record and ask the callbacks."""
         number = self.epoch + 1
         self.watch.require_sound(number)
@@ -321,7 +320,7 @@ class Loop:
         record |= self.learner.brief(self._pace(self.n_batches - 1))
         due = self.plan.due(number)
         if self.plan.monitor is not None:
-            scores = self._scores(data, due)
+            scores = self._scores(due)
             if due:
                 self.watch.require_scores(number, scores)
             record |= scores
@@ -336,8 +335,8 @@ class Loop:
         self.stopped = stop or self._out_of_patience()
 
     @QUIET
-    def _scores(self, data: Any, due: bool) -> dict[str, float]:
-        return self.watch.scores(data, due)
+    def _scores(self, due: bool) -> dict[str, float]:
+        return self.watch.scores(self.data, due)
 
     def _keep_best(self, due: bool) -> None:
         if self._patience is None or not due:

@@ -37,9 +37,7 @@ class Pace(NamedTuple):
     n_gibbs: int
     visible_precision_rate: float = 0.0
     penalties: Mapping[str, Amounts] = MappingProxyType({})  # by matrix
-    own_frames: float = 0.0  # the share of the past that is the model's own
-    past_noise: float = 0.0  # that is put on the past
-    past_bridges: float = 0.0  # the share of its frames with gaps filled
+    share: float = 0.0  # of the run that is done
 
 
 @dataclass(frozen=True)
@@ -52,24 +50,18 @@ class Rates:
     n_gibbs: Schedule
     penalties: Penalties
     visible_precision: Schedule | None = None
-    own_frames: Schedule | None = None
-    past_noise: Schedule | None = None
-    past_bridges: Schedule | None = None
 
     def at(self, share: float, epoch: int) -> Pace:
         """Return how far an update goes when this share of the run is done, in this epoch."""
-        others = (self.visible_precision, self.own_frames, self.past_noise, self.past_bridges)
-        visible, own, noise, bridges = (0.0 if r is None else r.at(share, epoch) for r in others)
+        visible = self.visible_precision
         return Pace(
             self.learning.at(share, epoch),
             self.truncation.at(share, epoch),
             self.precision.at(share, epoch),
             round(self.n_gibbs.at(share, epoch)),
-            visible,
+            0.0 if visible is None else visible.at(share, epoch),
             self.penalties.at(share, epoch),
-            own,
-            noise,
-            bridges,
+            share,
         )
 
     def identity(self) -> dict[str, Any]:
@@ -77,9 +69,6 @@ class Rates:
         rates = {rate.name: rate for rate in (self.learning, self.truncation, self.precision)}
         if self.visible_precision is not None:
             rates["precision_rate of visible units"] = self.visible_precision
-        for rate in (self.own_frames, self.past_noise, self.past_bridges):
-            if rate is not None:
-                rates[rate.name] = rate
         found = {name: rate.identity() for name, rate in rates.items()}
         return found | self.penalties.identity()
 

@@ -107,25 +107,21 @@ class BernoulliUnits:
         (in the RBM alone): before each update what is missing in its batch is drawn given the rest,
         by so many Gibbs sweeps from the columns' means; "draw" stands for 5.  By default NaN is an
         error.
-    corruption : float
-        Share of pixels that a coin replaces (in the temporal RBM alone).
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> tf.BernoulliUnits(soft=True)
-    BernoulliUnits(soft=True, missing=None, corruption=0.0)
+    BernoulliUnits(soft=True, missing=None)
     """
 
     kind: ClassVar[str] = "bernoulli"
     soft: bool = False
     missing: Missing = None
-    corruption: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
         settle(self, soft=checks.flag("soft", self.soft))
-        settle(self, corruption=checks.number("corruption", self.corruption, least=0.0, most=1.0))
         _settle_missing(self)
 
 
@@ -146,8 +142,6 @@ class GaussianUnits:
         a 20th of it at the end (RMSprop and Adam: 0.002).
     missing : "draw" or int, optional
         Take NaN for missing values, as of :class:`BernoulliUnits`.
-    corruption : float
-        Standard deviation of the noise that is added (in the temporal RBM alone).
 
     Examples
     --------
@@ -161,11 +155,9 @@ class GaussianUnits:
     learn_precision: bool = False
     precision_rate: Rate | None = None
     missing: Missing = None
-    corruption: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        settle(self, corruption=checks.number("corruption", self.corruption, least=0.0))
         _settle_missing(self)
         _settle_given_precision(self)
 
@@ -200,7 +192,6 @@ class TruncatedUnits:
     """
 
     kind: ClassVar[Literal["truncated"]] = "truncated"
-    corruption: ClassVar[float] = 0.0
     truncation: TruncationLike = "sigmoid"
     precision: float | None = None
     learn_precision: bool = False
@@ -261,7 +252,6 @@ class MixedUnits:
 
     kind: ClassVar[str] = MIXED
     missing: ClassVar[None] = None
-    corruption: ClassVar[float] = 0.0
     parts: tuple[SimpleUnits, ...]
 
     @cached_property

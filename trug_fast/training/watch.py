@@ -91,7 +91,7 @@ class ContrastiveWatch(ABC):
 
     def scores(self, data: Any, due: bool) -> dict[str, float]:
         """Return the scores of the current model, NaN in an epoch without."""
-        sets = {"score": data}
+        sets = {"score": self.rows}
         if self.held_out is not None:
             sets["validation_score"] = self.held_out
         if not due:

@@ -256,7 +256,6 @@ FULL = np.nan_to_num(X)
         ([[1, np.inf], [NAN, 1]], {}, ValueError, r"X must be finite, got inf at index \(0, 1\)$"),
         ([[1, 0.5], [NAN, 1]], {}, ValueError, "X must be 0 or 1, got 0.5 at row 0, column 1"),
         (X, {"validation": [[NAN] * 3]}, ValueError, "validation must have a value in each row"),
-        (tf.datasets.resampler(FULL), {}, ValueError, "missing has no effect"),
     ],
 )
 def test_bad_input(rows, options, kind, words):

@@ -158,31 +158,6 @@ def test_constant_and_duplicate_pixels_do_no_harm():
     assert draws[:, 0].mean() < 0.05 and draws[:, 1].mean() > 0.95
 
 
-def test_grey_images_binarized_each_epoch():
-    grey = tf.datasets.load_digits().train
-    sampler = tf.datasets.resampler(grey, rng=3)
-    first = tf.train_rbm(sampler, **ARGUMENTS).model
-    assert same(first, tf.train_rbm(sampler, **ARGUMENTS).model)
-    assert not same(first, tf.train_rbm(sampler.epoch(0), **ARGUMENTS).model)
-
-
-def test_other_versions_of_images_are_part_of_what_a_run_is(tmp_path):
-    grey = tf.datasets.load_digits().train
-    more = np.stack([np.roll(grey, by, axis=1) for by in (1, -1)])
-
-    def data(share):
-        variants = tf.datasets.Variants(more, share, epochs=2)
-        return tf.datasets.resampler(grey, rng=3, variants=variants)
-
-    path = tmp_path / "run.npz"
-    first = tf.train_rbm(data(0.5), **ARGUMENTS, checkpoint=path).model
-    assert same(first, tf.train_rbm(data(0.5), **ARGUMENTS).model)
-    assert not same(first, tf.train_rbm(tf.datasets.resampler(grey, rng=3), **ARGUMENTS).model)
-    with pytest.raises(ValueError, match="a share of 0.5 for 2 epochs"):
-        again = tf.Checkpoint(path, resume=True)
-        tf.train_rbm(data(0.4), **ARGUMENTS, checkpoint=again)
-
-
 def test_soft_data_and_every_dtype_of_data_are_accepted(digits):
     grey = tf.datasets.load_digits().train
     soft = tf.BernoulliUnits(soft=True)

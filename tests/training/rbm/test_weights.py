@@ -152,10 +152,6 @@ def test_rows_of_weight_zero_are_left_out():
     assert_same(ours, tf.train_rbm(PIXELS[kept], **FEW, sample_weight=weights[kept]))
     ours = tf.train_rbm(PIXELS, **FEW, sample_weight=kept)
     assert_same(ours, tf.train_rbm(PIXELS[kept], **FEW))
-    grey = tf.datasets.resampler(PIXELS * 0.8, 1)
-    ours = tf.train_rbm(grey, **FEW, sample_weight=weights)
-    fewer = tf.datasets.resampler(PIXELS[kept] * 0.8, 1)
-    assert_same(ours, tf.train_rbm(fewer, **FEW, sample_weight=weights[kept]))
 
 
 def test_weights_follow_their_rows_wherever_these_are(tmp_path, monkeypatch):

@@ -16,13 +16,27 @@ def videos():
 
 
 ARGUMENTS = {"n_hidden": 12, "epochs": 2, "batch_size": 4, "monitor": None, "rng": 0}
+
+
+def noisy(batch, generator, share):
+    """Return sequences with coins in place of some pixels, fewer as the run goes on."""
+    amount = 0.2 - 0.1 * share
+    return [np.where((u := generator.random(x.shape)) < amount, u < amount / 2, x) for x in batch]
+
+
+def noisy_past(batch, generator, share, model):
+    """Return sequences, and a past that is the model's forecast in part."""
+    ahead = [np.clip(model.predict(x, method="mean_field", rng=0), 0, 1) for x in batch]
+    return batch, [x + generator.random() * (p - x) for x, p in zip(batch, ahead, strict=True)]
+
+
 SETTINGS = [
     {},
     {
         "hidden": "bernoulli",
         "optimizer": tf.SGD(momentum=0.9, l1={"weights": 0.1}, l1_squared=(0.01, 0.1)),
         "sampler": tf.SequenceCD(n_gibbs=(1, 3), begin="past"),
-        "visible": tf.BernoulliUnits(corruption=0.1),
+        "transform": noisy,
     },
     {
         "sampler": tf.SequenceCD(begin="data", gradient="paper-draws"),
@@ -30,16 +44,13 @@ SETTINGS = [
         "optimizer": tf.Adam(average=0.5),
     },
     {
-        "visible": tf.GaussianUnits(learn_precision=True, corruption=0.1),
+        "visible": tf.GaussianUnits(learn_precision=True),
+        "transform": noisy,
         "truncation": "relu",
         "dtype": "float64",
     },
     {"n_lags": 3},
-    {"sampler": tf.SequenceCD(past_bridges=[0.5, 1.0])},
-    {
-        "sampler": tf.SequenceCD(own_frames=(0.3, 0.9), own_sweeps=2, past_noise=[0.1, 0.2]),
-        "n_lags": 2,
-    },
+    {"transform": noisy_past, "n_lags": 2},
 ]
 
 

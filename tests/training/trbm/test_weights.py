@@ -104,7 +104,7 @@ def test_equal_weights_and_zeros():
 
 def test_scores_are_weighted_and_runs_go_on(tmp_path):
     path, options = tmp_path / "run.npz", FEW | {"sample_weight": WEIGHTS}
-    options |= {"visible": tf.BernoulliUnits(corruption=0.02)}
+    options |= {"transform": lambda x, generator, share: (x, [1 - each for each in x])}
     whole = tf.train_trbm(VIDEOS, **options, checkpoint=path)
     errors = tf.prediction_error(whole.model, VIDEOS)
     expected = -np.average(errors, weights=WEIGHTS)

@@ -5,15 +5,15 @@ Tested in tests/training/rbm/test_train.py, test_weights.py and test_kinds.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks, frames
 from trug_fast._common.mapping import blocks, mapped
-from trug_fast.datasets import Resampler
 from trug_fast.models.mixed_units import VisibleUnits, units_of
 from trug_fast.models.rbm import RBM
 from trug_fast.models.visible_kinds import (
@@ -25,28 +25,30 @@ from trug_fast.models.visible_kinds import (
     run_of,
 )
 from trug_fast.training import diagnosis
-from trug_fast.training.chunks import Check, Chunks, as_rows
+from trug_fast.training.chunks import Check, Chunks, RowSource, as_rows
+from trug_fast.training.gathering import column_means, weighted_means
 from trug_fast.training.going_on import columns_of
+from trug_fast.training.transform import Call, Transform
 from trug_fast.training.units import BernoulliUnits, GaussianUnits, MixedUnits
 from trug_fast.training.units import VisibleUnits as Choice
 from trug_fast.training.weighing import Weights, as_weights, normalised
 
 from .missing import Data, check_of, require_missing
+from .settings import RBMSettings
 
 
 class GivenData(NamedTuple):
     """Data as they are given, checked, without rows of weight 0 where they can be left out."""
 
-    X: Any
     weights: Weights | None
-    data: Data  # the training data as a matrix of columns, of the first epoch
+    data: Data  # the training data as a matrix of columns
     held_out: Data | None
     visible: Choice  # with the numbers of states
     columns: frames.Names
 
 
 def checked_data(
-    X: ArrayLike | Chunks | Resampler,
+    X: ArrayLike | Chunks,
     sample_weight: ArrayLike | None,
     validation: ArrayLike | Chunks | None,
     visible: Choice,
@@ -54,8 +56,6 @@ def checked_data(
 ) -> GivenData:
     """Return all data, checked."""
     missing = visible.missing is not None
-    if visible.corruption:
-        raise ValueError("visible: corruption has no effect in train_rbm, only in train_trbm")
     names = columns_of(start, X)
     X, validation = (
         frames.arranged(name, rows, names) for name, rows in (("X", X), ("validation", validation))
@@ -63,16 +63,16 @@ def checked_data(
     soft = isinstance(visible, BernoulliUnits) and visible.soft
     visible, units = _known(X, visible, start)
     check = check_of(units, soft=soft, missing=missing)
-    data = as_rows("X", X.epoch(0) if isinstance(X, Resampler) else X, check)
+    data = as_rows("X", X, check)
     weights = as_weights(sample_weight, data.shape[0])
     if weights is not None:
-        X, weights, data = _without_zeros(X, weights, data, check)
+        weights, data = _without_zeros(X, weights, data, check)
     held_out = None
     if validation is not None:
         held_out = as_rows("validation", validation, check, _width(data, units))
     if missing:
         require_missing(data, held_out)
-    return GivenData(X, weights, data, held_out, visible, names)
+    return GivenData(weights, data, held_out, visible, names)
 
 
 def _width(data: Data, units: VisibleUnits) -> int:
@@ -84,8 +84,6 @@ def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits
     """Return the kinds of units with numbers of states, and what checks data for them."""
     if isinstance(visible, BernoulliUnits | GaussianUnits):
         return visible, units_of((run_of(visible, 1),))
-    if isinstance(X, Resampler):
-        raise ValueError(f"X: a Resampler is for visible='bernoulli', got {visible}")
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:
         raise ValueError(f"X must be a matrix (rows, columns), got shape {tuple(shape)}")
@@ -160,21 +158,47 @@ def states_from(least: float, most: float, where: str = "") -> int:
 
 def _without_zeros(
     X: Any, weights: Weights, data: Data, check: Check
-) -> tuple[Any, Weights | None, Data]:
+) -> tuple[Weights | None, Data]:
     """Leave out rows of weight 0, where the data are in memory; make the weights 1 on average."""
     kept = weights > 0
     if not kept.all() and hasattr(X, "tocsr"):
         data, weights = as_rows("X", X.tocsr()[kept], check), weights[kept]
     elif not kept.all() and isinstance(data, np.ndarray) and mapped(data) is None:
         data, weights = data[kept], weights[kept]
-        if isinstance(X, Resampler):
-            X = X.rows(kept)
-            data = X.epoch(0)
     if (weights == weights[0]).all():
-        return X, None, data
+        return None, data
     if not diagnosis.spread(weights).any():
         raise ValueError(
             "sample_weight is 0 for all of the rows that are scored, up to 1,000 of the data: "
             "leave rows of weight 0 out"
         )
-    return X, normalised(weights), data
+    return normalised(weights), data
+
+
+def transformed(
+    transform: Transform,
+    rows: NDArray[Any],
+    shares: Sequence[float],
+    call: Call,
+    settings: RBMSettings,
+    units: VisibleUnits,
+) -> None:
+    """Change the rows of updates as the caller's function says, in place.
+
+    shares : of the run, at each of the updates, which have as many rows each
+    call : of the first of them
+    """
+    own = settings.visible
+    check = check_of(units, soft=getattr(own, "soft", False), missing=own.missing is not None)
+    for k, (batch, share) in enumerate(zip(np.split(rows, len(shares)), shares, strict=True)):
+        given = units.states(batch.copy()).astype(batch.dtype, copy=False)
+        this = call._replace(update=call.update + k, share=share)
+        batch[:] = transform.rows(given, this, check)
+
+
+def means_of(data: Data, weights: Weights | None) -> NDArray[np.float64]:
+    """Return the mean of each column."""
+    if weights is not None:
+        parts = data.each() if isinstance(data, RowSource) else [data]
+        return weighted_means("X", parts, weights)
+    return data.means if isinstance(data, RowSource) else column_means("X", data)

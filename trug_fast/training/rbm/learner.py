@@ -31,14 +31,15 @@ from trug_fast.training.averages import Averages
 from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.gathering import column_means, weighted_means
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.penalties import NOTHING, Penalties, Shrinking
 from trug_fast.training.settings import Pace
+from trug_fast.training.transform import Call, Transform
 from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.weighing import Weighted, Weights, mean_of
 
+from .data import means_of, transformed
 from .missing import Filling
 from .precisions import VisiblePrecisions
 from .settings import RBMSettings
@@ -60,9 +61,10 @@ class RBMLearner:
         sample_weight: Weights | None = None,
         penalties: Penalties | None = None,
         turns: Turns | None = None,
+        transform: Transform | None = None,
     ) -> None:
         n_visible, n_hidden, dtype = settings.n_visible, settings.n_hidden, settings.dtype
-        self.settings, self.seed = settings, seed
+        self.settings, self.seed, self.transform = settings, seed, transform
         self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
         precision = settings.visible_precision()
@@ -87,7 +89,7 @@ class RBMLearner:
         self.visible_offset, self.hidden_offset = visible[updates.OFFSET], hidden[updates.OFFSET]
         if sample_weight is not None:
             want(WEIGHTED)
-        means = _means(data, sample_weight)
+        means = means_of(data, sample_weight)
         self.filling = Filling(settings.missing, means) if settings.missing else None
         self.visible_offset[:] = means if turns is None else turns.middle  # between the phases
         if settings.learns_visible_precision:
@@ -262,7 +264,8 @@ class RBMLearner:
     def _alone(self) -> bool:
         """Whether there is something to do in Python before or after each update."""
         tempered = self.replicas is not None or self.trajectory is not None
-        return tempered or self._adjusts or self.filling is not None
+        watched = self.transform is not None and self.transform.sees_model
+        return tempered or watched or self._adjusts or self.filling is not None
 
     @property
     def _adjusts(self) -> bool:
@@ -283,8 +286,15 @@ class RBMLearner:
         weights = data.weights[order] if data.weights.size else NONE
         if order.size > len(self._rows):
             self._rows = np.empty((order.size, data.rows.shape[1]), self.weights.dtype)
+        if self.transform is not None:
+            with computing(self._work(rows)):
+                gather(data.rows, order, self._rows[: order.size])
+            call = Call(self.seed, self.updates, 0.0, lambda: self.model(self._current()))
+            own, shares = self._rows[: order.size], [pace.share for pace in paces]
+            transformed(self.transform, own, shares, call, self.settings, self.visible_units)
         with computing(self._work(rows)):
-            gather(data.rows, order, self._rows[: order.size])
+            if self.transform is None:
+                gather(data.rows, order, self._rows[: order.size])
             if self.filling is not None:
                 self.filling.fill(self.layers(), self._rows[:rows], self.seed, self.updates)
             done = self._step(rows, weights, paces)
@@ -387,11 +397,3 @@ class RBMLearner:
         if self.precisions is not None:
             result |= self.precisions.brief(pace.visible_precision_rate)
         return result | self.units.brief(pace.truncation_rate, pace.precision_rate)
-
-
-def _means(data: NDArray[Any] | RowSource, weights: Weights | None) -> NDArray[np.float64]:
-    """Return the mean of each column."""
-    if weights is not None:
-        parts = data.each() if isinstance(data, RowSource) else [data]
-        return weighted_means("X", parts, weights)
-    return data.means if isinstance(data, RowSource) else column_means("X", data)

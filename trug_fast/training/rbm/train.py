@@ -13,7 +13,6 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.datasets import Resampler
 from trug_fast.evaluation.ladder import Ladder
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
@@ -40,10 +39,11 @@ from trug_fast.training.options import (
 from trug_fast.training.rates import Rate
 from trug_fast.training.samplers import CD, PCD, Sampler, as_sampler
 from trug_fast.training.settings import Rates
+from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import HiddenLike, VisibleLike
 from trug_fast.training.weighing import Weights, weights_identity
 
-from .data import checked_data
+from .data import checked_data, transformed
 from .defaults import (
     AVERAGE,
     BEST_TRUNCATION,
@@ -59,7 +59,7 @@ from .missing import Data
 from .precisions import VISIBLE_RATES
 from .scores import scored
 from .settings import RBMSettings, StaticModel, checked_start
-from .watch import RBMWatch, judged
+from .watch import RBMWatch
 
 __all__ = ["Callback", "RBMFit", "train_rbm"]
 
@@ -78,7 +78,7 @@ class RBMFit(NamedTuple):
 
 
 def train_rbm(
-    X: ArrayLike | Chunks | Resampler,
+    X: ArrayLike | Chunks,
     n_hidden: int | None = None,
     *,
     truncation: TruncationLike | None = None,
@@ -97,6 +97,7 @@ def train_rbm(
     | None = "auto",
     callbacks: Sequence[Callback] = (),
     start: StaticModel | RandomWeights | None = None,
+    transform: Function | None = None,
     checkpoint: CheckpointLike = None,
     progress: bool | None = None,
     rng: RngLike = None,
@@ -105,10 +106,9 @@ def train_rbm(
 
     Parameters
     ----------
-    X : array_like or sparse matrix, shape (rows, n_visible), Chunks or datasets.Resampler
+    X : array_like, sparse matrix or Chunks, shape (rows, n_visible)
         Training data, 0 or 1 (in [0, 1] with ``visible=BernoulliUnits(soft=True)``), or any finite
-        numbers with ``visible="gaussian"``, those of an interval with :class:`TruncatedUnits`; a
-        Resampler binarizes grey images anew for each epoch.
+        numbers with ``visible="gaussian"``, those of an interval with :class:`TruncatedUnits`.
         States of categorical units, whole numbers from 0, are kept as zeros and ones: a byte for
         each state of each unit.  The model remembers the names of a frame's columns; those of
         another frame are found by them.
@@ -179,12 +179,23 @@ def train_rbm(
         learned (and, if it keeps them, must name the model's; by default they are learned per unit
         if finite).  A model knows nothing of the run it came from: chains start at the data, the
         optimizer and the averages anew, rates at their beginning.  By default random weights.
+    transform : callable(batch, generator, share), optional
+        Called for each update; returns the rows that it learns from.  ``batch`` is an array of the
+        type of ``dtype`` with the rows of X, a copy that it may write into; the result has its
+        shape, any type of real numbers, and values that X may have.  ``generator``, a
+        :class:`numpy.random.Generator`, draws the same in each update of a seed, ``share`` is that
+        of the run that is done, from 0 to 1.  By these alone the result must be decided: a batch
+        may be asked for twice, or after a run goes on.  A function that has a parameter ``model``
+        is given the current one there, too; then updates of small models take longer.  Training
+        begins at X as it is.  Scores are of rows that the function was given once, at the share 1
+        (if it needs no model), and of ``validation`` as it is.  docs/training.md has examples.
     checkpoint : Checkpoint, str or Path, optional
         File that keeps the state of the run, so that a run that was interrupted, or killed at any
         moment, continues as if it had never stopped, to the same bits.  Settings, data and seed
-        must be those of the run (the state of callbacks is not kept; ``rng=None`` takes the run's
-        seed), but ``epochs`` may be more: then the run goes on, at the rates that a run of so many
-        has from there.  A finished run is returned without training.  See :class:`Checkpoint`.
+        must be those of the run (the state of callbacks is not kept, of a ``transform`` its name
+        is; ``rng=None`` takes the run's seed), but ``epochs`` may be more: then the run goes on, at
+        the rates that a run of so many has from there.  A finished run is returned without
+        training.  See :class:`Checkpoint`.
     progress : bool, optional
         Show a bar with rate and score; by default if standard error is a terminal.
     rng : None, int or numpy.random.Generator
@@ -235,7 +246,7 @@ def train_rbm(
     origin = checked_start(start)
     units = units_from(origin, n_hidden, hidden, visible)
     given = checked_data(X, sample_weight, validation, units.visible, origin)
-    X, weights, data, held_out = given[:4]
+    weights, data, held_out = given[:3]
     units = units._replace(visible=given.visible)
     chains = as_sampler(sampler)
     watched = scored(monitor, units.visible, held_out, chains)
@@ -254,27 +265,31 @@ def train_rbm(
     turns = by_data.turns(settings.runs) if isinstance(chains, PCD) else None
     rates = _rates(settings, by_data, learning_rate, epochs, turned=turns is not None)
     plan = Plan(int(epochs), rates.at, watched)
-    functions = as_callbacks(callbacks)
-    source = X if isinstance(X, Resampler) else data
+    functions, hook = as_callbacks(callbacks), as_transform(transform)
 
     def identity() -> dict[str, Any]:
-        sets = {"X": data_identity(source), "validation": data_identity(held_out)}
+        sets = {"X": data_identity(data), "validation": data_identity(held_out)}
         own = {"epochs": plan.epochs, "monitor": repr(watched)} | weights_identity(weights)
+        own |= transform_identity(hook)
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress), one_blas_thread():
-        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns)
+        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns, hook)
+        seen = diagnosis.spread(data)
+        if hook is not None and not hook.sees_model:
+            seen, call = seen.astype(settings.dtype), Call(begun.seed, SCORED, 1.0)
+            transformed(hook, seen, [1.0], call, settings, learner.visible_units)
         watch = RBMWatch(
             learner,
-            judged(source),
+            seen,
             None if held_out is None else diagnosis.spread(held_out),
             watched,
             rates.learning,
             from_model=settings.from_model,
             weights=None if weights is None else diagnosis.spread(weights),
         )
-        loop = Loop(source, learner, watch, plan, functions, weights=weights)
+        loop = Loop(data, learner, watch, plan, functions, weights=weights)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
     climbed = learner.trajectory

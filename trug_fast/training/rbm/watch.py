@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast.datasets import Resampler, binarize
+from trug_fast.datasets import binarize
 from trug_fast.evaluation.reverse import log_likelihood_bound
 from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import GAUSSIAN
 from trug_fast.training import diagnosis
-from trug_fast.training.chunks import RowSource
 from trug_fast.training.watch import ContrastiveWatch
 
 from . import scores, shares
@@ -146,10 +145,3 @@ def optimistic(
         "of the model; take a lower learning_rate, and compare with log_likelihood_bound and "
         "log_partition(direction='both')"
     )
-
-
-def judged(data: NDArray[Any] | Resampler | RowSource) -> NDArray[Any]:
-    """Return the rows by which a training is judged, evenly spread."""
-    if isinstance(data, Resampler):
-        return Resampler(diagnosis.spread(data.intensities), data.seed).epoch(0)
-    return diagnosis.spread(data)

@@ -18,7 +18,7 @@ from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.models.filter import TemporalLayers
 from trug_fast.models.lags import LAGGED, of_lags
-from trug_fast.models.sequences import Batch, Sequences
+from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
@@ -28,17 +28,14 @@ from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.penalties import NOTHING, Penalties, Shrinking
 from trug_fast.training.settings import Pace
+from trug_fast.training.transform import START, STARTED, Call, Transform
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 
-from .corruption import add_bridges, corrupt
 from .gradients import Draws, Offsets, estimate
-from .own_frames import with_own_frames
 from .settings import SequenceSettings, TemporalModel
 from .start import initial_parameters, mean_frame
 
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
-STARTED = 1000  # sequences at most on which a training with corruption starts: they are copied
-PAST = 1 << 40  # noise on the past has numbers of its own, beside updates
 FRAME = 128  # columns of a tile of visible units: half as many calls save 0.7 ms of 5.4 a sweep
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
@@ -52,14 +49,16 @@ class TRBMLearner:
         settings: SequenceSettings,
         seed: int,
         penalties: Penalties | None = None,
+        transform: Transform | None = None,
     ) -> None:
-        self.settings, self.seed = settings, seed
+        self.settings, self.seed, self.transform = settings, seed, transform
         self.updates = self.sweeps = 0
         self.steps = Steps(settings.optimizer)
         self.units = UnitParameters(settings.shape(), self.steps, settings.dtype)
-        if settings.corruption:  # what it starts at must bear what it will see
-            first = data.take(np.arange(min(data.shape[0], STARTED)))
-            data = self._corrupted(first, settings.corruption, -1)
+        if transform is not None and not transform.sees_model:
+            # What it starts at, as a forecast and its precision, must bear what it will see.
+            first, kind = data.take(np.arange(min(data.shape[0], STARTED))), settings.visible.kind
+            data = transform.sequences(first, Call(seed, START, 0.0), kind)[0]
         self.own = initial_parameters(settings, data, self.units, seed)
         self.visible_precision = self.own.pop("visible_precision")
         self.visible_kinds = one_kind(settings.n_visible, self.visible_precision, FRAME)
@@ -125,17 +124,26 @@ class TRBMLearner:
 
     def parameters(self) -> State:
         """Return the current parameters, averaged if so set; they may share memory."""
+        averaged = self.averages.parameters(self.updates)
+        return self._by_lag(self.shrinking.parameters(self._current() | averaged))
+
+    def _current(self) -> State:
+        """Return the current parameters, sharing memory."""
         found = self.own | self.units.parameters()
-        if self.settings.real:
-            found["visible_precision"] = self.visible_precision
-        found = self.shrinking.parameters(found | self.averages.parameters(self.updates))
-        n_lags = self.settings.n_lags
-        return found | {name: of_lags(found[name], n_lags) for name in LAGGED}
+        return found | ({"visible_precision": self.visible_precision} if self.settings.real else {})
+
+    def _by_lag(self, found: State) -> State:
+        """Return parameters as a model has them."""
+        return found | {name: of_lags(found[name], self.settings.n_lags) for name in LAGGED}
 
     def model(self, parameters: State | None = None) -> TemporalModel:
         """Return the model of these parameters, by default the current ones."""
         kind = BernoulliTRBM if self.units.bernoulli else TruGTRBM
         return self.settings.remembering(kind(**(parameters or self.parameters())))
+
+    def _seen(self) -> TemporalModel:
+        """Return the model of the current parameters, not averaged."""
+        return self.model(self._by_lag(self._current()))
 
     def fault(self, columns: Columns) -> str | None:
         """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
@@ -182,13 +190,13 @@ class TRBMLearner:
         draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)
         start = self.units.start
         units = start.learns_ends or start.learn_precision
-        moved = max(pace.own_frames, pace.past_noise, pace.past_bridges) > 0
-        if self.settings.corruption or moved:
-            data, rows = data.take(rows), np.arange(rows.size)
-        if self.settings.corruption:
-            data = self._corrupted(data, self.settings.corruption, self.updates)
+        known = None
+        if self.transform is not None:
+            call = Call(self.seed, self.updates, pace.share, self._seen)
+            kind = self.settings.visible.kind
+            data, known = self.transform.sequences(data.take(rows), call, kind)
+            rows = np.arange(rows.size)
         batch, own = data.batch(rows), self.layers()
-        known = self._known(own, data, batch, pace) if moved else None
         options: dict[str, Any] = {"units": units, "known": known}
         with computing(work(batch.rows.size, *self.own["weights"].shape)):
             slope = estimate(own, data, batch, self.offsets, sampler, draws, **options)
@@ -201,32 +209,6 @@ class TRBMLearner:
         self.sweeps += pace.n_gibbs
         self.updates += 1
         self.averages.follow(self.updates)
-
-    def _known(
-        self, own: TemporalLayers, data: Sequences, batch: Batch, pace: Pace
-    ) -> Sequences | None:
-        """Return what later frames know of a batch: frames redrawn, with bridges, or noisy."""
-        known = data
-        if pace.own_frames:
-            known = with_own_frames(
-                own,
-                data,
-                batch,
-                share=pace.own_frames,
-                most=self.settings.sampler.own_sweeps,
-                seed=self.seed,
-                number=self.updates,
-            )
-        if pace.past_bridges or pace.past_noise:
-            known = Sequences(known.frames.copy(), known.lengths, known.weights)
-        if pace.past_bridges:
-            known = add_bridges(known, pace.past_bridges, seed=self.seed, number=self.updates)
-        if pace.past_noise:
-            known = self._corrupted(known, pace.past_noise, PAST + self.updates)
-        return None if known is data else known
-
-    def _corrupted(self, data: Sequences, amount: float, number: int) -> Sequences:
-        return corrupt(data, amount, real=self.settings.real, seed=self.seed, number=number)
 
     def _clip(self, slope: dict[str, Any]) -> None:
         """Scale a gradient down that is far above the usual one.

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from trug_fast._common import checks
 from trug_fast.training.options import settle
-from trug_fast.training.rates import Decay, Rate, checked_rate
 from trug_fast.training.samplers import Sweeps, as_sweeps
-
-SWEEPS = 6  # that make a frame the model's own, at most
 
 
 @dataclass(frozen=True)
@@ -33,71 +28,24 @@ class SequenceCD:
         (mathematics 4.2), the hidden units of the past being their means or draws.
     centred : bool
         Use the centred gradient (mathematics 2.5), also for connections from the past.
-    own_frames : float, (start, end), callable or array
-        How much of the past is the model's own: the probability that a frame is replaced, in what
-        later frames know of the past, by what a few sweeps of the model make of it, the last
-        conditional means of the visible units.  What is to be learned stays the given frames.  A
-        model trained so has learned to come back from its own errors of shape.
-    own_sweeps : int, optional
-        Sweeps that make a frame the model's own at most, 6 if not said otherwise; each update
-        draws a number from 1 on.  Only with ``own_frames``.
-    past_noise : float, (start, end), callable or array
-        Noise on the frames of the past, anew each time: the share of pixels that a coin replaces,
-        or the standard deviation of what is added to Gaussian units.  Here, too, what is to be
-        learned stays the given frames; a ``corruption`` of visible units is on these as well.
-    past_bridges : float, (start, end), callable or array
-        The share of frames of the past in which dark gaps between lit parts are filled, by discs of
-        1.5 to 4.5 pixels (a morphological closing), anew each time.  For Bernoulli visible units
-        whose frames are square pictures, row by row.  A model trained so keeps apart what touches.
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> tf.SequenceCD(begin="data").n_gibbs
     (3, 25)
-    >>> tf.SequenceCD(own_frames=(0.1, 0.9), own_sweeps=3).own_frames
-    (0.1, 0.9)
     """
 
     n_gibbs: Sweeps = (3, 25)
     begin: Literal["both", "data", "past"] = "both"
     gradient: Literal["full", "paper", "paper-draws"] = "full"
     centred: bool = True
-    own_frames: Rate = 0.0
-    own_sweeps: int | None = None
-    past_noise: Rate = 0.0
-    past_bridges: Rate = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
         checks.choice("begin", self.begin, ("both", "data", "past"))
         checks.choice("gradient", self.gradient, ("full", "paper", "paper-draws"))
         settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-        settle(self, own_frames=_shares("own_frames", self.own_frames))
-        settle(self, past_noise=checked_rate("past_noise", self.past_noise))
-        settle(self, past_bridges=_shares("past_bridges", self.past_bridges))
-        if used(self.own_frames):
-            sweeps = SWEEPS if self.own_sweeps is None else self.own_sweeps
-            settle(self, own_sweeps=checks.count("own_sweeps", sweeps))
-        elif self.own_sweeps is not None:
-            raise ValueError("own_sweeps has no effect without own_frames")
-
-
-def used(value: Rate) -> bool:
-    """Tell whether a rate is ever above 0, as far as it can be told."""
-    if isinstance(value, Decay):
-        return max(value.start, value.end) > 0
-    return callable(value) or bool(np.any(np.not_equal(value, 0.0)))
-
-
-def _shares(name: str, value: Any) -> Any:
-    """Return a rate whose values are shares, as far as it can be checked by itself."""
-    found = checked_rate(name, value)
-    ends = (found.start, found.end) if isinstance(found, Decay) else found
-    if not callable(ends):
-        for each in ends if isinstance(ends, tuple) else (ends,):
-            checks.number(name, each, least=0.0, most=1.0)
-    return found
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,19 @@ Tested in tests/training/trbm/test_train.py.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from trug_fast._common import checks
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
-from trug_fast.training.rates import Rate, as_schedule
+from trug_fast.training.rates import Rate
 from trug_fast.training.settings import Rates, Settings
 from trug_fast.training.units import BernoulliUnits, GaussianUnits
 
-from .options import LinearStart, used
+from .options import LinearStart
 
 TemporalModel = TruGTRBM | BernoulliTRBM
 StartModel = TemporalModel | TruGRBM | BernoulliRBM
@@ -32,7 +29,6 @@ BEST_TRUNCATION = {
 }
 BEST_ORDER = {"bernoulli": 1, "gaussian": 2}  # of the linear forecast, with one lag
 AVERAGE = 0.05
-PAST = ("own_frames", "past_noise", "past_bridges")  # fields of the sampler that move over a run
 RATES = {
     "bernoulli": {"sgd": (0.05, 0.0005), "rmsprop": (1e-3, 1e-5), "adam": (8e-3, 2e-4)},
     "gaussian": {"sgd": (0.05, 0.0005), "rmsprop": (1e-4, 1e-5), "adam": (1e-4, 1e-5)},
@@ -52,11 +48,6 @@ class SequenceSettings(Settings):
     matrices = WEIGHTS
 
     @property
-    def corruption(self) -> float:
-        """How much noise is put on the frames."""
-        return self.visible.corruption
-
-    @property
     def learns_visible_precision(self) -> bool:
         """Whether the precisions of the visible units move."""
         return isinstance(self.visible, GaussianUnits) and self.visible.learn_precision
@@ -74,17 +65,6 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
     ends = checked_truncation(truncation, hidden, start, BEST_TRUNCATION[visible.kind])
     if isinstance(visible, BernoulliUnits) and visible.soft:
         raise ValueError("visible: soft has no effect in train_trbm, which takes values in [0, 1]")
-    noise = settings.sampler.past_noise
-    if isinstance(visible, BernoulliUnits) and not callable(noise) and np.max(noise) > 1:
-        raise ValueError(f"past_noise of Bernoulli units is a share, at most 1, got {noise!r}")
-    if used(settings.sampler.past_bridges) and (
-        isinstance(visible, GaussianUnits)
-        or math.isqrt(settings.n_visible) ** 2 != settings.n_visible
-    ):
-        raise ValueError(
-            "past_bridges is for Bernoulli visible units and frames that are square pictures, "
-            f"got visible={visible.kind!r} and {settings.n_visible} columns"
-        )
     if visible.missing is not None:
         raise ValueError("visible: missing has no effect in train_trbm, which takes whole frames")
     if not isinstance(start, LinearStart):
@@ -146,18 +126,7 @@ def rates_of(
     kind, name = settings.visible.kind, settings.optimizer.name
     usual = RATES[kind][name] if learning_rate is None else learning_rate
     own = UNIT_RATES[kind][name]
-    found, sampler = settings.rates(usual, own, own, epochs), settings.sampler
-    past: dict[str, Any] = {
-        name: as_schedule(name, getattr(sampler, name), epochs=epochs)
-        for name in PAST
-        if used(getattr(sampler, name))
-    }
-    shares = PAST if kind == "bernoulli" else ("own_frames",)
-    for name in set(shares) & set(past):
-        if past[name].function is not None:
-            for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-                checks.number(f"{name}({share:g})", past[name].at(share, 1), most=1.0)
-    return replace(found, **past)
+    return settings.rates(usual, own, own, epochs)
 
 
 def checked_start(start: Any) -> LinearStart | StartModel:

@@ -26,6 +26,7 @@ from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import checked_monitor
+from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain
 from trug_fast.training.weighing import as_weights, normalised, weights_identity
 
@@ -68,6 +69,7 @@ def train_trbm(
     monitor: Monitor | Literal["auto", "prediction"] | None = "auto",
     callbacks: Sequence[Callback] = (),
     start: TruGTRBM | BernoulliTRBM | TruGRBM | BernoulliRBM | LinearStart | None = None,
+    transform: Function | None = None,
     checkpoint: CheckpointLike = None,
     progress: bool | None = None,
     rng: RngLike = None,
@@ -92,10 +94,7 @@ def train_trbm(
         ``start``, or "trug".
     visible : BernoulliUnits, GaussianUnits, "bernoulli" or "gaussian", optional
         The own connections of the visible units start at a linear forecast, whose residuals say how
-        precise Gaussian ones are, if nothing else does.  Either kind may have a ``corruption``,
-        noise put on frames anew each time they are seen.  A model that has seen only clean frames
-        soon leaves them when it generates; with a little corruption (0.05) it has learned to come
-        back, but forecasts by one frame are less exact.  Left out, it is as in ``start``, or
+        precise Gaussian ones are, if nothing else does.  Left out, it is as in ``start``, or
         "bernoulli".
     sampler : SequenceCD, optional
         Chains, Gibbs sweeps, and the kind of gradient.
@@ -123,6 +122,14 @@ def train_trbm(
     start : TruGTRBM, BernoulliTRBM, TruGRBM, BernoulliRBM or LinearStart, optional
         A model to go on from, as in :func:`train_rbm`, or a linear forecast, the default.  An RBM,
         trained on single frames, is where nothing depends on the past yet.
+    transform : callable(batch, generator, share), optional
+        Changes the sequences of each update, as of :func:`train_rbm`.  ``batch`` is a list of
+        arrays (frames, n_visible), one a sequence, as are results.  It may return a pair of such
+        lists instead: the frames that are to be learned, and what later frames know of them, such
+        as ``batch`` and a noisy copy: a model that has only seen clean frames soon leaves them when
+        it generates.  Without a parameter ``model`` it is called once before the first update too,
+        at the share 0, for up to 1,000 sequences: training begins at a forecast of what it returns
+        to be learned.
     checkpoint, progress
         As in :func:`train_rbm`.
     rng : None, int or numpy.random.Generator
@@ -187,20 +194,22 @@ def train_trbm(
     settings = settings.over(checks.count("epochs", epochs))
     rates = rates_of(settings, learning_rate, epochs)
     plan = Plan(int(epochs), rates.at, watched)
-    functions = as_callbacks(callbacks)
+    functions, hook = as_callbacks(callbacks), as_transform(transform)
     data = data.astype(settings.dtype)
     held_out = None if held_out is None else held_out.astype(settings.dtype)
 
     def identity() -> dict[str, Any]:
         sets = {"sequences": _identity(data), "validation": _identity(held_out)}
         own = {"model": "temporal", "epochs": plan.epochs, "monitor": repr(watched)}
-        sets |= weights_identity(data.weights)
+        sets |= weights_identity(data.weights) | transform_identity(hook)
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     with announced("train_trbm", progress), one_blas_thread():
-        learner = TRBMLearner(data, settings, begun.seed, rates.penalties)
+        learner = TRBMLearner(data, settings, begun.seed, rates.penalties, hook)
         some = judged(data)
+        if hook is not None and not hook.sees_model:
+            some = hook.sequences(some, Call(begun.seed, SCORED, 1.0), kind.kind)[0]
         watch = TRBMWatch(
             learner,
             some,
