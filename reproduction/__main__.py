@@ -67,7 +67,7 @@ def add(which: Any) -> None:
     units.set_defaults(run=run_nonlinearities)
     units.add_argument("--out", metavar="DIR", default="table4", help="folder of table4")
     options.add_common(units)
-    motion.add(which)
+    options.add_common(motion.add(which))
     get = which.add_parser("fetch", help="fetch the files of a data set, known by their check sums")
     get.add_argument("names", metavar="NAME", nargs="+", choices=tuple(downloads.SETS))
     get.add_argument("--data-dir", metavar="DIR", help="where to (default TRUG_FAST_DATA)")

@@ -74,7 +74,7 @@ def track_balls(videos: ArrayLike, *, size: int | None = None, radius: float = 1
         ``parts``, of light that do not touch; ``residual``, the squared light that discs do not
         explain, in the window as wide as a ball where it is most, as a share of a ball's.  Balls
         have 0.012 at most where frames are grey, 0.012 + 0.4 / radius^2 (in pixels) where all
-        pixels are 0 or 1, and are no nearer than two radii less 0.5 (mathematics.md 4.7).
+        pixels are 0 or 1, and are no nearer than two radii less 0.5 (notes/temporal.md).
 
     Raises
     ------

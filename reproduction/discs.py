@@ -18,7 +18,7 @@ RIDGE = 1e-3  # of the greatest curvature, at first; ten times as much after a s
 
 
 def mass(radius: float) -> float:
-    """Return the integral of a disc, exp(-(distance / radius)^8) (mathematics.md 4.7)."""
+    """Return the integral of a disc, exp(-(distance / radius)^8) (notes/temporal.md)."""
     return float(np.pi * 0.9064024770554771 * radius**2)  # Gamma(5/4)
 
 
@@ -75,7 +75,7 @@ def misfit(frame: Floats, centres: Floats, radius: float, blur: float) -> float:
     """Return the light that discs do not explain, where it is most, as a share of a ball's.
 
     Squares of the difference, blurred by so many pixels and summed over a window as wide as a
-    ball, over those of a ball alone (mathematics.md 4.7).
+    ball, over those of a ball alone (notes/temporal.md).
     """
     left = frame - draw(centres, frame.shape, radius)
     return float(_windows(left, radius, blur).max()) / _whole(radius, blur)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast.cli import options
+from trug_fast._common import checks
 from trug_fast.models.stored import load_model
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 
@@ -22,10 +22,10 @@ from .stick_figures import save_motion, stick_figures
 NUMBERS = {"n_seen": 20, "n_frames": 40, "n_gibbs": 50, "every": 4}
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
+def add(commands: Any) -> argparse.ArgumentParser:
+    """Add the command to the parser; return its own."""
     words = "a recorded motion and how a model of table3 goes on with it"
-    parser = commands.add_parser("motion", help=words)
+    parser: argparse.ArgumentParser = commands.add_parser("motion", help=words)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("out", metavar="OUT.png", help="a .gif is an animation")
     parser.add_argument("--data-dir", help="where the motion lies (or set TRUG_FAST_DATA)")
@@ -34,11 +34,13 @@ def add(commands: Any) -> None:
         option = f"--{name.replace('_', '-')}"
         parser.add_argument(option, type=int, default=number, help=f"default {number}")
     parser.set_defaults(run=draw_motion)
-    options.add_common(parser)
+    return parser
 
 
 def draw_motion(arguments: argparse.Namespace) -> None:
     """Draw a recorded motion, forecasts of it, and how a model goes on."""
+    for name in NUMBERS:
+        checks.count(f"--{name.replace('_', '-')}", getattr(arguments, name))
     model = load_model(arguments.model, TruGTRBM, BernoulliTRBM)
     motion = load_cmu_motion(arguments.data_dir)
     skeleton = load_cmu_skeleton(arguments.data_dir)

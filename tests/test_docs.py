@@ -18,6 +18,7 @@ MODULES = ["trug_fast"] + [
     module.name
     for package in (trug_fast, reproduction)
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if ".scripts" not in module.name
 ]
 OPTIONAL = {"matplotlib", "sklearn", "distributed", "dask"}
 

@@ -1,5 +1,8 @@
 """Training: one update beside its matrix products, and what a short run reaches."""
 
+import time
+import warnings
+
 import numba
 import numpy as np
 
@@ -8,7 +11,7 @@ from trug_fast.training.rbm.learner import RBMLearner
 from trug_fast.training.rbm.settings import RBMSettings
 from trug_fast.training.settings import Pace
 
-from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio, some
+from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio, some, times
 
 DIGIT_UNITS = {
     "learned": {},
@@ -65,6 +68,65 @@ class Update:
     def track_ratio_to_products(self, units, threads):
         """Return the time of an update over that of its five matrix products alone."""
         return ratio(self.update, self.products.of_update, self.products.limit)
+
+
+COLUMNS, UPDATES = 1113, 10
+KINDS = {
+    "bernoulli": "bernoulli",
+    "categorical": tf.CategoricalUnits(21),
+    "spin": "spin",
+    "gaussian": "gaussian",
+    "truncated": tf.TruncatedUnits("sigmoid"),
+    "half of the hidden units with d < 0": "bernoulli",
+}
+
+
+class Kinds:
+    """Persistent updates by the kind of visible units: 1113 columns, 200 hidden units, a thread."""
+
+    params = list(KINDS)
+    param_names = ("units",)
+    unit = "ms"
+
+    def setup(self, units):
+        """Make data, compile."""
+        numba.set_num_threads(1)
+        rng, rows = np.random.default_rng(0), UPDATES * CHAINS
+        states = rng.integers(0, 21, (rows, COLUMNS // 21))
+        columns = np.eye(21)[states].reshape(rows, COLUMNS)
+        drawn = {"categorical": states, "spin": 2 * columns - 1, "truncated": columns / 2}
+        self.rows = drawn | {"gaussian": rng.normal(size=(rows, COLUMNS))}
+        self.rows = self.rows.get(units, columns)
+        d = np.where(rng.random(200) < 0.5 * ("d < 0" in units), -2.0, 5.0).astype(np.float32)
+        weights = 0.01 * rng.normal(size=(COLUMNS, 200)).astype(np.float32)
+        self.start = tf.TruGRBM(weights, 0.0, -0.5, d, 0.0, 1.0) if "d < 0" in units else None
+        self.epochs(units, 1)
+
+    def epochs(self, units, n):
+        """Train for so many epochs; return when each ended, in seconds of processor time."""
+        ends = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tf.TrainingWarning)  # random data teach nothing
+            tf.train_rbm(
+                self.rows,
+                None if self.start else 200,
+                truncation=None if self.start else "s-learn",
+                start=self.start,
+                visible=KINDS[units],
+                sampler=tf.PCD(n_chains=CHAINS),
+                batch_size=CHAINS,
+                learning_rate=1e-4,
+                epochs=n,
+                monitor=None,
+                rng=0,
+                progress=False,
+                callbacks=[lambda event: ends.append(time.process_time())],
+            )
+        return ends
+
+    def track_update(self, units):
+        """Return the least time of an update."""
+        return 1e3 * float(min(np.diff(self.epochs(units, 1 + len(times(8)))))) / UPDATES
 
 
 class FiveProducts:

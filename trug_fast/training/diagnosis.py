@@ -21,7 +21,7 @@ from .weighing import Weights, mean_of, variance_of_mean
 # unit that is dead for all rows does no harm, and what harms is seen by those that it drives.
 # Trainings that learned ended at 42 at most, 99 % of them below 20; those that went through and had
 # not learned at 5,621 at most; those that were stopped were found at 1.3e4 to 2e19, or
-# beyond floats (14 data sets, 24 settings, two seeds: tools/calibrate_training.py).
+# beyond floats (14 data sets, 24 settings, two seeds: reproduction/scripts/calibrate_training.py).
 LIMIT = 1e4
 # A score so many times as bad as it was at the start, and as that of coins, comes back no more.
 FALL = 10.0

@@ -1,6 +1,6 @@
 """Regressions whose weights are drawn from their posterior, beside ensembles: a reference.
 
-    python -m tools.sample_weights --data-dir DIR --set boston --set yacht --splits 5
+    python -m reproduction.scripts.sample_weights --data-dir DIR --set boston --set yacht --splits 5
 
 Hamiltonian Monte Carlo over all weights, biases and the log noise of a regression, whose truncation
 points stay where training has brought them: the likelihood is that of "moments", a normal of the

@@ -1,6 +1,6 @@
 """Classes of scikit-learn's digits by the classifier here, logistic regression and a perceptron.
 
-    python -m tools.compare_classifiers --seeds 10
+    python -m reproduction.scripts.compare_classifiers --seeds 10
 
 Half of the 1,797 digits are trained on; nothing was tuned.  Table of notes/tggm.md.
 """

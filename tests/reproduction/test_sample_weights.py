@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tools.sample_weights import Potential, drawn_ensemble, learner_at, sample
+from reproduction.scripts.sample_weights import Potential, drawn_ensemble, learner_at, sample
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

@@ -1,9 +1,9 @@
 """Peak memory of a training on 5 GB in a file: one that is mapped to memory, HDF5, or chunks.
 
-Run in a fresh process for each: ``python -m tools.measure_memory mapped`` (or ``hdf5``, ``chunks``,
-``none``).  The file is made in a temporary folder, mostly of holes, and deleted.  It prints the
-updates, their seconds, and the most memory that the process ever had (``ru_maxrss``, to which pages
-of files that are mapped count).
+A fresh process for each: ``python -m reproduction.scripts.measure_memory mapped`` (or ``hdf5``,
+``chunks``, ``none``).  The file is made in a temporary folder, mostly of holes, and deleted.  It
+prints the updates, their seconds, and the most memory that the process ever had (``ru_maxrss``, to
+which pages of files that are mapped count).
 """
 
 import argparse

@@ -7,7 +7,7 @@ the cluster that is worst, in standard errors of the data's shares and in those 
 and the samples', and for all four: chi-squared of both, which where shares agree is 3 on average
 and above 7.8 once in 20 times (those of four clusters sum to one)::
 
-    NUMBA_NUM_THREADS=1 python -m tools.compare_clusters
+    NUMBA_NUM_THREADS=1 python -m reproduction.scripts.compare_clusters
 """
 
 import argparse

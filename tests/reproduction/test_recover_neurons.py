@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools import recover_neurons as neurons
+from reproduction.scripts import recover_neurons as neurons
 
 
 def test_an_assembly_alone_has_the_odds_of_its_drive():

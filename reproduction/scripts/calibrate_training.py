@@ -1,7 +1,7 @@
 """Print a Markdown table of whether trainings that failed say so, and others are quiet.
 
-    python -m tools.calibrate_training [--data digits clusters-50 ...] [--seed 0] [--runs]
-        [--directory DIR]
+    python -m reproduction.scripts.calibrate_training [--data digits clusters-50 ...] [--seed 0]
+        [--runs] [--directory DIR]
 
 Each data set is trained on with the same two dozen settings, which name their batches, chains,
 initial weights and rates, so that the table does not depend on defaults; today's defaults are one

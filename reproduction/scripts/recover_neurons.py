@@ -1,6 +1,6 @@
 """Connectivity of a known network of neurons, recovered from simulated recordings.
 
-Called as ``python -m tools.recover_neurons --channels 200 --frames 20000``.
+Called as ``python -m reproduction.scripts.recover_neurons --channels 200 --frames 20000``.
 
 Assemblies, the hidden units of a temporal RBM, excite channels of their own; each drives itself and
 another from frame to frame, and holds two others back.  A static RBM is trained on single frames

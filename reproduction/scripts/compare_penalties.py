@@ -1,6 +1,6 @@
 """What penalties leave at zero, by how many steps are made good at once, and what they cost.
 
-Called as ``python -m tools.compare_penalties``.
+Called as ``python -m reproduction.scripts.compare_penalties``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Print Markdown tables of how far estimates of log Z are off, and whether they say so.
 
-    python -m tools.calibrate_partition FOLDER [--models 200] [--seed 0] [--table]
+    python -m reproduction.scripts.calibrate_partition FOLDER [--models 200] [--seed 0] [--table]
 
 Trained models (calibration_models.py) are enumerated and annealed: 100 chains; 300, 1,000 and
 (unless there are 784 pixels) 3,000 temperatures; with and without base; forward, reverse and both.
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import trug_fast as tf
-from tools.calibration_models import trained
+from reproduction.scripts.calibration_models import trained
 
 CHAINS, TEMPERATURES, MANY_PIXELS = 100, (300, 1000, 3000), 100
 ERRORS, ROUNDING = 3.0, 1e-3

@@ -4,8 +4,8 @@ Persistent contrastive divergence with one sweep: 100 sequences of 53 sites of 2
 units, centred gradient, zero-sum gauge, float32.  Prints milliseconds an update, the least of many,
 and those of the five dense products of an update::
 
-    NUMBA_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m tools.time_categorical
-    python -m tools.time_categorical --rbms --threads 1     # where torch and rbms are installed
+    NUMBA_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m reproduction.scripts.time_categorical
+    python -m reproduction.scripts.time_categorical --rbms --threads 1  # with torch and rbms
 """
 
 import argparse

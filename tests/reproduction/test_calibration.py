@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from tools import calibrate_partition as calibrate
-from tools import calibrate_training as training
-from tools.calibration_models import trained
+from reproduction.scripts import calibrate_partition as calibrate
+from reproduction.scripts import calibrate_training as training
+from reproduction.scripts.calibration_models import trained
 
 
 def line(error, std_error=0.1, warnings=(), ess=95.0, **more):

@@ -1,7 +1,7 @@
 """Steps along other gradients than the centred one: spectral ones, and natural ones.
 
 An ordinary RBM of 500 units in numpy, trained on MNIST by persistent chains; only the direction of
-the weights' step differs.  Called as ``python -m tools.compare_steps --data-dir DIR``.
+the weights' step differs: ``python -m reproduction.scripts.compare_steps --data-dir DIR``.
 """
 
 from __future__ import annotations

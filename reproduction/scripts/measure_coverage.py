@@ -1,6 +1,6 @@
 """How many targets of a known model lie inside intervals, less the share inside its own.
 
-    python -m tools.measure_coverage --seeds 20
+    python -m reproduction.scripts.measure_coverage --seeds 20
 
 Each seed draws a model (3 inputs, 6 units on [0, 1.5], noise variance 0.15) and rows of it; single
 regressions and ensembles of ten are trained on 3,000 (20 units by "moments", 100 epochs) and judged

@@ -3,7 +3,7 @@
 The stored ones sum over structures that are not listed.  A structure is ruled out if its term alone
 would be more than a stored sum of some sequence::
 
-    python -m tools.compare_folding --data-dir DIR
+    python -m reproduction.scripts.compare_folding --data-dir DIR
 """
 
 import argparse

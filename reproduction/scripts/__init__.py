@@ -1,0 +1,1 @@
+"""Measurements that notes cite: ``python -m reproduction.scripts.compare_clusters``."""
