@@ -128,11 +128,9 @@ def fetch(
 
     Raises
     ------
-    ImportError, OSError
-        If pooch is not installed; if there is no network, or the server does not have them.
-    TypeError, ValueError
-        If the name is unknown, no address is known, or what is there, or what came, is not the file
-        that is known by its check sum; such a download is not kept.
+    ImportError, OSError, TypeError, ValueError
+        If pooch is not installed; if there is no network, or the server does not have them; if no
+        address is known, or what is there, or came, has another check sum, and is not kept then.
 
     Examples
     --------
@@ -140,13 +138,19 @@ def fetch(
     >>> tf.datasets.fetch("mnist", mirror="https://example.org/data")  # doctest: +SKIP
     >>> mnist = tf.datasets.load_mnist()  # doctest: +SKIP
     """
-    checks.choice("name", name, tuple(SETS))
+    return fetched(SETS[checks.choice("name", name, tuple(SETS))], directory, mirror, progress)
+
+
+def fetched(
+    files: tuple[RemoteFile, ...], directory: Directory, mirror: str | None, progress: bool | None
+) -> Path:
+    """Fetch files of one folder, as `fetch` does, unless they are there; return the folder."""
     require_progress(progress)
     top = top_of(directory) or Path(FETCHED).expanduser()
     server = os.environ.get(MIRROR) if mirror is None else mirror
     if server is not None and not str(server).startswith(("http://", "https://")):
         raise ValueError(f"mirror must be an address, http:// or https://, got {server!r}")
-    for file in SETS[name]:
+    for file in files:
         path = top / file.folder / file.name
         if not path.exists():
             _download(file, path, server, watched() if progress is None else progress)
@@ -155,7 +159,7 @@ def fetch(
                 f"{path} is not the file that is known by this name (its sha256 differs); move it "
                 "away to fetch that, or load it as it is"
             )
-    return top / SETS[name][0].folder
+    return top / files[0].folder
 
 
 def _download(file: RemoteFile, path: Path, mirror: str | None, bar: bool) -> None:

@@ -170,7 +170,7 @@ def load_binarized_mnist(directory: Directory = None) -> ImageData:
     for path, array, (part, rows) in zip(paths, found, BINARIZED_MNIST_ROWS.items(), strict=True):
         if array.shape not in ((rows, 784), (rows * 784,)):
             raise ValueError(f"{path} must hold {rows} {part} images, got shape {array.shape}")
-        arrays[part] = _binary_rows(array.reshape(rows, 784), path)
+        arrays[part] = binary_rows(array.reshape(rows, 784), path)
     return ImageData("binarized MNIST", (28, 28), **arrays)
 
 
@@ -215,7 +215,7 @@ def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = F
     stored = read_mat(path, names, numbers=8671 * 785)
     images, labels = [], []
     for columns, label in zip(stored[::2], stored[1::2], strict=True):
-        pixels = _binary_rows(columns, path)
+        pixels = binary_rows(columns, path)
         if label.size != len(pixels):
             raise ValueError(
                 f"{path} must hold a label for each of its {len(pixels)} images, got {label.size}"
@@ -265,7 +265,8 @@ def _grey_to_pixels(
     return partial(binary.binarize, method=method, max_value=max_value, rng=generator)
 
 
-def _binary_rows(array: npt.NDArray[Any], path: Path) -> npt.NDArray[np.uint8]:
+def binary_rows(array: npt.NDArray[Any], path: Path) -> npt.NDArray[np.uint8]:
+    """Return rows of 784 pixels, 0 or 1, that a file holds; refuse others."""
     if array.ndim != 2 or array.shape[1] != 784:
         raise ValueError(f"{path} must hold rows of 784 pixels, got shape {array.shape}")
     if not ((array == 0) | (array == 1)).all():
