@@ -60,6 +60,7 @@ def test_one_column(tmp_path):
     assert data.columns == ("mean height",) and data.rows().tolist() == [[1], [2]]
     assert read(table(tmp_path, "1 2\n3 4\n")).rows().tolist() == [[1, 2], [3, 4]]
     assert read(table(tmp_path, "a b\n3 4\n", "t.txt")).columns == ("a", "b")
+    assert read(table(tmp_path, "2019_1,2019_2\n3,4\n")).columns == ("2019_1", "2019_2")
 
 
 @pytest.mark.parametrize("name", EXTRAS)
@@ -110,6 +111,7 @@ def test_columns_by_name_and_rows_without_values(tmp_path):
         ("a,b\n1,2\n3\n", "row 1 .from 0. has more or fewer columns than the first line"),
         ("a,b\n1,2\n3,4,5\n", "is no table: .*line 3"),
         (",a,b\n0,5,5\n1,6,6\n", "the first column has no name and counts the rows.*drop=0"),
+        ("a,b\n1_000,2\n", "holds the text '1_000'"),
         ("a,b\n", "holds no rows"),
         ("", "is empty"),
     ],

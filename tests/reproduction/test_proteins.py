@@ -9,6 +9,8 @@ from tests.support.sequences import FAMILY, folder_of, reproduce_proteins
 from tests.support.tables import figures_of, interrupt, refuse
 from trug_fast.training.choices import arguments_of
 
+pytest.importorskip("Bio", reason="Biopython reads alignments")
+
 WALK = "xxyXXyxxzXXYxxYXXzxxyXXyxx"  # to and fro
 
 

@@ -81,11 +81,9 @@ def fetch(
 
     Raises
     ------
-    ImportError, OSError
-        If pooch is not installed; if there is no network, or the server does not have them.
-    TypeError, ValueError
-        If the name is unknown, no address is known, or what is there, or what came, is not the file
-        that is known by its check sum; such a download is not kept.
+    ImportError, OSError, TypeError, ValueError
+        If pooch is not installed; if there is no network, or the server does not have them; if no
+        address is known, or what is there, or came, has another check sum, and is not kept then.
 
     Examples
     --------

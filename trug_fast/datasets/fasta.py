@@ -195,7 +195,8 @@ def _text(path: Any) -> tuple[str, str]:
     try:
         if content.startswith(GZIP):
             most = max(archives.ROOM, archives.PACKED * len(content))
-            unpacked = gzip.open(BytesIO(content)).read(most + 1)
+            with gzip.open(BytesIO(content)) as stream:
+                unpacked = stream.read(most + 1)
             archives.require_modest(name, len(unpacked), len(content))
             content = unpacked
         return name, content.decode("utf-8-sig")

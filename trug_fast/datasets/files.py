@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import archives, checks, hdf5
+from trug_fast._common.frames import Names
 
 from .fasta import is_fasta, load_fasta
 from .pictures import SUFFIXES, read_pictures
@@ -43,7 +44,7 @@ class FileData:
     """
 
     path: Path
-    columns: tuple[str, ...] | None
+    columns: Names
     letters: str | None
     left_out: str
     _arrays: Mapping[str, Callable[[], Array]] = field(repr=False)
@@ -151,12 +152,10 @@ class FileData:
         """Return the array that is asked for, if there is no choice left, images as rows."""
         names = [name for name in self._chosen if name != apart]
         if len(names) != 1:
+            advice = f"holds the arrays {', '.join(names)}; choose one with key={names[0]!r}"
             if self.path.is_dir():
-                raise ValueError(f"{self.path} is a folder of sequences; name one of its files")
-            raise ValueError(
-                f"{self.path} holds the arrays {', '.join(names)}; choose one with "
-                f"key={names[0]!r} or another"
-            )
+                advice = "is a folder of sequences; name one of its files"
+            raise ValueError(f"{self.path} {advice}")
         array = self._array(names[0])
         if array.ndim == 4 and array.shape[-1] in COLOURS:
             raise ValueError(
@@ -268,16 +267,16 @@ def read(
             f"{place} is a pipe or a device: write what it gives to a file, and name that"
         )
     letters, left_out, columns = None, "", None
-    if is_fasta(place) and place.is_file():
+    if place.is_dir():
+        columns, arrays = _folder(place, dropped, shape)
+    elif is_fasta(place):
         family = load_fasta(place, alphabet)
         letters, left_out = family.letters, family.left_out
-        arrays: Arrays = {"": partial(_without, place, lambda: family.X, dropped)}
-    elif alphabet is not None:
-        raise ValueError(
-            f"alphabet={alphabet!r} has no effect on {place}, which holds no letters (.fasta)"
-        )
+        arrays = {"": partial(_without, place, lambda: family.X, dropped)}
     else:
-        columns, arrays = (_folder if place.is_dir() else _file)(place, dropped, shape)
+        columns, arrays = _file(place, dropped)
+    if alphabet is not None and letters is None:
+        raise ValueError(f"alphabet={alphabet!r} has no effect on {place}, it holds no letters")
     arrays = {name: cache(each) for name, each in arrays.items()}
     if key is not None and (key not in arrays or key == ""):
         known = f"holds {', '.join(arrays)}" if "" not in arrays else "is no .npz or .h5 file"
@@ -289,7 +288,7 @@ def read(
 
 def _folder(
     place: Path, drop: Sequence[str | int], size: tuple[int, int] | None
-) -> tuple[tuple[str, ...] | None, Arrays]:
+) -> tuple[Names, Arrays]:
     """Return names of columns, and what reads the images or the sequences of a folder."""
     paths = sorted(
         path
@@ -299,7 +298,7 @@ def _folder(
     if not paths:
         raise ValueError(f"{place} holds no files")
     if {path.suffix.lower() for path in paths} <= TABLES | {".npy"}:
-        found = [_file(path, drop, None) for path in paths]
+        found = [_file(path, drop) for path in paths]
         names = [str(path.relative_to(place).with_suffix("")) for path in paths]
         if len({columns for columns, _ in found}) > 1 or len(set(names)) < len(names):
             raise ValueError(f"{place} must hold files with the same columns, each of its own name")
@@ -315,9 +314,7 @@ def _folder(
     return None, {"": lambda: pixels}
 
 
-def _file(
-    place: Path, drop: Sequence[str | int], size: object
-) -> tuple[tuple[str, ...] | None, Arrays]:
+def _file(place: Path, drop: Sequence[str | int]) -> tuple[Names, Arrays]:
     """Return names of columns, and what reads each array of a file."""
     kind = place.suffix.lower()
     if kind in TABLES:
@@ -330,10 +327,10 @@ def _file(
     elif kind in hdf5.SUFFIXES:
         arrays = {n: partial(hdf5.array, place, n) for n in hdf5.numeric_names(place)}
     else:
-        advice = "store the data as .npy, .npz or .csv"
-        if kind in SUFFIXES:
-            advice = "put images into a folder of their own and name that"
-        raise ValueError(f"{place}: files of kind {kind or 'unknown'} are not read; {advice}")
+        raise ValueError(
+            f"{place}: files of kind {kind or 'unknown'} are not read; store the data as .npy, "
+            ".npz or .csv, or put images into a folder of their own and name that"
+        )
     if not arrays:
         raise ValueError(f"{place} holds no arrays")
     return None, {name: partial(_without, place, each, drop) for name, each in arrays.items()}

@@ -129,9 +129,9 @@ def _layout(path: Path) -> _Layout:
 
 
 def _holds(cell: str) -> bool:
-    """Tell whether a cell is a number, or lacks one."""
+    """Tell whether a cell is a number, or lacks one; 2019_1 is no number, but to Python."""
     try:
-        return cell.lower() in MISSING or float(cell) is not None
+        return cell.lower() in MISSING or (float(cell) is not None and "_" not in cell)
     except ValueError:
         return False
 
@@ -156,12 +156,12 @@ def _by_pandas(path: Path, layout: _Layout, kept: Sequence[int]) -> Floats:
                          "columns than the first line")  # fmt: skip
     values, text = np.full((len(frame), len(kept)), np.nan), {}
     for column, k in enumerate(kept):
-        cells = frame[k].str.strip()
+        cells = frame[k].str.strip(' "')  # of texts that blanks separate pandas leaves the quotes
         given = np.flatnonzero(~cells.str.lower().isin(MISSING))
         cells = cells.to_numpy(object)[given]
-        try:
+        if all(map(_holds, cells)):
             values[given, column] = cells.astype(np.float64)
-        except ValueError:
+        else:
             first = next(i for i, cell in enumerate(cells) if not _holds(cell))
             text[k if layout.names is None else layout.names[k]] = given[first], cells[first]
     if text:
