@@ -7,14 +7,13 @@ figure.  What is drawn are arrays, and whatever has the attributes of a model or
 
 from .canvas import save
 from .dependence import dependence
-from .images import continuation, images, save_video, strips, weights
+from .images import images, save_video, strips, weights
 from .motion import save_motion, side_view, stick_figures
 from .predictions import fan, forecast, predictions
 from .training import fit, scores, training, truncation_points
 from .units import family, nonlinearities, truncation_histogram, unit_mean
 
 __all__ = [
-    "continuation",
     "dependence",
     "family",
     "fan",
