@@ -9,6 +9,7 @@ import trug_fast as tf
 from reproduction import figures, results, table1
 from reproduction.__main__ import main
 from tests.support.tables import refuse
+from trug_fast.evaluation.regimes import unit_regimes
 
 
 def test_figures_of_a_finished_table(done, tmp_path, monkeypatch, capsys):
@@ -96,7 +97,7 @@ def test_figures_need_a_finished_cell(tmp_path, capsys):
 def test_regimes_draw_a_point_a_unit_and_count_them():
     pytest.importorskip("matplotlib")
     model = tf.TruGRBM(np.full((1, 3), 2.0), 0.0, -1.0, [1, 1, -8], [-9, 0, 0], [9, np.inf, 1])
-    found = tf.unit_regimes(model, [[0], [1]])
+    found = unit_regimes(model, [[0], [1]])
     ax = figures.regimes(model, found)
     assert sum(len(line.get_xdata()) for line in ax.lines) == 3
     words = [text.get_text() for text in ax.get_legend().get_texts()]

@@ -9,9 +9,12 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from trug_fast import datasets, plots
-from trug_fast._common import files
+from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
+from trug_fast._common.randomness import RngLike
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.stored import load_model
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
@@ -51,7 +54,7 @@ def add(commands: Any) -> None:
 
 
 def _add_continuation(parser: argparse.ArgumentParser, **own: int) -> None:
-    found = described(plots.continuation)
+    found = described(continuation)
     for name in ("n_seen", "n_gibbs"):
         add_choice(parser, found[name], own=own.get(name))
         parser.set_defaults(**{name: own.get(name, found[name].default)})
@@ -95,7 +98,7 @@ def draw_video(arguments: argparse.Namespace) -> None:
     model = load_model(arguments.model, *TEMPORAL)
     shape, frames = options.image_shape(arguments, model), arguments.n_seen + arguments.n_frames
     video = _video(arguments, model, shape, frames)
-    plots.continuation(
+    continuation(
         model,
         video,
         shape,
@@ -104,6 +107,39 @@ def draw_video(arguments: argparse.Namespace) -> None:
         rng=arguments.seed,
     ).savefig(arguments.out)
     print(f"written to {arguments.out}")
+
+
+def continuation(
+    model: TRBM,
+    video: ArrayLike,
+    image_shape: tuple[int, int],
+    *,
+    n_seen: int = 10,
+    n_gibbs: int = 50,
+    rng: RngLike = None,
+) -> Any:
+    """Draw a video, its one-step forecasts, and how a model goes on from its first frames.
+
+    Parameters
+    ----------
+    n_seen : int
+        Frames that the model goes on from; those after them are drawn.
+    n_gibbs : int
+        Sweeps for each frame.
+    """
+    frames = checks.matrix("video", model.by_name("video", video), model.n_visible)
+    seen = checks.count("n_seen", n_seen)
+    if seen >= len(frames):
+        raise ValueError(f"n_seen must be below the number of frames, {len(frames)}, got {seen}")
+    more = model.generate(
+        len(frames) - seen, prefix=frames[:seen], n_gibbs=n_gibbs, return_mean=True, rng=rng
+    )
+    rows = {
+        "data": frames[seen:],
+        "predicted from the frames before": model.predict(frames, rng=rng)[seen:],
+        f"continued from {seen} frames": more,
+    }
+    return plots.strips(rows, image_shape)
 
 
 def _video(

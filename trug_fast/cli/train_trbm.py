@@ -22,6 +22,7 @@ from . import own_data
 from .choices import chosen
 from .own_data import FrameSequences
 from .own_weights import add_weights, few_weights
+from .plot import continuation
 from .training import Figures, Results, TrainCommand, ends_of, held_back, rows_of, words_of
 
 VIDEOS = {"videos": 200, "test_videos": 20}
@@ -166,7 +167,7 @@ class TrainTRBM(TrainCommand):
         shape, seen = data.image_shape, min(SEEN, len(video) - 1)
         if shape is None:
             return
-        strips = plots.continuation(fit.model, video[:30], shape, n_seen=seen, rng=seed)
+        strips = continuation(fit.model, video[:30], shape, n_seen=seen, rng=seed)
         strips.savefig(folder / "strips.png")
         dream = fit.model.generate(20, prefix=video[:seen], return_mean=True, rng=seed)
         plots.save_video(dream, shape, folder / "generated.gif")

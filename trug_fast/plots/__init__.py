@@ -6,13 +6,12 @@ figure.  What is drawn are arrays, and whatever has the attributes of a model or
 """
 
 from .canvas import save
-from .images import continuation, images, save_video, strips, weights
+from .images import images, save_video, strips, weights
 from .predictions import fan, forecast, predictions
 from .training import fit, scores, training, truncation_points
 from .units import family, nonlinearities, truncation_histogram, unit_mean
 
 __all__ = [
-    "continuation",
     "family",
     "fan",
     "fit",

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
-from trug_fast._common.randomness import RngLike
 
 from .canvas import axes_for, new_figure, require, set_title
 
@@ -128,48 +127,6 @@ def strips(videos: Mapping[str, ArrayLike], image_shape: tuple[int, int]) -> Fig
         ax.set_title(name, fontsize="small", loc="left")
         ax.set_axis_off()
     return figure
-
-
-def continuation(
-    model: Any,
-    video: ArrayLike,
-    image_shape: tuple[int, int],
-    *,
-    n_seen: int = 10,
-    n_gibbs: int = 50,
-    rng: RngLike = None,
-) -> Figure:
-    """Draw a video, its one-step forecasts, and how a model goes on from its first frames.
-
-    Parameters
-    ----------
-    model : TruGTRBM or BernoulliTRBM
-    video : array_like, shape (T, n_visible)
-    image_shape : (int, int)
-    n_seen : int
-        Frames that the model goes on from; those after them are drawn.
-    n_gibbs : int
-        Sweeps for each frame.
-    rng : None, int or numpy.random.Generator
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    require("model", model, "generate", "predict")
-    frames = checks.matrix("video", model.by_name("video", video), model.n_visible)
-    seen = checks.count("n_seen", n_seen)
-    if seen >= len(frames):
-        raise ValueError(f"n_seen must be below the number of frames, {len(frames)}, got {seen}")
-    more = model.generate(
-        len(frames) - seen, prefix=frames[:seen], n_gibbs=n_gibbs, return_mean=True, rng=rng
-    )
-    rows: dict[str, NDArray[Any]] = {
-        "data": frames[seen:],
-        "predicted from the frames before": model.predict(frames, rng=rng)[seen:],
-        f"continued from {seen} frames": more,
-    }
-    return strips(rows, image_shape)
 
 
 def save_video(
