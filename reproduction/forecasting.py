@@ -19,7 +19,7 @@ from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.prediction import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
-from . import generating, past, recurrent, results, sequences
+from . import generating, past, random_units, recurrent, results, sequences
 from .protocol import Cell
 from .results import Line
 from .runner import Session
@@ -28,10 +28,12 @@ from .trainings import fitted, options_of, trained, upper_points
 METHODS: tuple[Method, ...] = ("gibbs", "mean_field", "last")
 RULES = ("copy last", "mean frame", "gru", *(f"linear, order {order}" for order in range(1, 6)))
 AHEAD = ("n_frames", "n_samples", "n_gibbs")  # of forecasts of several frames
+HIDDEN_RIDGE = "start_hidden_ridge"  # penalty of units that are part of the start
+START = ("start_scale", "start_order", "start_ridge", HIDDEN_RIDGE)
 SHOWN = (1, 2, 3, 5, 10, 20, 30)  # frames ahead, in print
 SECTIONS = {
     "sequences": sequences.OPTIONS,
-    "train": (*options_of(train_trbm), *past.OPTIONS),
+    "train": (*options_of(train_trbm), *past.OPTIONS, HIDDEN_RIDGE),
     "forecast": ("rule", "ridge", "gru", "paper_running", *AHEAD),
 }
 
@@ -48,7 +50,7 @@ def compute(cell: Cell, folder: Path, session: Session) -> Line:
     if "rule" in cell.options["forecast"]:
         return _simple(cell, data, session.seed)
     session.say(f"{cell.name}: training on {len(data.train)} sequences")
-    own, more = _with_units(cell, data)
+    own, more = _with_units(cell, data, session.seed)
     fit = trained(train_trbm, data.train, own, session, folder, validation=data.valid, **more)
     figures = _figures(fit, data, cell, session.seed)
     seconds = float(fit.history["seconds"][-1])
@@ -79,7 +81,7 @@ def rehearse(cell: Cell, session: Session) -> None:
     few = sequences.ForecastData(short, None if whole.valid is None else short, test, whole.real)
     quiet = replace(session, progress=False)
     brief = replace(cell, options=cell.options | {"train": cell.options["train"] | {"epochs": 1}})
-    own, more = _with_units(brief, few)
+    own, more = _with_units(brief, few, session.seed)
     fit = fitted(train_trbm, short, own, quiet, validation=few.valid, **more)
     _figures(fit, few, own, session.seed)
 
@@ -107,12 +109,16 @@ def _load(options: str, directory: str | None, seed: int) -> sequences.ForecastD
     return sequences.load(seed, directory, **json.loads(options))
 
 
-def _with_units(cell: Cell, data: sequences.ForecastData) -> tuple[Cell, dict[str, Any]]:
+def _with_units(cell: Cell, data: sequences.ForecastData, seed: int) -> tuple[Cell, dict[str, Any]]:
     """Return a cell whose visible units are those of the data, and what else training takes."""
     train = {"visible": "gaussian" if data.real else "bernoulli"} | cell.options["train"]
     transform = past.transform_of(train, data.real)
     train = {name: value for name, value in train.items() if name not in past.OPTIONS}
-    more = {} if transform is None else {"transform": transform}
+    more: dict[str, Any] = {} if transform is None else {"transform": transform}
+    if HIDDEN_RIDGE in train:
+        more["start"] = random_units.start_of(train, HIDDEN_RIDGE, data.train, seed)
+        # Which it has; its precisions are learned.
+        train = {k: v for k, v in train.items() if k not in (*START, "visible_precision")}
     return replace(cell, options=cell.options | {"train": train}), more
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
+from reproduction.datasets import load_caltech101_silhouettes, load_uci
 from trug_fast.training.choices import arguments_of
 
 Array = NDArray[Any]
@@ -97,14 +98,14 @@ def load(name: str, directory: Path) -> Rows:
         "steps": lambda: made(steps, 200, 30),
         "bars": lambda: made(bars, 2000, 30),
         "digits": lambda: split(tf.datasets.load_digits(binarize="threshold").train, 100),
-        "silhouettes": lambda: images(tf.datasets.load_caltech101_silhouettes(directory), 10**6),
+        "silhouettes": lambda: images(load_caltech101_silhouettes(directory), 10**6),
         "mnist-5000": lambda: images(tf.datasets.load_binarized_mnist(directory), 5000),
         "mnist": lambda: images(tf.datasets.load_binarized_mnist(directory), 10**6),
         "proteins": lambda: proteins(directory),
         "mixture": lambda: split(mixture(1000, np.random.default_rng(0)), 10, real=True),
         "yachts": lambda: split(tf.datasets.load_yacht().X, 10, real=True),
-        "concrete": lambda: split(tf.datasets.load_uci("concrete", directory).X, 10, real=True),
-        "wine": lambda: split(tf.datasets.load_uci("wine", directory).X, 10, real=True),
+        "concrete": lambda: split(load_uci("concrete", directory).X, 10, real=True),
+        "wine": lambda: split(load_uci("wine", directory).X, 10, real=True),
         "grey digits": lambda: split(tf.datasets.load_digits().train, 30, real=True),
     }
     return sets[name]()

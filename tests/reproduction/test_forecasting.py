@@ -9,6 +9,7 @@ import trug_fast as tf
 from reproduction import (
     forecasting,
     protocol,
+    random_units,
     runner,
     sequences,
     table2,
@@ -17,6 +18,7 @@ from reproduction import (
 )
 from reproduction.__main__ import main
 from reproduction.datasets import MotionData
+from trug_fast._common.randomness import seed_from
 
 BALLS = """
 sequences = { set = "balls", videos = 4, test_videos = 3 }
@@ -35,6 +37,12 @@ train = { n_hidden = 4, epochs = 2, batch_size = 2, learn_visible_precision = tr
 tanh = { paper = 7.3, forecast.paper_running = 5.9, train.truncation = "tanh" }
 linear-2 = { forecast.rule = "linear, order 2" }
 lags-4 = { train.n_lags = 4, train.epochs = 1 }
+[cells.motion.units-2.train]
+n_lags = 2
+epochs = 1
+visible_precision = 12.0
+start_ridge = 9.0
+start_hidden_ridge = 90.0
 """
 
 
@@ -137,6 +145,11 @@ def test_motion_has_two_errors(tmp_path, motion, capsys):
     train = [motion.train[0], motion.train[2]]  # one is kept for validation
     simple = tf.forecast_errors(train, [motion.test[0]])["linear, order 2"]
     assert found["linear-2"]["errors"]["running"]["rule"] == pytest.approx(simple[0])
+    begun = random_units.start(
+        train, 4, n_lags=2, ridge=9.0, hidden_ridge=90.0, seed=seed_from(0, "train_trbm")
+    )
+    model = tf.TruGTRBM.load(tmp_path / "out" / "motion" / "units-2" / "model.npz")
+    assert 0 < np.abs(model.weights - begun.weights).max() < 0.01 * np.abs(begun.weights).max()
 
 
 def test_held_out_sequences_take_the_place_of_the_tests(motion):

@@ -218,7 +218,7 @@ CALLS = (
             tf.LinearStart,
             {
                 "order": Arg("count", (1, 2)),
-                **dict.fromkeys(("scale", "ridge", "hidden_ridge"), NUMBER),
+                **dict.fromkeys(("scale", "ridge"), NUMBER),
             },
         ),
         "Checkpoint": Call(

@@ -40,10 +40,10 @@ def test_flat_choices_become_values():
         "optimizer": tf.SGD(weight_decay={"weights": (0.1, 0.01)}, l1=(0.1, 0.2))
     }
     assert arguments_of(tf.train_rbm, {"score": "none"}) == {"monitor": None}
-    flat = {"begin": "data", "start_order": 1, "start_hidden_ridge": 9.0}
+    flat = {"begin": "data", "start_order": 1, "start_ridge": 9.0}
     assert arguments_of(tf.train_trbm, flat) == {
         "sampler": tf.SequenceCD(begin="data"),
-        "start": tf.LinearStart(order=1, hidden_ridge=9.0),
+        "start": tf.LinearStart(order=1, ridge=9.0),
     }
     assert arguments_of(
         tf.train_tggm,

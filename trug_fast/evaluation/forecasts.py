@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import comb
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 class LinearFit(NamedTuple):
     """A regression of a frame on those before it."""
 
-    coefficients: Floats  # (1 + order * n_visible, n_visible), constants first, features last
+    coefficients: Floats  # (1 + order * n_visible, n_visible), constants first
     mean_square: Floats  # (n_visible,) of the residuals
 
 
@@ -177,21 +177,12 @@ def _ahead(
     return path[:, order:]
 
 
-class Features(NamedTuple):
-    """Functions of the past that a regression takes beside the frames themselves."""
-
-    of: Callable[[Floats], Floats]  # of a one and the frames before, a row each, as _past has them
-    number: int
-    ridge: float  # penalty on their squared coefficients
-
-
 def linear_fit(
     sequences: Sequences,
     order: int,
     ridge: float,
     *,
     whole: bool = False,
-    features: Features | None = None,
 ) -> LinearFit:
     """Fit each frame to the ``order`` frames before it, by least squares with a penalty.
 
@@ -200,32 +191,25 @@ def linear_fit(
     whole : from second frames on, the first one of a sequence standing for those before it, with
         the penalty on what is forecast of the difference to the frame before, from that frame,
         its own difference to the one before it, and so on
-    features : more columns, whose coefficients come last
 
     Raises
     ------
     ValueError
         If no sequence is longer than ``order`` frames.
     """
-    n_visible, more = sequences.shape[1], features.number if features else 0
-    linear = 1 + order * n_visible
-    size = linear + more
+    n_visible = sequences.shape[1]
+    size = 1 + order * n_visible
     square, product = np.zeros((size, size)), np.zeros((size, n_visible))
     total, count = np.zeros(n_visible), 0.0
     for past, present, weight in past_and_present(sequences, order, whole=whole):
-        rows = past if features is None else np.concatenate([past, features.of(past)], axis=1)
-        square += weight * (rows.T @ rows)
-        product += weight * (rows.T @ present)
+        square += weight * (past.T @ past)
+        product += weight * (past.T @ present)
         total += weight * (present**2).sum(axis=0)
         count += weight * len(present)
     if count == 0:
         raise ValueError(f"no sequence is longer than {order} frames")
     penalty = np.zeros((size, size))
-    penalty[1:linear, 1:linear] = ridge * (
-        _on_steps(order, n_visible) if whole else np.eye(linear - 1)
-    )
-    if features is not None:
-        penalty[linear:, linear:] = features.ridge * np.eye(more)
+    penalty[1:, 1:] = ridge * (_on_steps(order, n_visible) if whole else np.eye(size - 1))
     regular = square + penalty + 1e-12 * np.trace(square) / size * np.eye(size)
     last = np.zeros((size, n_visible))  # the forecast that nothing changes, if that is free
     last[1 : 1 + n_visible] = np.eye(n_visible) if whole else 0.0

@@ -119,7 +119,7 @@ VISIBLE = Group(
     },
 )
 MONITOR = Group("monitor", {"": Monitor})
-START = {name: f"start_{name}" for name in ("scale", "order", "ridge", "hidden_ridge")}
+START = {name: f"start_{name}" for name in ("scale", "order", "ridge")}
 GROUPS: dict[Train, tuple[Group, ...]] = {
     train_rbm: (
         Group(

@@ -46,17 +46,17 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class Transform:
-    """The function, and how it is called and what it returns is checked."""
+    """The function, and how it is called and what it returns is checked.
+
+    Attributes
+    ----------
+    function : callable
+    sees_model : bool
+        Whether it is given the current model: then updates are taken one by one.
+    """
 
     function: Function
-
-    @property
-    def sees_model(self) -> bool:
-        """Whether it is given the current model: then updates are taken one by one."""
-        try:
-            return "model" in inspect.signature(self.function).parameters
-        except ValueError:  # some compiled functions do not say
-            return False
+    sees_model: bool
 
     def identity(self) -> str:
         """Return what makes it the same function in a few words: its name, a dataclass's fields."""
@@ -87,7 +87,7 @@ class Transform:
 
         The latter is None where it is the same.
         """
-        shapes = [(length, data.shape[1]) for length in data.lengths]
+        shapes = [(int(length), data.shape[1]) for length in data.lengths]
         found, known = self._call(data.split(data.frames), call), None
         if isinstance(found, tuple) and len(found) == 2:
             found, known = found
@@ -129,7 +129,12 @@ def as_transform(value: Function | None) -> Transform | None:
             "transform must be a function of a batch, a numpy.random.Generator and the share of "
             f"the run, got {value!r}"
         )
-    return None if value is None else Transform(value)
+    if value is None:
+        return None
+    try:
+        return Transform(value, "model" in inspect.signature(value).parameters)
+    except ValueError:  # some compiled functions do not say
+        return Transform(value, sees_model=False)
 
 
 def _array(name: str, value: Any, shape: Sequence[int]) -> NDArray[Any]:

@@ -15,6 +15,7 @@ import trug_fast as tf
         (lambda: tf.SequenceCD(centred=2), "centred must be"),
         (lambda: tf.LinearStart(scale=-1.0), "scale must be at least 0"),
         (lambda: tf.LinearStart(order=0), "order must be at least 1"),
+        (lambda: tf.LinearStart(ridge=-1.0), "ridge must be at least 0"),
     ],
 )
 def test_wrong_fields(make, words):

@@ -1,5 +1,7 @@
 """Where training on sequences starts: linear forecasts, built into the model."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -158,3 +160,15 @@ def test_training_learns_what_comes_from_the_second_lag():
     errors = [((fit.model.predict(x, rng=0) - x)[2:] ** 2).sum(axis=1).mean() for x in test]
     assert tf.forecast_errors(train, test)["linear, order 1"].mean() > 0.4
     assert np.mean(errors) < 0.1
+
+
+@pytest.mark.parametrize("ends", [(-np.inf, np.inf), (-np.inf, 0.0), (0.0, np.inf)])
+@pytest.mark.parametrize("order", [1, 2])
+def test_intervals_without_a_lower_end(swings, ends, order):
+    train, test = swings
+    options = {"visible": "gaussian", "start": tf.LinearStart(order), "truncation": ends}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = tf.train_trbm(train, 60, **options, **STILL).model
+    simple = tf.forecast_errors(train, test, orders=(1,))["linear, order 1"].mean()
+    assert tf.prediction_error(model, test, method="mean_field").mean() < 1.05 * simple

@@ -57,33 +57,24 @@ class LinearStart:
     order : int, optional
         The linear forecast is from so many frames: ``n_lags`` at most and, where that is more than
         one, by default.  With one lag it is 1, or, for Gaussian visible units alone and their
-        default without ``hidden_ridge``, 2, which spends up to three quarters of the hidden units
-        on holding the frame before.
+        default, 2, which spends up to three quarters of the hidden units on holding the frame
+        before.
     scale : float
-        Standard deviation of the random weights; with ``hidden_ridge`` there are none.
+        Standard deviation of the random weights.
     ridge : float, optional
         Penalty on the squared coefficients of the linear forecast; by default 1 with one lag, and
         10 with several, where it is on those of differences (mathematics 4.5).
-    hidden_ridge : float, optional
-        If given, hidden units add what is not linear to the forecast: they look at the frames of
-        the past in random directions, and how their means move the forecast comes from the same
-        regression, with this penalty on the squares of their coefficients (of half their range
-        each).  For Gaussian visible units alone.  Here, and for ``ridge`` beside it, columns count
-        by their deviations, whatever their units.  The more hidden units and the fewer frames, the
-        higher: a `TrainingWarning` comes where training frames are forecast worse than without,
-        other frames may be so unsaid.
 
     Examples
     --------
     >>> import trug_fast as tf
     >>> tf.LinearStart(order=1)
-    LinearStart(order=1, scale=0.01, ridge=None, hidden_ridge=None)
+    LinearStart(order=1, scale=0.01, ridge=None)
     """
 
     order: int | None = None
     scale: float = 0.01
     ridge: float | None = None
-    hidden_ridge: float | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -92,5 +83,3 @@ class LinearStart:
         settle(self, scale=checks.number("scale", self.scale, least=0.0))
         if self.ridge is not None:
             settle(self, ridge=checks.number("ridge", self.ridge, least=0.0))
-        if self.hidden_ridge is not None:
-            settle(self, hidden_ridge=checks.number("hidden_ridge", self.hidden_ridge, least=0.0))

@@ -71,8 +71,6 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
         units = UnitKinds(settings.n_hidden, hidden, visible)
         require_agreement(start, settings.n_visible, units)
     else:
-        if start.hidden_ridge is not None and not isinstance(visible, GaussianUnits):
-            raise ValueError("start: hidden_ridge is for visible='gaussian'")
         start = replace(start, order=_checked_order(start, settings))
     settings = replace(settings, truncation=ends, start=start)
     settings.shape()  # refuses units that cannot be
@@ -82,14 +80,11 @@ def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> Se
 def _checked_order(start: LinearStart, settings: SequenceSettings) -> int:
     """Return from how many frames the forecast is with which training starts."""
     n_lags, order = settings.n_lags, start.order
-    # Units that hold the frame before cannot look in random directions too.
-    best = 1 if start.hidden_ridge is not None else BEST_ORDER[settings.visible.kind]
-    usual = best if n_lags == 1 else n_lags
+    usual = BEST_ORDER[settings.visible.kind] if n_lags == 1 else n_lags
     if order is None:
         return usual
     if order > usual:
         but = "" if (order, n_lags) != (2, 1) else "; with one lag it is for visible='gaussian'"
-        but += " without hidden_ridge" if but and start.hidden_ridge is not None else ""
         raise ValueError(
             f"start: LinearStart of order {order} needs n_lags={order} or more, got {n_lags}{but}"
         )

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast.evaluation.forecasts import linear_fit, past_and_present
+from trug_fast.evaluation.forecasts import linear_fit
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.lags import LAGGED, stacked
-from trug_fast.models.scaling import Scaling
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
-from trug_fast.training.diagnosis import TrainingWarning
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
 
-from . import random_units
 from .options import LinearStart
 from .settings import SequenceSettings, StartModel, TemporalModel
 from .working_point import OFF, WorkingPoint, response, working_point
@@ -31,8 +27,7 @@ REACH = 0.45  # net inputs of the built units in standard deviations of their ow
 HELD = 0.2  # the same of units that hold a frame: their errors grow when frames are subtracted
 KEPT = 0.99  # of the variance of what the second frame adds
 SHARE = 0.75  # of the hidden units at most is built
-WORSE = 1.01  # errors of a start with hidden units, in those of one without, that are worth a word
-STACK = 5  # calls from a warning here to the caller of train_trbm
+LEAST = 1e-3  # which no squared residual is taken to be below
 
 Array = NDArray[Any]
 
@@ -62,8 +57,6 @@ def initial_parameters(
         several = settings.n_lags > 1
         usual = STEP_RIDGE if several else RIDGE
         ridge = usual if start.ridge is None else start.ridge
-        if start.hidden_ridge is not None:
-            return _with_random_units(own, settings, data, units, (fitted, ridge, seed))
         coefficients, residual = linear_fit(data, fitted, ridge, whole=several)
         if isinstance(settings.visible, GaussianUnits):
             _set_precision(own["visible_precision"], settings.visible, residual)
@@ -81,67 +74,6 @@ def initial_parameters(
         own["visible_bias"] -= unit * own["weights"].sum(axis=1)
     own["initial_visible_bias"] = own["visible_bias"].copy()
     return own
-
-
-def _with_random_units(
-    own: State,
-    settings: SequenceSettings,
-    data: Sequences,
-    units: UnitParameters,
-    fitting: tuple[int, float, int],
-) -> State:
-    """Start at a forecast from frames and from hidden units that look in random directions.
-
-    It is found for columns less their means and over their deviations, and put into their own units
-    in the end, so that neither the directions nor what penalties do depend on those.  Without the
-    means, one column of 0.1 and rounding spoils the regression for all.
-    """
-    order, ridge, seed = fitting
-    whole, start = settings.n_lags > 1, cast(LinearStart, settings.start)
-    scaling = Scaling.of_rows(data.frames, data.frame_weights())
-    # Columns that stand still have no size; precisions of tiny ones would be beyond floats.
-    least = float(np.finfo(settings.dtype).tiny) ** 0.4
-    size = np.where(scaling.deviation > least, scaling.deviation, 1.0)
-    frames = ((data.frames - scaling.mean) / size).astype(data.frames.dtype)
-    data = Sequences(frames, data.lengths, data.weights)
-    looks = random_units.drawn(data, order, whole, units, seed)
-    columns = random_units.features(looks, own, units, cast(float, start.hidden_ridge))
-    found, residual = linear_fit(data, order, ridge, whole=whole, features=columns)
-    visible = cast(GaussianUnits, settings.visible)
-    _set_precision(own["visible_precision"], visible, residual * size**2, size)
-    own["visible_precision"] *= size**2
-    pasts = past_and_present(data, order, whole=whole)
-    random_units.build(own, looks, found, units, pasts, mean_frame(data))
-    plain = linear_fit(data, order, ridge, whole=whole).coefficients
-    pasts = past_and_present(data, order, whole=whole)
-    ours, theirs = random_units.squared_errors(own, units, plain, pasts, len(data.frames))
-    if not ours <= WORSE * theirs:
-        said = (
-            f"hidden units start worse than none: with hidden_ridge={start.hidden_ridge:g} "
-            "forecasts of training frames, of columns with a deviation of 1, have a squared error "
-            f"of {ours:.3g} at the start, linear ones alone {theirs:.3g}; a higher hidden_ridge "
-            "helps, or a wider truncation"
-        )
-        warnings.warn(said, TrainingWarning, stacklevel=STACK)
-    _restore_units(own, scaling.mean, size)
-    return own
-
-
-def _restore_units(own: State, mean: NDArray[np.float64], size: NDArray[np.float64]) -> None:
-    """Make parameters for columns less these means, over these sizes, those for the columns."""
-    n_lags = len(own["visible_to_visible"]) // size.size
-    past, before = np.tile(size, n_lags)[:, None], np.tile(mean, n_lags)
-    own["weights"] /= size[:, None]
-    own["visible_to_hidden"] /= past
-    own["visible_to_visible"] /= past * size
-    for name in ("visible_bias", "initial_visible_bias"):
-        own[name] /= size
-    own["visible_precision"] /= size**2
-    own["hidden_bias"] -= mean @ own["weights"] + before @ own["visible_to_hidden"]
-    own["initial_hidden_bias"] -= mean @ own["weights"]
-    at_mean = own["visible_precision"] * mean
-    own["visible_bias"] += at_mean - before @ own["visible_to_visible"]
-    own["initial_visible_bias"] += at_mean
 
 
 def _of_model(model: StartModel, settings: SequenceSettings) -> State:
@@ -180,19 +112,13 @@ def _random(settings: SequenceSettings, units: UnitParameters, seed: int) -> Sta
     return own | {"visible_bias": np.zeros(n, dtype), "visible_precision": given}
 
 
-def _set_precision(
-    precision: Array, visible: GaussianUnits, residual: Array, size: Any = 1.0
-) -> None:
-    """Make the visible units as exact as the linear forecast, where nothing else is said.
-
-    size : of the columns, a thousandth of whose squares no residual is taken to be below
-    """
-    least = 1e-3 * np.square(size)
+def _set_precision(precision: Array, visible: GaussianUnits, residual: Array) -> None:
+    """Make the visible units as exact as the linear forecast, where nothing else is said."""
     if visible.learn_precision:  # as training keeps it, or its first update would move forecasts
         ends = np.exp([-LOG_PRECISION, LOG_PRECISION])
-        precision[:] = np.clip(1 / np.maximum(residual, least), *ends)
+        precision[:] = np.clip(1 / np.maximum(residual, LEAST), *ends)
     elif visible.precision is None:
-        precision[:] = 1 / max(float(residual.mean()), float(np.mean(least)))
+        precision[:] = 1 / max(float(residual.mean()), LEAST)
 
 
 def _best_scale(data: Sequences, coefficients: NDArray[np.float64]) -> float:

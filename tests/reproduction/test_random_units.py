@@ -1,20 +1,20 @@
 """A start at a forecast to which hidden units add what is not linear."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 import trug_fast as tf
+from reproduction import random_units
+from tests.support.fits import same
+from trug_fast._common.randomness import seed_from
 
-STILL = {"epochs": 1, "learning_rate": 1e-9, "monitor": None, "rng": 0}
 WIDE = {"truncation": (-4.0, 4.0)}
 UNITS = [  # and how much of the linear forecast's error they leave at most
     (WIDE, 0.6),
     ({"truncation": "tanh", "dtype": "float64"}, 0.7),
     ({"truncation": "sigmoid"}, 0.75),
     ({"truncation": "relu"}, 0.6),
-    ({"hidden": "bernoulli"}, 0.95),
+    ({"bernoulli": True}, 0.95),
 ]
 
 
@@ -36,20 +36,20 @@ def pendulums():
     return swinging(rng, 40), swinging(rng, 10)
 
 
-def started(data, units, n_hidden=60, n_lags=2, **start):
-    how = {"visible": "gaussian", "start": tf.LinearStart(**start)} | units
-    return tf.train_trbm(data, n_hidden, n_lags=n_lags, **STILL | how).model
+def started(data, units, n_hidden=60, n_lags=2, hidden_ridge=100.0, **more):
+    return random_units.start(
+        data, n_hidden, n_lags=n_lags, hidden_ridge=hidden_ridge, seed=0, **units | more
+    )
 
 
 @pytest.mark.parametrize("n_lags", [1, 2])
 @pytest.mark.parametrize(("units", "share"), UNITS)
 def test_units_add_what_is_not_linear(pendulums, units, share, n_lags):
     train, test = pendulums
-    errors = {}
-    for hidden_ridge in (None, 100.0):
-        model = started(train, units, n_lags=n_lags, order=n_lags, hidden_ridge=hidden_ridge)
-        errors[hidden_ridge] = tf.prediction_error(model, test, method="mean_field").mean()
-    assert errors[100.0] < share * errors[None]
+    model = started(train, units, n_lags=n_lags)
+    error = tf.prediction_error(model, test, method="mean_field").mean()
+    linear = tf.forecast_errors(train, test, orders=(n_lags,))[f"linear, order {n_lags}"].mean()
+    assert error < share * linear
 
 
 def windows(x, order=2):
@@ -93,21 +93,13 @@ def test_the_forecast_is_that_of_a_regression(pendulums):
         assert np.std(found - wanted) < 0.05 * np.std(added)
 
 
-def test_fewer_frames_than_lags_and_weights_of_sequences(pendulums):
+def test_fewer_frames_than_lags(pendulums):
     train, _ = pendulums
     one = WIDE | {"dtype": "float64"}
     model = started(train, one, n_lags=3, order=2, hidden_ridge=100.0)
     sizes = np.abs(model.visible_to_hidden).max(axis=(1, 2))
     assert sizes[:2].min() > 0.1 and sizes[2] < 1e-6
     assert np.abs(model.hidden_to_hidden).max() < 1e-6
-    twice = np.concatenate([train, train[:20]])
-    weight = np.repeat([2.0, 1.0], 20)
-    # Weights are scaled to a mean of 1, penalties are not: 60 sequences count as 40.
-    doubled = started(twice, one, ridge=15.0, hidden_ridge=150.0)
-    weighted = started(train, one | {"sample_weight": weight}, ridge=10.0, hidden_ridge=100.0)
-    x = train[0]
-    found, wanted = (m.predict(x, method="mean_field", rng=0) for m in (weighted, doubled))
-    np.testing.assert_allclose(found[1:], wanted[1:], atol=1e-6)
 
 
 def test_penalties_count(pendulums):
@@ -120,26 +112,18 @@ def test_penalties_count(pendulums):
     np.testing.assert_allclose(stiff[0] / np.diag(stiff[0]), np.eye(4), atol=1e-3)
 
 
-@pytest.mark.parametrize("learned", [False, True])
 @pytest.mark.parametrize("n_lags", [1, 2])
-def test_units_of_measurement_do_not_matter(pendulums, n_lags, learned):
+def test_units_of_measurement_do_not_matter(pendulums, n_lags):
     train, test = pendulums
-    rate = {"precision_rate": 0.0} if learned else {}
-    visible = tf.GaussianUnits(learn_precision=learned, **rate)
-    how = WIDE | {"dtype": "float64", "visible": visible, "learning_rate": 0.0}
+    how = WIDE | {"dtype": "float64"}
 
     def forecast(size):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tf.TrainingWarning)  # of rates: standardise
-            model = started(train * size, how, n_lags=n_lags, hidden_ridge=100.0)
+        model = started(train * size, how, n_lags=n_lags)
         return model.predict(test[0] * size, method="mean_field", n_gibbs=50, rng=0)[1:] / size
 
     plain, spread = forecast(np.ones(4)), np.std(test[0], axis=0)
-    sizes = [np.full(4, 1e6), np.full(4, 1e-6)]
-    if learned:  # which one for all columns is not; training keeps each between 1e-4 and 1e4
-        sizes = [np.array([100.0, 1.0, 0.3, 10.0])]
-    for size in sizes:
-        np.testing.assert_allclose(forecast(size) / spread, plain / spread, atol=1e-5)
+    size = np.array([100.0, 1.0, 0.3, 10.0])  # training keeps each between 1e-4 and 1e4
+    np.testing.assert_allclose(forecast(size) / spread, plain / spread, atol=1e-5)
     # Columns so small that training holds their precisions at its limit are forecast no worse.
     small = forecast(np.array([1e-3, 1.0, 1e-6, 1.0]))
     errors = [np.square((x - test[0][1:]) / spread).mean() for x in (small, plain)]
@@ -149,7 +133,7 @@ def test_units_of_measurement_do_not_matter(pendulums, n_lags, learned):
 @pytest.mark.parametrize("n_lags", [1, 2])
 def test_where_columns_are_does_not_matter(pendulums, n_lags):
     train, test = pendulums
-    given = WIDE | {"dtype": "float64", "learning_rate": 0.0}
+    given = WIDE | {"dtype": "float64"}
 
     def forecast(change):
         model = started(change(train), given, n_lags=n_lags, hidden_ridge=100.0)
@@ -168,27 +152,30 @@ def test_where_columns_are_does_not_matter(pendulums, n_lags):
     assert rounding < 1.1 * noise
 
 
-def test_what_it_is_not_for(pendulums):
-    train, _ = pendulums
-    with pytest.raises(ValueError, match="hidden_ridge is for visible='gaussian'"):
-        tf.train_trbm(np.zeros((3, 5, 4)), 3, start=tf.LinearStart(hidden_ridge=1.0))
-    with pytest.raises(ValueError, match="order 2 needs n_lags=2 .* without hidden_ridge"):
-        started(train, WIDE, n_lags=1, order=2, hidden_ridge=1.0)
-    with pytest.raises(ValueError, match="hidden_ridge must be at least 0"):
-        tf.LinearStart(hidden_ridge=-1.0)
-    with pytest.raises(ValueError, match="ridge must be at least 0"):
-        tf.LinearStart(ridge=-1.0)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"visible": "bernoulli"}, "needs real sequences and learn_visible_precision = true"),
+        ({"visible": "gaussian"}, "needs real sequences and learn_visible_precision = true"),
+        ({"start_hidden_ridge": -1.0}, "train.start_hidden_ridge must be at least 0"),
+    ],
+)
+def test_what_it_is_not_for(pendulums, options, words):
+    train = {"n_hidden": 3, "visible": "gaussian", "start_hidden_ridge": 1.0} | options
+    with pytest.raises(ValueError, match=words):
+        random_units.start_of(train, "start_hidden_ridge", pendulums[0], 0)
 
 
-def test_a_start_that_is_worse_than_the_linear_one_says_so(pendulums):
+def test_options_of_a_file_are_those_of_the_start(pendulums):
     train, _ = pendulums
-    few = train[:2, :30]
-    start = {"n_hidden": 300, "ridge": 0.0}
-    with pytest.warns(tf.TrainingWarning, match="hidden_ridge=0 .* error of .* linear ones alone"):
-        started(few, WIDE, hidden_ridge=0.0, **start)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        started(train, WIDE, hidden_ridge=100.0)
+    options = {"n_hidden": 5, "n_lags": 2, "start_order": 2, "start_ridge": 3.0}
+    options |= {"visible": "gaussian", "learn_visible_precision": True, "truncation": [-2, 2]}
+    found = random_units.start_of(options | {"ridge of units": 9}, "ridge of units", train, 4)
+    key = seed_from(4, "train_trbm")
+    wanted = random_units.start(
+        train, 5, n_lags=2, order=2, ridge=3.0, hidden_ridge=9, truncation=(-2, 2), seed=key
+    )
+    assert same(found, wanted) and found.upper[0] == 2
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -199,22 +186,9 @@ def test_data_far_from_0_or_without_motion(pendulums, dtype):
     assert np.isfinite(started(far, how, hidden_ridge=1.0).weights).all()
     tiny = 1e-19 if dtype == "float32" else 1e-150
     for still in (np.full((3, 6, 2), 0.1), np.zeros((3, 6, 2)), tiny * train, train[:1, :2]):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # nothing is learned
-            model = started(still, how, n_lags=1, hidden_ridge=1.0)
+        model = started(still, how, n_lags=1, hidden_ridge=1.0)
         assert np.abs(model.visible_to_hidden).max() < 1
     constant = train.copy()
     constant[:, :, 3] = 5.0
     model = started(constant, how, hidden_ridge=100.0)
     assert np.abs(model.predict(constant[0], method="mean_field", rng=0)[1:, 3] - 5.0).max() < 0.01
-
-
-@pytest.mark.parametrize("ends", [(-np.inf, np.inf), (-np.inf, 0.0), (0.0, np.inf)])
-@pytest.mark.parametrize("start", [{}, {"hidden_ridge": 100.0}, {"order": 1}])
-def test_intervals_without_a_lower_end(pendulums, ends, start):
-    train, test = pendulums
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = started(train, {"truncation": ends}, n_lags=1, **start)
-    simple = tf.forecast_errors(train, test, orders=(1,))["linear, order 1"].mean()
-    assert tf.prediction_error(model, test, method="mean_field").mean() < 1.05 * simple
