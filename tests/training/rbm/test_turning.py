@@ -11,8 +11,9 @@ from tests.support.fits import assert_same, interrupt_after, with_interrupts
 from tests.support.models import model_of
 from tools import magnets
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.kernels.rbm import gibbs, updates
-from trug_fast.kernels.rbm.turning import EVERY, Turns
+from trug_fast.kernels.rbm import gibbs, turning, updates
+from trug_fast.kernels.rbm.turning import EVERY, GROUPS, Turns
+from trug_fast.models.mixed_units import units_of
 from trug_fast.models.visible_kinds import run_of
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.rbm.defaults import ByData
@@ -66,7 +67,8 @@ def test_phases_of_unequal_shares_keep_them(magnet, hidden, kind):
     assert share == pytest.approx(0.7, abs=0.07)
 
 
-def test_turns_leave_the_distribution_as_it_is():
+@pytest.mark.parametrize("reflected", [slice(None), slice(0, None, 2)])
+def test_turns_leave_the_distribution_as_it_is(reflected):
     # Chains begin at exact draws of a model with fields, of which turned rows are less probable.
     model, n = model_of("[0,1]"), 40_000
     states = np.array(list(itertools.product([0.0, 1.0], repeat=model.n_visible)))
@@ -76,17 +78,19 @@ def test_turns_leave_the_distribution_as_it_is():
     chains = gibbs.Chains.new(np.zeros_like(rows), model.n_hidden)
     chains.hidden[:] = model.sample_hidden(rows, rng=1)
     count = model.n_visible
-    turns = Turns(np.tile(np.arange(count), (2, 1)), *np.full((4, count), -1.0))
-    turns = for_kernels(turns._replace(shift=np.ones(count)), float)
+    turns = Turns(np.tile(np.arange(count), (2, 1)), *np.ones((4, count)))
+    turns.shift[:] = 0.0
+    turns.sign[reflected], turns.shift[reflected] = -1.0, 1.0
+    turns = for_kernels(turns, float)
+    assert turns.whole == (reflected == slice(None))
     rule, paces, none = Steps(tf.SGD()).rule(0.0), np.zeros((1, updates.PACES)), np.empty(0)
     course = updates.Course(
         paces, rule, updates.PERSISTENT, True, 1, 0, 0, none, none[None], none.astype(int), turns
     )
-    batch, before = gibbs.Phase.new(rows, model.n_hidden), None
+    batch = gibbs.Phase.new(rows, model.n_hidden)
     with one_blas_thread():
-        for update in range(2 * EVERY):
+        for update in range(2 * EVERY + 1):  # the last of which offers turns
             updates.run_chains_from(model.layers(), batch, chains, course, update, 1, 5 + update)
-            before = chains.phase.net.copy() if before is None else before
     exact = model.hidden_moments(states)
     mean = p @ exact.mean
     error = np.sqrt((p @ (exact.variance + exact.mean**2) - mean**2) / n)
@@ -94,7 +98,25 @@ def test_turns_leave_the_distribution_as_it_is():
     # Some were turned: their net inputs are not those of the rows in the phase.
     own = chains.phase.visible @ model.weights + model.hidden_bias
     away = (abs(chains.phase.net - own) > 1e-9).any(axis=1)
-    assert 0 < away.mean() < 1 / EVERY
+    assert 0 < away.mean() < 1 / GROUPS
+
+
+def test_what_a_turn_adds_is_what_energies_differ_by():
+    kinds = ("spin", "gaussian", tf.CategoricalUnits(3), "bernoulli")
+    runs = tuple(run_of(kind, 3) for kind in kinds)
+    precision = np.where(np.arange(18) // 3 == 1, 2.5, 0.0)
+    units, rng = units_of(runs, precision), np.random.default_rng(0)
+    bias, source, sign, shift = rng.normal(size=18), np.arange(18), np.ones(18), np.zeros(18)
+    there = source.copy()
+    there[6:9] = 7, 8, 6  # one categorical unit goes round
+    sign[[0, 3, 4, 15]], shift[[3, 4, 15]] = -1.0, (0.3, -0.2, 1.0)
+    layers = tf.BernoulliRBM(np.zeros((18, 1)), bias, np.zeros(1)).layers()
+    layers = layers._replace(visible_kinds=units.for_kernels(float))
+    turns = for_kernels(Turns(np.array([there, source]), sign, shift, shift, shift), float)
+    rows, slope = rng.normal(size=(4, 18)), np.empty(18)
+    constant = turning.slope_of(layers, turns, 0, slope)
+    own, turned = (x @ bias - (x**2 @ precision) / 2 for x in (rows, shift + sign * rows[:, there]))
+    assert rows @ slope + constant == pytest.approx(turned - own, abs=1e-12)
 
 
 def sides(rows, columns, seed=0):

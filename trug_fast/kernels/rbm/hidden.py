@@ -74,7 +74,7 @@ def _means_of_any(net, units, mean):
 
 
 @row_loop
-def _all_wide(units):
+def all_wide(units):
     """Tell whether all intervals are so wide that ``evaluate`` needs one of its two halves only."""
     precision, lower, upper = units.precision, units.lower, units.upper
     if precision.size == 0 or not is_wide(precision[0], lower[0], upper[0]):
@@ -94,7 +94,7 @@ def mean_row(net, units, mean):
         return
     if units.n_nonpositive > 0:
         rarely(_means_of_any, (net, units, mean))
-    elif _all_wide(units):
+    elif all_wide(units):
         _means(evaluate_wide, net, units, mean)
     else:
         _means(evaluate, net, units, mean)
@@ -127,7 +127,7 @@ def statistics_row(net, units, mean, sums):
         return
     if units.n_nonpositive > 0:
         rarely(_statistics_of_any, (net, units, mean, sums))
-    elif _all_wide(units):
+    elif all_wide(units):
         _statistics(evaluate_wide, net, units, mean, sums)
     else:
         _statistics(evaluate, net, units, mean, sums)

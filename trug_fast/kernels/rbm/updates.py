@@ -34,7 +34,7 @@ from trug_fast.kernels.tiles import STRIPS
 
 from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
-from .turning import Turns, middle_of_sides, turn_and_draw
+from .turning import Turns, approach_middle, turn_and_draw
 from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
 from .visible import VisibleKinds
 from .weighing import weighted_statistics
@@ -253,9 +253,11 @@ def _update(layers, trained, units, averaged, data, chains, course, i, step):
     write_gradient(trained, data, chains.phase, weights)
     _take_steps(course, trained, units, pace)
     if course.centred:
+        offset, update = trained.hidden[OFFSET], course.update + i
         if course.turns.sign.size > 0:
-            rarely(middle_of_sides, (data, weights, course.turns, trained.hidden[MEAN]))
-        approach(trained.hidden[OFFSET], trained.hidden[MEAN], 1 - MEMORY)
+            rarely(approach_middle, (data, weights, course.turns, update, 1 - MEMORY, offset))
+        else:
+            approach(offset, trained.hidden[MEAN], 1 - MEMORY)
     if pace[SHARE] > 0.0:
         _average(averaged, trained, units, pace[SHARE])
 
