@@ -45,12 +45,12 @@ def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
 def for_kernels(turns: Turns | None, dtype: Any) -> Turns:
     """Return the map, or one of nothing, as kernels take it."""
     if turns is None:
-        turns = Turns(np.empty((2, 0), np.int64), *np.empty((4, 0)))
+        none = np.empty(0)
+        turns = Turns(np.empty((2, 0), np.int64), none, none, none, none)
     else:
         want(TURNED)
-    source, *floats, _ = turns
-    whole = bool((turns.sign < 0).all())
-    return Turns(source, *(each.astype(dtype) for each in floats), whole)
+    sign, shift, along, middle = (each.astype(dtype) for each in turns[1:5])
+    return Turns(turns.source, sign, shift, along, middle, bool((sign < 0).all()))
 
 
 def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs) -> Turns | None:
