@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
-from trug_fast.training.choices import arguments_of
+from reproduction.choices import arguments_of
 
 Array = NDArray[Any]
 Options = dict[str, Any]
