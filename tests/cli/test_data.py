@@ -226,6 +226,8 @@ def test_sequences_of_letters(capsys):
         ("rbm bits.npy --validation 1.5", r"--validation must be a share in \(0, 1\), or a file"),
         ("rbm bits.npy --validation people.csv", "people.csv has 3 columns, bits.npy 16"),
         ("rbm bits.npy --sample-weight waves.npz", "sample_weight must .*40"),
+        ("rbm bits.npy --sample-weight long.npy --validation 0.1", "weight must have 40 num"),
+        ("trbm balls --validation balls", "no such file or folder: balls"),
         ("rbm family.fasta", "family.fasta holds letters: they need --visible categorical"),
         ("rbm bits.npy --alphabet rna", "--alphabet rna has no effect on bits.npy"),
         ("rbm digits --drop 1", "--drop is for files, not for digits"),
@@ -255,6 +257,24 @@ def test_mnist_is_looked_for_where_the_variable_says(monkeypatch, tmp_path, caps
     assert main(["train", "rbm", "mnist", *SMALL]) == 2
     said = capsys.readouterr().err
     assert "train-images-idx3-ubyte" in said and "TRUG_FAST_DATA" in said
+
+
+def test_models_are_evaluated_on_other_rows_than_they_were_trained_on(given):
+    run("train", "tggm", "yacht", *SMALL)
+    run("train", "trbm", "balls", *SMALL)
+    model = tf.TruGTGGM.load("yacht-tggm.npz")
+    arguments = flags.parser().parse_args(["evaluate", "yacht-tggm.npz", "yacht"])
+    arguments.seed = 0
+    held_out = data.regression(arguments, model)
+    split = tf.datasets.load_yacht().split(0)
+    np.testing.assert_array_equal(given[0]["X"], split.X_train)
+    np.testing.assert_array_equal(held_out.train, split.X_test)
+    arguments = flags.parser().parse_args(["evaluate", "balls-trbm.npz", "balls"])
+    arguments.seed = 0
+    videos = data.sequences_of(arguments, tf.TruGTRBM.load("balls-trbm.npz"))
+    trained = {video.tobytes() for video in given[1]["sequences"]}
+    assert len(trained) == 200 and len(videos) == 20
+    assert not trained & {video.tobytes() for video in videos}
 
 
 def test_evaluation_reads_as_training_did():

@@ -32,33 +32,34 @@ def same(first, second):
 
 
 @pytest.mark.parametrize(
-    ("words", "said", "then"),
+    ("words", "said", "score", "then"),
     [
-        ("rbm digits", "1437 rows of digits", "sample digits-rbm.npz"),
-        ("rbm bits.npy --drop=0,1", "40 rows of bits.npy", "sample bits-rbm.npz"),
-        ("trbm videos.npz", "5 sequences of videos.npz", "sample videos-trbm.npz"),
-        ("tggm yacht", "308 rows of yacht", "predict yacht-tggm.npz yacht"),
-        ("tggm X.npy y.npy", "40 rows of X.npy", "predict X-tggm.npz X.npy"),
+        ("rbm digits", "1437 rows of digits", "score -", ["evaluate", "sample"]),
+        ("rbm bits.npy --drop=0,1", "40 rows of bits.npy", "score -", ["evaluate", "sample"]),
+        ("trbm videos.npz", "5 sequences of videos.npz", "score -", ["evaluate", "sample"]),
+        ("tggm yacht", "277 rows of yacht", "validation_score -", ["predict"]),
+        ("tggm X.npy y.npy", "40 rows of X.npy", "validation_score -", ["predict"]),
     ],
 )
-def test_it_says_what_where_and_what_next(words, said, then, capsys, place):
+def test_it_says_what_where_and_what_next(words, said, score, then, capsys, place):
     before = {path.name for path in place.iterdir()}
     assert main(["train", *words.split(), *SMALL]) == 0
     printed = capsys.readouterr()
-    kind, data, *more = words.split()
+    kind, data, *_ = words.split()
     name = f"{data.partition('.')[0]}-{kind}"
-    lines = printed.out.splitlines()
-    assert lines[0] == f"training on {said}" and lines[1].endswith(f" is in {name}.npz")
-    assert lines[2] == f"next: trug-fast evaluate {' '.join([f'{name}.npz', data, *more])}"
-    assert lines[3].startswith(f"      trug-fast {then}") and printed.err == ""
-    files_now = {path.name for path in place.iterdir()}
-    assert files_now - before == {f"{name}.npz", f"{name}-history.npz"}
+    first, second, third, *rest = printed.out.splitlines()
+    assert first == f"training on {said}" and second.endswith(f" is in {name}.npz")
+    assert third.startswith(score) and printed.err == ""
+    found = {path.name for path in place.iterdir()} - before
+    assert found == {f"{name}.npz", f"{name}-history.npz"}
     assert np.load(f"{name}-history.npz")["epoch"].tolist() == [1, 2]
-    for line in lines[2:]:  # they run as they stand
-        command = line.partition("trug-fast ")[2].split()
-        more = ["--n-chains=5", "--n-temperatures=9"] * (command[0] == "evaluate" and kind == "rbm")
-        more += ["--n-gibbs=2"] * (command[0] == "sample")
-        assert main([*command, *more, "--quiet"]) == 0, capsys.readouterr().err
+    for line, command in zip(rest, then, strict=True):  # they run as they stand
+        typed = line.removeprefix("next:").split()
+        assert typed[:3] == ["trug-fast", command, f"{name}.npz"]
+        assert typed[3:4] == [data] * (command != "sample")
+        more = ["--n-chains=5", "--n-temperatures=9"] * (command == "evaluate" and kind == "rbm")
+        more += ["--n-gibbs=2"] * (command == "sample")
+        assert main([*typed[1:], *more, "--quiet"]) == 0, capsys.readouterr().err
 
 
 def test_the_same_model_as_in_python():
@@ -149,7 +150,8 @@ def test_going_on_from_a_model(capsys):
     [
         ("rbm", "name DATA: a file, a folder, or a set that --help names"),
         ("rbm bits.npy --out=model", "--out must end in .npz, got model"),
-        ("rbm bits.npy --out=X.npz", "X.npz exists and is no model: choose another file"),
+        ("rbm bits.npy --out=X.npz", "X.npz is no file of a training: name another one"),
+        ("rbm bits.npy --out=Y.npz", "Y-history.npz is no file of a training: name another one"),
         ("rbm bits.npy --out=a.npz --checkpoint=a.npz", "--out and --checkpoint must be two files"),
         ("rbm bits.npy --threads=0", None),
         ("rbm bits.npy --threads=9999", "--threads must be from 1 to "),
@@ -162,7 +164,8 @@ def test_going_on_from_a_model(capsys):
     ],
 )
 def test_refusals_are_one_sentence_and_leave_nothing(words, message, capsys, place):
-    (place / "X.npz").write_bytes(b"mine")
+    for name in ("X.npz", "Y-history.npz"):
+        (place / name).write_bytes(b"mine")
     before = sorted(place.iterdir())
     if message is None:
         with pytest.raises(SystemExit):

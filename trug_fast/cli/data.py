@@ -23,7 +23,7 @@ from .flags import NAMED, READING, refuse
 BYTE = 255
 FIT = "fit"  # stands for a scaling by the data; without one, numbers are taken as they are
 ScalingOrFit = Scaling | str | None
-VIDEOS = 200  # of bouncing balls
+VIDEOS, TESTS = 200, 20  # of bouncing balls, to train and to test on
 KEYED = (".npz", ".h5", ".hdf5")  # files whose arrays have names
 
 
@@ -36,7 +36,7 @@ class Data(NamedTuple):
     scaling: Scaling | None = None  # how real numbers were standardised
     columns: Names = None  # names that tell them apart
     letters: str | None = None  # of aligned sequences the states 0, 1, ...
-    kept: Any = slice(None)  # which of all that were read are trained on
+    kept: Any = None  # which of all that were read are trained on
 
 
 def is_named(arguments: argparse.Namespace, data: str, kind: str) -> bool:
@@ -110,8 +110,7 @@ def static(
 
     A share of the rows, or a file, is for validation.
     """
-    path, test, names, letters = arguments.data, None, None, None
-    kept: Any = slice(None)
+    path, test, names, letters, kept = arguments.data, None, None, None, None
     named = is_named(arguments, path, "rbm")
     if named:
         images = datasets.load_digits() if path == "digits" else datasets.load_mnist()
@@ -129,8 +128,8 @@ def static(
             raise ValueError(f"{validation} has {test.shape[1]} columns, {path} {rows.shape[1]}")
     elif validation is not None:
         order = np.random.default_rng(arguments.seed).permutation(len(rows))
-        held, kept = np.split(order, [_held(validation, path, len(rows))])
-        rows, test = rows[kept], rows[held]
+        held, own_rows = np.split(order, [_held(validation, path, len(rows))])
+        kept, rows, test = (own_rows, len(rows)), rows[own_rows], rows[held]
     if letters is not None and visible != "categorical":
         raise ValueError(f"{path} holds letters: they need --visible categorical")
     how: str | None = arguments.binarize
@@ -206,16 +205,23 @@ def temporal(
     validation: Any = None,
 ) -> Data:
     """Return sequences for a temporal model of these visible units; the last ones validate it."""
-    (found, names), test, kept = _sequences(arguments, arguments.data, columns), None, None
+    path, names, test, kept = arguments.data, None, None, None
+    found: list[Any]
+    if not is_named(arguments, path, "trbm"):
+        found, names = _sequences(arguments, path, columns)
+    elif arguments.command == "trbm":
+        found = list(datasets.bouncing_balls(VIDEOS, rng=arguments.seed))
+    else:
+        found = list(datasets.bouncing_balls(TESTS, rng=arguments.seed + 1))
     if isinstance(validation, str):
         test, _ = _sequences(arguments, validation, names)
     elif validation is not None:
-        kept = len(found) - _held(validation, arguments.data, len(found))
-        found, test = found[:kept], found[kept:]
+        count = len(found) - _held(validation, path, len(found))
+        kept, found, test = (slice(count), len(found)), found[:count], found[count:]
     own = _scaling(visible, scaling, found)
     test = None if test is None else _units(arguments, test, visible, own)
     found = _units(arguments, found, visible, own)
-    return Data(found, test, None, own, names, None, slice(kept))
+    return Data(found, test, None, own, names, None, kept)
 
 
 def sequences_of(arguments: argparse.Namespace, model: Any) -> list[Any]:
@@ -227,8 +233,6 @@ def sequences_of(arguments: argparse.Namespace, model: Any) -> list[Any]:
 
 def _sequences(arguments: argparse.Namespace, path: str, wanted: Names) -> tuple[list[Any], Names]:
     """Return sequences, and names of their columns."""
-    if is_named(arguments, path, "trbm"):
-        return list(datasets.bouncing_balls(VIDEOS, rng=arguments.seed)), None
     data = read(arguments, path, wanted)
     _refuse_letters(data)
     found = data.sequences(arguments.length)
@@ -261,11 +265,15 @@ def _units(
 
 
 def regression(arguments: argparse.Namespace, model: Any = None, *, needs_y: bool = True) -> Data:
-    """Return inputs, those of a model in its order, and targets: a file, --target, a named set."""
+    """Return inputs, those of a model in its order, and targets: a file's, or of --target.
+
+    Of a named set rows to train on, or, of a model, those to test it on.
+    """
     path, target, y_path = arguments.data, arguments.target, getattr(arguments, "y", None)
     if is_named(arguments, path, "tggm"):
-        yacht = datasets.load_yacht()
-        return Data(yacht.X, None, yacht.y)
+        yacht = datasets.load_yacht().split(0)
+        train = Data(yacht.X_train, None, yacht.y_train)
+        return train if model is None else Data(yacht.X_test, None, yacht.y_test)
     names, wanted = columns_of(Path(path)), None if model is None else model.columns
     if target is not None and y_path is not None:
         raise ValueError(f"--target has no effect beside the targets in {y_path}")

@@ -70,18 +70,15 @@ def train(arguments: argparse.Namespace) -> None:
     print(f"training on {count} {what} of {arguments.data}", flush=True)
     fit = function(**settings, progress=False if arguments.quiet else None)
     model = fit.model
-    for add, value in (
-        ("scaling", found.scaling),
-        ("columns", found.columns),
-        ("letters", found.letters),
-    ):
-        model = model if value is None else getattr(model, f"with_{add}")(value)
+    for name in ("scaling", "columns", "letters"):
+        if getattr(found, name) is not None:
+            model = getattr(model, f"with_{name}")(getattr(found, name))
     _save(model, out)
-    files.write(out.with_name(f"{out.stem}-history.npz"), "history", fit.history)
+    files.write(_history(out), "history", fit.history)
     if fit.interrupted:
         again = "; the same command goes on" if settings.get("checkpoint") else ""
         raise KeyboardInterrupt(f"; the model so far is in {out}{again}")
-    print(f"{model} is in {out}", *_next(arguments, out), sep="\n")
+    print(f"{model} is in {out}", *_scores(fit), *_next(arguments, out), sep="\n")
     if getattr(arguments, "evaluate", None):
         test = found.train if found.test is None else found.test
         evaluate.print_annealed(arguments, model, found.train, {"test": test}, {})
@@ -96,7 +93,7 @@ def _complete(arguments: argparse.Namespace, settings: Settings) -> None:
         sampler: Any = settings.get("sampler") or usual
         sampler = as_sampler(sampler) if isinstance(sampler, str) else sampler
         settings["sampler"] = replace(sampler, n_gibbs=n_gibbs)
-    if arguments.command == "rbm" and settings.get("start") is None:
+    if arguments.command == "rbm" and not isinstance(settings.get("start"), str):
         settings["n_hidden"] = settings.get("n_hidden") or N_HIDDEN
 
 
@@ -126,7 +123,12 @@ def _read(arguments: argparse.Namespace, settings: Settings) -> Data:
             raise ValueError(f"--start has the letters {known}, the data have {found.letters}")
         if visible == "categorical" and found.letters is not None:  # all, not those that occur
             settings["visible"] = CategoricalUnits(n_states=len(found.letters))
-    settings["sample_weight"] = None if weights is None else weights[found.kept]
+    if weights is not None and found.kept is not None:
+        kept, count = found.kept
+        if len(weights) != count:
+            raise ValueError(f"--sample-weight must have {count} numbers, got {len(weights)}")
+        weights = weights[kept]
+    settings["sample_weight"] = weights
     if how["validation"] is not None and settings.get("monitor", "auto") is not None:
         settings["validation"] = found.test
     return found
@@ -139,13 +141,14 @@ def _require_place(out: Path, settings: Settings, found: Data) -> None:
     kept = settings.get("checkpoint")
     if kept is not None and Path(kept.path).resolve() == out.resolve():
         raise ValueError(f"--out and --checkpoint must be two files, got {out} twice")
-    if out.exists():
-        kind = ""
-        with suppress(ValueError):
-            kind = files.read_kind(out)
-        if kind not in {each.__name__ for each in KINDS}:
-            raise ValueError(f"{out} exists and is no model: choose another file with --out")
-        print(f"{out} will be replaced")
+    for path, kinds in ((out, [each.__name__ for each in KINDS]), (_history(out), ["history"])):
+        if path.exists():
+            kind = ""
+            with suppress(ValueError):
+                kind = files.read_kind(path)
+            if kind not in kinds:
+                raise ValueError(f"{path} is no file of a training: name another one with --out")
+            print(f"{path} will be replaced")
     first = found.train[0] if isinstance(found.train, list) else found.train
     size = 4 * first.shape[-1] * (settings.get("n_hidden") or 1)  # of its weights, at least
     try:
@@ -154,6 +157,11 @@ def _require_place(out: Path, settings: Settings, found: Data) -> None:
             trial.flush()
     except OSError as error:
         raise OSError(f"cannot write {out}: {error.strerror or error}") from error
+
+
+def _history(out: Path) -> Path:
+    """Return where the history of a training is written."""
+    return out.with_name(f"{out.stem}-history.npz")
 
 
 def _save(model: Any, target: Path) -> None:
@@ -173,6 +181,14 @@ def _save(model: Any, target: Path) -> None:
     raise OSError(f"{why}; {where}") from why
 
 
+def _scores(fit: Any) -> Iterator[str]:
+    """Return in a line how the model was scored."""
+    at = getattr(fit, "best_epoch", 0) - 1  # of a regression; others end with their last epoch
+    names = [name for name in fit.history if name.endswith(("score", "rmse", "likelihood"))]
+    if names:
+        yield ", ".join(f"{name} {fit.history[name][at]:.4g}" for name in names)
+
+
 def _next(arguments: argparse.Namespace, out: Path) -> Iterator[str]:
     """Return the commands to try next."""
     given = {name: getattr(arguments, name, None) for name in READING if name != "alphabet"}
@@ -182,9 +198,7 @@ def _next(arguments: argparse.Namespace, out: Path) -> Iterator[str]:
         for name, value in given.items()
         if value is not None
     ]
-    y = [arguments.y] if getattr(arguments, "y", None) else []
-    yield f"next: trug-fast evaluate {shlex.join([str(out), arguments.data, *y, *read])}"
-    if arguments.command == "tggm":
-        yield f"      trug-fast predict {shlex.join([str(out), arguments.data, *read])}"
-    else:
+    words = shlex.join([str(out), arguments.data, *read])
+    yield f"next: trug-fast {'predict' if arguments.command == 'tggm' else 'evaluate'} {words}"
+    if arguments.command != "tggm":
         yield f"      trug-fast sample {shlex.quote(str(out))}"
