@@ -1,11 +1,9 @@
-"""Stick figures, from Python and on the command line."""
+"""Stick figures."""
 
 import numpy as np
 import pytest
 
-import trug_fast as tf
-from tests.support.skeletons import SMALL
-from trug_fast import cli, plots
+from trug_fast import plots
 
 pytest.importorskip("matplotlib")
 
@@ -78,68 +76,3 @@ def test_animation_holds_every_frame(tmp_path):
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         plots.stick_figures(**{"motions": {"walk": BODY[None]}, "bones": BONES, **options})
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Make files like those of the data base, of a smaller body."""
-    root = ("tilt_fwd", "tilt_hip", "d_yaw", "v_hip", "v_fwd", "height")
-    maps = ("larm.ex", "larm.ey", "larm.ez", "lhand.ey", "rarm.ez")
-    names = [*(f"root.{name}" for name in root), *maps]
-    frames = np.random.default_rng(0).normal(0, 0.1, (36, len(names)))
-    frames += [np.pi / 2, np.pi / 2, 0, 0, -1, 5, *np.zeros(5)]
-    np.savez(
-        tmp_path / "cmu35_walk_run_30fps.npz",
-        taylor62=frames,
-        taylor62_names=names,
-        seq_lengths=[12, 12, 12],
-        seq_trials=["35_01", "35_18", "35_29"],
-        n_train_sequences=1,
-    )
-    (tmp_path / "35.asf").write_text(SMALL)
-    return tmp_path
-
-
-def save_model(path, n_visible, **options):
-    weights = np.random.default_rng(0).normal(0, 0.1, (n_visible, 2))
-    square = np.eye(n_visible)
-    tf.BernoulliTRBM(weights, weights.T, square, np.eye(2), 0, 0, 0, 0, **options).save(path)
-    return str(path)
-
-
-def test_command(folder, capsys):
-    model = save_model(folder / "model.npz", 11, visible_precision=4.0)
-    words = f"plot motion {model} --data-dir {folder} --n-seen 5 --n-frames 7 --n-gibbs 3 --every 2"
-    for name in ("walk.png", "walk.gif"):
-        assert cli.main([*words.split(), str(folder / name)]) == 0
-        assert f"written to {folder / name}" in capsys.readouterr().out
-        assert (folder / name).stat().st_size > 1000
-
-
-def test_command_with_bad_input(folder, capsys, monkeypatch):
-    monkeypatch.delenv("TRUG_FAST_DATA", raising=False)
-    out = folder / "walk.png"
-    good = save_model(folder / "model.npz", 11, visible_precision=4.0)
-    small = save_model(folder / "small.npz", 9, visible_precision=4.0)
-    binary = save_model(folder / "binary.npz", 11)
-    here = f"--data-dir={folder}"
-    for model, options, words in (
-        (good, [], "nowhere"),
-        (good, [f"--data-dir={folder / 'none'}"], "no file cmu35_walk_run_30fps.npz"),
-        (good, [here], "--n-seen and --n-frames must be 12 at most together"),
-        (good, [here, "--trial=35_02"], "--trial must be one of 35_01, 35_18, 35_29, got 35_02"),
-        (good, [here, "--n-seen=0"], "--n-seen must be at least 1"),
-        (good, [here, "--n-frames=0"], "--n-frames must be at least 1"),
-        (small, [here], "has 9 gaussian visible units, the motion has 11 real channels"),
-        (binary, [here], "has 11 bernoulli visible units, the motion has 11 real channels"),
-    ):
-        assert cli.main(["plot", "motion", model, str(out), *options]) == 2
-        message = capsys.readouterr().err
-        assert words in message and message.count("\n") == 1
-    (folder / "35.asf").write_text(SMALL.replace("larm lhand", ""))
-    for words in ("35.asf is damaged", "no file 35.asf"):
-        assert cli.main(["plot", "motion", good, str(out), here]) == 2
-        message = capsys.readouterr().err
-        assert words in message and message.count("\n") == 1
-        (folder / "35.asf").unlink(missing_ok=True)
-    assert not out.exists()

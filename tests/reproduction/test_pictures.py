@@ -1,36 +1,51 @@
 """The pictures of temporal models are drawn."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 import trug_fast as tf
 from reproduction import pictures
+from tests.support.skeletons import SMALL
+
+pytest.importorskip("matplotlib")
 
 
-def test_both_pictures(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
-    rng = np.random.default_rng(0)
-    walks = [rng.normal(size=(9, 4)) for _ in range(3)]
-    how = {"epochs": 1, "progress": False, "rng": 0}
-    video = tf.datasets.bouncing_balls(3, 5, size=6, rng=0)
-    tf.train_trbm(video, 3, **how).model.save(tmp_path / "balls.npz")
-    tf.train_trbm(walks, 3, visible="gaussian", **how).model.save(tmp_path / "motion.npz")
-    data = {"train": walks[:2], "test": walks[2:], "channel_names": ["a"], "restore": lambda x: x}
-    data |= {"train_names": ["x", "y"], "test_names": ["35_29"]}
-    monkeypatch.setattr(
-        pictures.datasets, "load_cmu_motion", lambda _: SimpleNamespace(**data), raising=False
+@pytest.fixture
+def folder(tmp_path):
+    """Make files like those of the data base, of a smaller body."""
+    root = ("tilt_fwd", "tilt_hip", "d_yaw", "v_hip", "v_fwd", "height")
+    maps = ("larm.ex", "larm.ey", "larm.ez", "lhand.ey", "rarm.ez")
+    names = [*(f"root.{name}" for name in root), *maps]
+    frames = np.random.default_rng(0).normal(0, 0.1, (36, len(names)))
+    frames += [np.pi / 2, np.pi / 2, 0, 0, -1, 5, *np.zeros(5)]
+    np.savez(
+        tmp_path / "cmu35_walk_run_30fps.npz",
+        taylor62=frames,
+        taylor62_names=names,
+        seq_lengths=[12, 12, 12],
+        seq_trials=["35_01", "35_18", "35_29"],
+        n_train_sequences=1,
     )
-    body = SimpleNamespace(pairs=[[0, 1]], sides=[-1])
-    monkeypatch.setattr(pictures.datasets, "load_cmu_skeleton", lambda _: body, raising=False)
-    monkeypatch.setattr(
-        pictures.datasets,
-        "joint_positions",
-        lambda _, poses, names: np.stack([poses[:, :3], poses[:, 1:]], axis=1),
-        raising=False,
-    )
-    for name in ("balls.png", "motion.png", "motion.gif"):
-        words = [name[:-4], str(tmp_path / f"{name[:-4]}.npz"), str(tmp_path / name)]
-        pictures.main([*words, "--n-seen=3", "--n-frames=4"])
-        assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"GIF8")
+    (tmp_path / "35.asf").write_text(SMALL)
+    return tmp_path
+
+
+def save_model(path, n_visible, **options):
+    weights = np.random.default_rng(0).normal(0, 0.1, (n_visible, 2))
+    square = np.eye(n_visible)
+    tf.BernoulliTRBM(weights, weights.T, square, np.eye(2), 0, 0, 0, 0, **options).save(path)
+    return str(path)
+
+
+def test_both_pictures(folder):
+    balls = save_model(folder / "balls.npz", 36)
+    motion = save_model(folder / "motion.npz", 11, visible_precision=4.0)
+    pictures.main(["balls", balls, str(folder / "balls.png")])
+    for name in ("walk.png", "walk.gif"):
+        words = ["motion", motion, str(folder / name), f"--data-dir={folder}"]
+        pictures.main([*words, "--n-seen=5", "--n-frames=7"])
+    for name in ("balls.png", "walk.png", "walk.gif"):
+        assert (folder / name).read_bytes()[:4] in (b"\x89PNG", b"GIF8")
+    with pytest.raises(ValueError, match="9"):
+        small = save_model(folder / "small.npz", 9, visible_precision=4.0)
+        pictures.main(["motion", small, str(folder / "x.png"), f"--data-dir={folder}"])
