@@ -28,10 +28,12 @@ from reproduction import (
     table4_views,
 )
 from trug_fast import cli
+from trug_fast._common import checks
 from trug_fast._common.workers import WorkersError
 
 TABLES = {module.TABLE.name: module for module in (table1, table2, table3, table4, proteins)}
 NONLINEARITIES = "nonlinearities"
+LEAST = {"n_seeds": 1, "seed": 0}
 
 
 def add(which: Any) -> None:
@@ -93,6 +95,16 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no bars, no notices")
 
 
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse numbers that are too small and names that are empty, by the names of their options."""
+    for name, value in vars(arguments).items():
+        option = f"--{name.replace('_', '-')}"
+        if value == "":
+            raise ValueError(f"{option} must not be empty, got ''")
+        if name in LEAST:
+            checks.count(option, value, LEAST[name])
+
+
 def progress(arguments: argparse.Namespace) -> bool | None:
     """Return whether to show bars: never if quiet, else where a person is looking."""
     return False if arguments.quiet else None
@@ -105,6 +117,7 @@ def folder(arguments: argparse.Namespace, table: str) -> Path:
 
 def run(arguments: argparse.Namespace) -> None:
     """Compute what is missing of a table and print it."""
+    check(arguments)
     name = arguments.table
     if arguments.print_config:
         print(protocol.text(name, arguments.config), end="")
@@ -168,6 +181,7 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
 
 def run_figures(arguments: argparse.Namespace) -> None:
     """Draw what the finished models of Table 1 give."""
+    check(arguments)
     if arguments.print_config:
         print(protocol.text(figures.NAME, arguments.config), end="")
         return

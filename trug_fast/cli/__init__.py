@@ -31,6 +31,11 @@ def main(argv: Sequence[str] | None = None, parser: argparse.ArgumentParser | No
     """
     with patient() as output:
         typed = _joined(sys.argv[1:] if argv is None else argv)
+        if typed == ["--version"]:  # which takes a while to find
+            from trug_fast import __version__
+
+            print(f"trug-fast {__version__}")
+            return 0
         code = _run((parser or flags.parser()).parse_args(typed))
     if output.lost is not None:
         print(f"trug-fast: cannot write to standard output: {output.lost}", file=sys.stderr)

@@ -187,7 +187,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="trug-fast", description="Stochastic networks of truncated Gaussian units."
     )
-    top.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
+    top.add_argument("--version", action="store_true", help="print the version and end")
     rooms = {"": top.add_subparsers(required=True, metavar="COMMAND")}
     models = rooms[""].add_parser("train", help="train a model")
     rooms["train"] = models.add_subparsers(required=True, metavar="MODEL")
@@ -228,14 +228,3 @@ def _late(place: str) -> Callable[[argparse.Namespace], None]:
         getattr(import_module(f"{__package__}.{module}"), name)(arguments)
 
     return run
-
-
-class _Version(argparse.Action):
-    """Prints the version, which takes a while to find."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        """Print it and end."""
-        from trug_fast import __version__
-
-        print(f"trug-fast {__version__}")
-        parser.exit()

@@ -148,7 +148,8 @@ def _require_place(out: Path, settings: Settings, found: Data) -> None:
                 kind = files.read_kind(path)
             if kind not in kinds:
                 raise ValueError(f"{path} is no file of a training: name another one with --out")
-            print(f"{path} will be replaced")
+    if out.exists():
+        print(f"{out} will be replaced")
     first = found.train[0] if isinstance(found.train, list) else found.train
     size = 4 * first.shape[-1] * (settings.get("n_hidden") or 1)  # of its weights, at least
     try:
