@@ -36,7 +36,7 @@ class Data(NamedTuple):
     scaling: Scaling | None = None  # how real numbers were standardised
     columns: Names = None  # names that tell them apart
     letters: str | None = None  # of aligned sequences the states 0, 1, ...
-    kept: Any = None  # which of all that were read are trained on
+    weights: Any = None  # of what is trained on
 
 
 def is_named(arguments: argparse.Namespace, data: str, kind: str) -> bool:
@@ -70,7 +70,7 @@ def read(arguments: argparse.Namespace, path: str, needed: Names = None) -> File
     )
 
 
-def arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
+def _arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
     """Return the columns of these names in this order; all as they are if names are not known."""
     if names is None or wanted is None or names == wanted:
         return array
@@ -89,13 +89,22 @@ def numbers_in(path: str) -> Any:
     return found[:, 0] if found.shape[1] == 1 else found
 
 
-def _held(validation: Any, path: str, count: int) -> int:
-    """Return how many of so many are held back."""
-    if not isinstance(validation, float) or not 0 < validation < 1:
-        raise ValueError(f"--validation must be a share in (0, 1), or a file, got {validation}")
+def _held_back(
+    path: str, share: Any, count: int, weights: Any, rng: Any = None
+) -> tuple[Any, Any, Any]:
+    """Return which of so many to hold back, and to train on, and the weights of these.
+
+    They are drawn at random, or are the last ones.
+    """
+    if not isinstance(share, float) or not 0 < share < 1:
+        raise ValueError(f"--validation must be a share in (0, 1), or a file, got {share}")
     if count < 2:
         raise ValueError(f"{path} holds {count}, of which none would be left to train on")
-    return min(count - 1, max(1, round(validation * count)))
+    if weights is not None and len(weights) != count:
+        raise ValueError(f"--sample-weight must have {count} numbers, got {len(weights)}")
+    held = min(count - 1, max(1, round(share * count)))
+    order = np.roll(np.arange(count), held) if rng is None else rng.permutation(count)
+    return order[:held], order[held:], None if weights is None else weights[order[held:]]
 
 
 def static(
@@ -104,32 +113,33 @@ def static(
     scaling: ScalingOrFit = None,
     columns: Names = None,
     validation: Any = None,
+    weights: Any = None,
     soft: bool = False,
 ) -> Data:
     """Return rows for an RBM of these visible units, in the order of these columns.
 
     A share of the rows, or a file, is for validation.
     """
-    path, test, names, letters, kept = arguments.data, None, None, None, None
+    path, test, names, letters = arguments.data, None, None, None
     named = is_named(arguments, path, "rbm")
     if named:
         images = datasets.load_digits() if path == "digits" else datasets.load_mnist()
         rows, test = images.train, images.test
     else:
         data = read(arguments, path, columns)
-        rows, letters = arranged(path, data.rows(), data.columns, columns), data.letters
+        rows, letters = _arranged(path, data.rows(), data.columns, columns), data.letters
         names = columns or _telling(data.columns)
         if data.left_out:
             print(f"{path}: {data.left_out}")
     if isinstance(validation, str):
         other = read(arguments, validation, names)
-        test = arranged(validation, other.rows(), other.columns, names)
+        test = _arranged(validation, other.rows(), other.columns, names)
         if test.shape[1] != rows.shape[1]:
             raise ValueError(f"{validation} has {test.shape[1]} columns, {path} {rows.shape[1]}")
     elif validation is not None:
-        order = np.random.default_rng(arguments.seed).permutation(len(rows))
-        held, own_rows = np.split(order, [_held(validation, path, len(rows))])
-        kept, rows, test = (own_rows, len(rows)), rows[own_rows], rows[held]
+        rng = np.random.default_rng(arguments.seed)
+        held, kept, weights = _held_back(path, validation, len(rows), weights, rng)
+        rows, test = rows[kept], rows[held]
     if letters is not None and visible != "categorical":
         raise ValueError(f"{path} holds letters: they need --visible categorical")
     how: str | None = arguments.binarize
@@ -142,7 +152,7 @@ def static(
     elif visible == "bernoulli":
         parts = _binary(arguments, parts, "threshold" if named and how is None else how, soft)
     test = parts[1] if len(parts) > 1 else None
-    return Data(parts[0], test, None, own, names, letters, kept)
+    return Data(parts[0], test, None, own, names, letters, weights)
 
 
 def _scaling(visible: str, scaling: ScalingOrFit, rows: Any) -> Scaling | None:
@@ -203,9 +213,10 @@ def temporal(
     scaling: ScalingOrFit = None,
     columns: Names = None,
     validation: Any = None,
+    weights: Any = None,
 ) -> Data:
     """Return sequences for a temporal model of these visible units; the last ones validate it."""
-    path, names, test, kept = arguments.data, None, None, None
+    path, names, test = arguments.data, None, None
     found: list[Any]
     if not is_named(arguments, path, "trbm"):
         found, names = _sequences(arguments, path, columns)
@@ -216,12 +227,12 @@ def temporal(
     if isinstance(validation, str):
         test, _ = _sequences(arguments, validation, names)
     elif validation is not None:
-        count = len(found) - _held(validation, path, len(found))
-        kept, found, test = (slice(count), len(found)), found[:count], found[count:]
+        held, kept, weights = _held_back(path, validation, len(found), weights)
+        found, test = [found[k] for k in kept], [found[k] for k in held]
     own = _scaling(visible, scaling, found)
     test = None if test is None else _units(arguments, test, visible, own)
     found = _units(arguments, found, visible, own)
-    return Data(found, test, None, own, names, None, kept)
+    return Data(found, test, None, own, names, None, weights)
 
 
 def sequences_of(arguments: argparse.Namespace, model: Any) -> list[Any]:
@@ -238,7 +249,7 @@ def _sequences(arguments: argparse.Namespace, path: str, wanted: Names) -> tuple
     found = data.sequences(arguments.length)
     if max(map(len, found)) < 2:
         raise ValueError(f"{path} must hold sequences of two frames or more, got one in each")
-    found = [arranged(path, x, data.columns, wanted) for x in found]
+    found = [_arranged(path, x, data.columns, wanted) for x in found]
     return found, wanted or _telling(data.columns)
 
 
@@ -291,7 +302,7 @@ def regression(arguments: argparse.Namespace, model: Any = None, *, needs_y: boo
     else:
         X, y = data.regression(target)
         columns = None if columns is None else tuple(each for each in columns if each != target)
-    X = arranged(path, X, columns, wanted)
+    X = _arranged(path, X, columns, wanted)
     if model is not None:
         _require_columns(arguments, model.n_inputs, X.shape[1])
     return Data(X, None, y, columns=_telling(columns))

@@ -70,6 +70,7 @@ FLAGS: dict[str, tuple[Any, str, str]] = {
     "sample-weight": (word, "FILE", "what each row, or sequence, counts for"),
     "validation": (values, "SHARE|FILE", "held back, and scored while it trains"),
     "tggm:validation": (float, "SHARE", "held back, to choose when to stop"),
+    "monitor": (word, "SCORE", "what is scored while it trains"),
     "n-hidden": (COUNT, "N", "hidden units"),
     "n-lags": (COUNT, "N", "frames that each frame depends on"),
     "n-models": (COUNT, "N", "train an ensemble of so many"),
@@ -130,7 +131,7 @@ COMMANDS = {
         *("train.train", "?data"),
         f"{READS} size alphabet=protein binarize sample-weight validation n-hidden=100 truncation "
         "visible=bernoulli hidden=trug epochs=30 learning-rate batch-size sampler=pcd n-gibbs=1 "
-        f"evaluate {SAVES}",
+        f"monitor=auto evaluate {SAVES}",
     ),
     "train trbm": (
         "train a temporal restricted Boltzmann machine",
@@ -142,7 +143,7 @@ COMMANDS = {
         "train a regression with standard deviations",
         *("train.train", "?data ?y"),
         f"{READS} target sample-weight validation=0.1 n-hidden=50 n-models=1 truncation "
-        f"objective=ml epochs=300 learning-rate batch-size=50 optimizer=adam {SAVES}",
+        f"objective=ml epochs=300 learning-rate batch-size=50 optimizer=adam monitor=auto {SAVES}",
     ),
     "evaluate": (
         "how good a model is on data",

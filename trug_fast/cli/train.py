@@ -111,6 +111,7 @@ def _read(arguments: argparse.Namespace, settings: Settings) -> Data:
         "scaling": getattr(start, "scaling", data.FIT),
         "columns": getattr(start, "columns", None),
         "validation": settings.pop("validation", None),
+        "weights": weights,
     }
     if arguments.command == "trbm":
         found = data.temporal(arguments, kind, **how)
@@ -123,12 +124,7 @@ def _read(arguments: argparse.Namespace, settings: Settings) -> Data:
             raise ValueError(f"--start has the letters {known}, the data have {found.letters}")
         if visible == "categorical" and found.letters is not None:  # all, not those that occur
             settings["visible"] = CategoricalUnits(n_states=len(found.letters))
-    if weights is not None and found.kept is not None:
-        kept, count = found.kept
-        if len(weights) != count:
-            raise ValueError(f"--sample-weight must have {count} numbers, got {len(weights)}")
-        weights = weights[kept]
-    settings["sample_weight"] = weights
+    settings["sample_weight"] = found.weights
     if how["validation"] is not None and settings.get("monitor", "auto") is not None:
         settings["validation"] = found.test
     return found
