@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import re
 from pathlib import Path
 
@@ -250,6 +251,28 @@ def test_wrong_data_get_one_sentence_and_nothing_is_written(words, message, plac
     assert re.search(message, said), said
     assert said.startswith("trug-fast: ") and said.count("\n") == 1
     assert sorted(place.iterdir()) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train rbm pipe.csv",
+        "train trbm pipe.csv",
+        "train tggm pipe.csv --target=0",
+        "train tggm bits.npy pipe.csv",
+        "train rbm bits.npy --sample-weight=pipe.csv",
+        "train rbm people.csv --visible=gaussian --validation=pipe.csv",
+        "train rbm bits.npy --config=pipe.csv",
+        "predict model.npz pipe.csv",
+    ],
+)
+def test_pipes_are_refused_unread(words, capsys):
+    os.mkfifo("pipe.csv")
+    model = tf.TruGTGGM([[1.0, 0.5]], 0.0, [[1.0]], 0.0, 0.2, 0.0, 1.0)
+    model.with_columns(("a", "b")).save("model.npz")
+    assert main([*words.split(), "--quiet"]) == 2
+    assert "pipe.csv is a pipe or a device: " in capsys.readouterr().err
 
 
 def test_mnist_is_looked_for_where_the_variable_says(monkeypatch, tmp_path, capsys):

@@ -29,6 +29,8 @@ def place(tmp_path, monkeypatch):
     fit = tf.train_trbm(RNG.integers(0, 2, (4, 9, 5)), 3, epochs=1, progress=False, rng=0)
     fit.model.save("trbm.npz")
     np.save("video.npy", RNG.integers(0, 2, (4, 9, 5)))
+    np.save("levels.npy", RNG.random((5, 64)))
+    np.save("real.npy", np.full((5, 64), 0.5) - 1.5 * np.eye(5, 64))
     return tmp_path
 
 
@@ -111,7 +113,14 @@ def test_regressions(name, capsys):
     [
         ("evaluate none.npz bits.npy", "no such file: none.npz"),
         ("evaluate t.csv bits.npy", "t.csv is no trug_fast file or is damaged"),
-        ("evaluate rbm.npz t.csv", "t.csv has values from "),
+        (
+            "evaluate digits.npz levels.npy",
+            "levels.npy has grey levels: make them 0 and 1 with --b",
+        ),
+        (
+            "evaluate digits.npz real.npy",
+            "real.npy has values from -1 to 0.5: digits.npz is of 0 an",
+        ),
         ("evaluate digits.npz bits.npy", "digits.npz is of 64 columns, bits.npy has 8; leave out"),
         ("evaluate rbm.npz bits.npy --target=0", "--target has no effect on a BernoulliRBM"),
         ("evaluate rbm.npz bits.npy y.npy", "Y has no effect on a BernoulliRBM"),

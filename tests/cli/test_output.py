@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+import time
 
 import numba
 import numpy as np
@@ -83,20 +84,24 @@ def test_a_pipe_and_a_locale_of_ascii(tmp_path):
 def test_killed_it_goes_on(tmp_path):
     words = ["train", "rbm", "digits", "--n-hidden=30", "--epochs=20", "--quiet", "--threads=1"]
     (tmp_path / "c.json").write_text(
-        '{"checkpoint": {"Checkpoint": {"path": "run.npz", "every": 0}}}'
+        '{"checkpoint": {"Checkpoint": {"path": "run.npz", "every": 0.1}}}'
     )
     run = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}}
     whole = [*COMMAND, *words, "--out=whole.npz"]
     subprocess.run(whole, check=True, **run)
     part = [*COMMAND, *words, "--out=part.npz", "--config=c.json"]
+    killed = 0
     for _ in range(3):
         with subprocess.Popen(part, **run) as process:
             written = tmp_path / "run.npz"
             before = written.stat().st_mtime_ns if written.exists() else 0
             while process.poll() is None:
+                time.sleep(0.01)
                 if written.exists() and written.stat().st_mtime_ns > before:
                     process.kill()
+        killed += process.returncode == -9
     subprocess.run(part, check=True, **run)
+    assert killed == 3
     models = [tf.TruGRBM.load(tmp_path / f"{name}.npz") for name in ("whole", "part")]
     for name in models[0].names:
         np.testing.assert_array_equal(*(getattr(model, name) for model in models))

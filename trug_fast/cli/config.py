@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from trug_fast._common import checkpoints
+from trug_fast._common import archives, checkpoints
 from trug_fast.models import truncation, visible_kinds
 from trug_fast.training import options, samplers, units
 from trug_fast.training.options import OPTIMIZERS, PENALTIES, ByField, Monitor
@@ -52,8 +52,10 @@ def read(path: str | None) -> dict[str, Any]:
     """Return what a file of JSON or TOML holds; nothing without one."""
     if path is None:
         return {}
-    text = Path(path).read_text(encoding="utf-8")
+    if archives.is_stream(Path(path)):
+        raise ValueError(f"--config {path} is a pipe or a device: name a file")
     try:
+        text = Path(path).read_text(encoding="utf-8")
         if path.endswith(".toml"):
             import tomllib
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trug_fast import datasets
+from trug_fast._common import archives
 from trug_fast._common.frames import Names, require_names
 from trug_fast.datasets.fasta import is_fasta
 from trug_fast.datasets.files import FileData
@@ -56,7 +57,7 @@ def read(arguments: argparse.Namespace, path: str, needed: Names = None) -> File
     Text in a column that a model never used, or a value that it lacks, does no harm then.
     """
     dropped: list[Any] = [] if arguments.drop is None else arguments.drop.split(",")
-    names = None if needed is None else _telling(columns_of(Path(path)))
+    names = None if needed is None else _telling(_names_in(path))
     if names is not None and needed is not None:
         require_names(path, names, needed)
         dropped += [k for k, name in enumerate(names) if name not in needed]
@@ -76,6 +77,11 @@ def _arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
         return array
     require_names(path, names, wanted)
     return array[:, [names.index(name) for name in wanted]]
+
+
+def _names_in(path: str) -> Names:
+    """Return the names of a table's columns; a pipe or a device, which is refused, is not read."""
+    return None if archives.is_stream(Path(path)) else columns_of(Path(path))
 
 
 def _telling(names: Names) -> Names:
@@ -172,16 +178,14 @@ def _binary(
     whole = BYTE / 2 < high <= BYTE and all((part == np.round(part)).all() for part in parts)
     full = float(BYTE) if whole else 1.0
     if low < 0 or high > full:
-        raise ValueError(
-            f"{arguments.data} has values from {low:g} to {high:g}: real numbers need --visible "
-            f"gaussian; grey levels must lie in [0, 1], or be whole numbers up to {BYTE}"
-        )
+        raise _no_levels(arguments, low, high)
     if soft:
         return [(part / full).astype(np.float32) for part in parts]
     if how is None:
+        more = "sample, epoch), or train on real numbers with --visible gaussian"
         raise ValueError(
             f"{arguments.data} has grey levels: make them 0 and 1 with --binarize threshold (or "
-            "sample, epoch), or train on real numbers with --visible gaussian"
+            + (more if arguments.command in NAMED else "sample)")
         )
     rng = np.random.default_rng(arguments.seed)
     method: Any = "threshold" if how == "threshold" else "sample"
@@ -189,6 +193,16 @@ def _binary(
     if how == "epoch" and arguments.command == "rbm":
         found[0] = datasets.resampler(parts[0], arguments.seed, max_value=full)
     return found
+
+
+def _no_levels(arguments: argparse.Namespace, low: float, high: float) -> ValueError:
+    """Return the refusal of values that are neither 0 and 1 nor grey levels."""
+    trains = arguments.command in NAMED
+    what = "real numbers need --visible gaussian" if trains else f"{arguments.model} is of 0 and 1"
+    return ValueError(
+        f"{arguments.data} has values from {low:g} to {high:g}: {what}; grey levels must lie in "
+        f"[0, 1], or be bytes, whole numbers up to {BYTE}"
+    )
 
 
 def rows_of(arguments: argparse.Namespace, model: Any) -> Data:
@@ -268,10 +282,7 @@ def _units(
     if low >= 0 and high <= 1:
         return found
     if any(x.dtype != np.uint8 for x in found):
-        raise ValueError(
-            f"{arguments.data} has values from {low:g} to {high:g}: real numbers need --visible "
-            "gaussian, grey levels must lie in [0, 1] or be bytes (uint8)"
-        )
+        raise _no_levels(arguments, low, high)
     return [x / BYTE for x in found]
 
 
@@ -285,7 +296,7 @@ def regression(arguments: argparse.Namespace, model: Any = None, *, needs_y: boo
         yacht = datasets.load_yacht().split(0)
         train = Data(yacht.X_train, None, yacht.y_train)
         return train if model is None else Data(yacht.X_test, None, yacht.y_test)
-    names, wanted = columns_of(Path(path)), None if model is None else model.columns
+    names, wanted = _names_in(path), None if model is None else model.columns
     if target is not None and y_path is not None:
         raise ValueError(f"--target has no effect beside the targets in {y_path}")
     if needs_y and target is None and y_path is None:
