@@ -71,6 +71,10 @@ def test_pictures(words, magic, place):
         ("sample odd.npz --out a.png", "6 columns make no images of 2x2; give their size by --siz"),
         ("sample odd.npz --out a.png --size 3", "6 columns make no images of 3x3; give their size"),
         ("sample states.npz --out a.png", "categorical units make no images: write a .npz or .cs"),
+        (
+            "sample rbm.npz --length 3 --start videos.npy",
+            "--length has no effect on BernoulliRBM(n",
+        ),
         ("sample rbm.npz --key a", "--key has no effect without --start"),
         ("sample rbm.npz --start videos.npy", "rbm.npz is of 64 columns, videos.npy has "),
         ("plot family rbm.npz a.png", "plot family takes OUT.png, got rbm.npz a.png"),

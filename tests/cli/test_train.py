@@ -160,6 +160,10 @@ def test_going_on_from_a_model(capsys):
         ("rbm bits.npy --learning-rate=-1", "learning_rate must be at least 0.0, got -1"),
         ("rbm bits.npy --start=none.npz", "no such file: none.npz"),
         ("rbm bits.npy --checkpoint=.", "checkpoint must name a file, got '.'"),
+        (
+            "tggm X.npy y.npy --n-models=2 --start=X.npz",
+            "--start has no effect on an ensemble: its",
+        ),
         ("tggm X.npy y.npy --validation=2", "validation must be below 1.0, got 2.0"),
     ],
 )

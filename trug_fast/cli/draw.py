@@ -30,13 +30,14 @@ Shape = tuple[int, int]
 def sample(arguments: argparse.Namespace) -> None:
     """Draw and write."""
     model = load_model(arguments.model, TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM)
+    video = isinstance(model, TRBM)
+    refuse(arguments, ["binarize" if video else "length"], f"has no effect on {model}")
     if arguments.start is None:
         reading = ("key", "drop", "skip_missing", "binarize", "length")
         refuse(arguments, reading, "has no effect without --start")
     arguments.data, size, arguments.size = arguments.start, arguments.size, None
     target, shape = _target(arguments, model, size)
-    video, count, start = isinstance(model, TRBM), arguments.n or 64, None
-    arguments.seed = arguments.seed or 0
+    count, start, arguments.seed = arguments.n or 64, None, arguments.seed or 0
     how = {"rng": arguments.seed}
     how |= {} if arguments.n_gibbs is None else {"n_gibbs": arguments.n_gibbs}
     if video:

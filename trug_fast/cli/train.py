@@ -32,7 +32,7 @@ from trug_fast.training.trbm.train import train_trbm
 
 from . import config, data, evaluate
 from .data import Data
-from .flags import READING
+from .flags import READING, refuse
 
 STATIC = (TruGRBM, BernoulliRBM)
 TRAINS: dict[str, tuple[Any, tuple[type, ...]]] = {  # each training, and what it goes on from
@@ -50,6 +50,7 @@ def train(arguments: argparse.Namespace) -> None:
     function, kinds = TRAINS[arguments.command]
     if getattr(arguments, "n_models", None) or "n_models" in given:
         function = train_ensemble
+        refuse(arguments, ["start"], "has no effect on an ensemble: its models begin at random")
     settings = config.chosen(function, arguments, given)
     _complete(arguments, settings)
     if arguments.print_config:
