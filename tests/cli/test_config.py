@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.cli import config, main
+from trug_fast.cli import config, flags, main
 
 TRAINS = {"rbm": tf.train_rbm, "trbm": tf.train_trbm, "tggm": tf.train_tggm}
 VALUES = [
@@ -138,3 +138,18 @@ def test_what_is_wrong_is_one_sentence(text, message, tmp_path, monkeypatch, cap
     said = capsys.readouterr().err
     assert message in said and said.startswith("trug-fast: ") and said.count("\n") == 1
     assert not (tmp_path / "x.npz").exists()
+
+
+@pytest.mark.parametrize("name", TRAINS)
+def test_every_flag_of_a_training_reaches_it(name, capsys):
+    chosen(name)
+    default = capsys.readouterr().out
+    apart = {*flags.READING, "out", "threads", "quiet", "evaluate", "config", "print_config"}
+    for each in flags.COMMANDS[f"train {name}"][3].split():
+        flag, _, usual = each.partition("=")
+        how, *_ = flags.FLAGS.get(f"{name}:{flag}", flags.FLAGS[flag])
+        if flag.replace("-", "_") not in apart:
+            words = how if isinstance(how, tuple) else ["0.7" if how is float else "7"]
+            value = next(word for word in words if word != usual)
+            chosen(name, f"--{flag}={value}")
+            assert capsys.readouterr().out != default, flag
