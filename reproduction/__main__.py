@@ -6,6 +6,7 @@ Tested in tests/reproduction/test_runner.py.
 from __future__ import annotations
 
 import argparse
+import codecs
 import logging
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,11 +30,12 @@ from reproduction import (
 )
 from reproduction.datasets import downloads
 from trug_fast import cli
+from trug_fast._common import checks
 from trug_fast._common.workers import WorkersError
-from trug_fast.cli import options
 
 TABLES = {module.TABLE.name: module for module in (table1, table2, table3, table4, proteins)}
 NONLINEARITIES = "nonlinearities"
+LEAST = {"n_seeds": 1, "seed": 0}
 
 
 def add(which: Any) -> None:
@@ -66,14 +68,14 @@ def add(which: Any) -> None:
     units = which.add_parser(NONLINEARITIES, help="what the regressions of table4 have learned")
     units.set_defaults(run=run_nonlinearities)
     units.add_argument("--out", metavar="DIR", default="table4", help="folder of table4")
-    options.add_common(units)
-    options.add_common(motion.add(which))
+    add_common(units)
+    add_common(motion.add(which))
     get = which.add_parser("fetch", help="fetch the files of a data set, known by their check sums")
     get.add_argument("names", metavar="NAME", nargs="+", choices=tuple(downloads.SETS))
     get.add_argument("--data-dir", metavar="DIR", help="where to (default TRUG_FAST_DATA)")
     get.add_argument("--mirror", metavar="URL", help="a server that has them as URL/FOLDER/FILE")
     get.set_defaults(run=run_fetch)
-    options.add_running(get)
+    get.add_argument("--quiet", action="store_true", help="no bars")
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +94,29 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="a smoke run of some minutes")
     parser.add_argument("--data-dir", help="where the data sets lie (or set TRUG_FAST_DATA)")
-    options.add_common(parser)
+    add_common(parser)
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add what everything takes that draws."""
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    parser.add_argument("--threads", type=int, default=None, help="threads (default all cores)")
+    parser.add_argument("--quiet", action="store_true", help="no bars, no notices")
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse numbers that are too small and names that are empty, by the names of their options."""
+    for name, value in vars(arguments).items():
+        option = f"--{name.replace('_', '-')}"
+        if value == "":
+            raise ValueError(f"{option} must not be empty, got ''")
+        if name in LEAST:
+            checks.count(option, value, LEAST[name])
+
+
+def progress(arguments: argparse.Namespace) -> bool | None:
+    """Return whether to show bars: never if quiet, else where a person is looking."""
+    return False if arguments.quiet else None
 
 
 def folder(arguments: argparse.Namespace, table: str) -> Path:
@@ -102,6 +126,7 @@ def folder(arguments: argparse.Namespace, table: str) -> Path:
 
 def run(arguments: argparse.Namespace) -> None:
     """Compute what is missing of a table and print it."""
+    check(arguments)
     name = arguments.table
     if arguments.print_config:
         print(protocol.text(name, arguments.config), end="")
@@ -123,7 +148,7 @@ def run(arguments: argparse.Namespace) -> None:
             out.absolute() if arguments.scheduler else out,
             arguments.seed,
             arguments.data_dir,
-            options.progress(arguments),
+            progress(arguments),
         )
         sessions = session.seeds(arguments.n_seeds)
         with cluster(arguments.scheduler) as executor:
@@ -165,6 +190,7 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
 
 def run_figures(arguments: argparse.Namespace) -> None:
     """Draw what the finished models of Table 1 give."""
+    check(arguments)
     if arguments.print_config:
         print(protocol.text(figures.NAME, arguments.config), end="")
         return
@@ -172,7 +198,7 @@ def run_figures(arguments: argparse.Namespace) -> None:
         folder(arguments, "table1"),
         arguments.seed,
         arguments.data_dir,
-        options.progress(arguments),
+        progress(arguments),
     )
     settings = figures.settings(arguments.config, quick=arguments.quick)
     for path in figures.draw(session, settings, arguments.only):
@@ -181,20 +207,46 @@ def run_figures(arguments: argparse.Namespace) -> None:
 
 def run_nonlinearities(arguments: argparse.Namespace) -> None:
     """Draw the nonlinearities that the finished regressions of Table 4 have learned in common."""
-    session = runner.Session(Path(arguments.out), arguments.seed, None, options.progress(arguments))
+    session = runner.Session(Path(arguments.out), arguments.seed, None, progress(arguments))
     print(f"written to {table4_views.draw(session)}")
 
 
 def run_fetch(arguments: argparse.Namespace) -> None:
     """Fetch data sets, and say where their files are."""
     for name in arguments.names:
-        given = {"mirror": arguments.mirror, "progress": options.progress(arguments)}
+        given = {"mirror": arguments.mirror, "progress": progress(arguments)}
         print(f"{name} is in {downloads.fetch(name, arguments.data_dir, **given)}")
+
+
+PLAIN = {"±": "+-", "−": "-", "–": "-", "×": "x", "∞": "inf", "…": "..."}
+HANDLER = "reproduction.plain"  # of characters that an encoding lacks
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    unknown = error.object[error.start : error.end]
+    return "".join(PLAIN.get(character, "?") for character in unknown), error.end
+
+
+codecs.register_error(HANDLER, _plain)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; return its exit code."""
-    return cli.main(argv, "python -m reproduction", "The paper's tables and figures.", (add,))
+    parser = argparse.ArgumentParser(
+        prog="python -m reproduction", description="The paper's tables and figures."
+    )
+    add(parser.add_subparsers(required=True, metavar="COMMAND"))
+    stream: Any = sys.stdout
+    former = getattr(stream, "errors", None)
+    if former != "strict":
+        return cli.main(argv, parser)
+    stream.reconfigure(errors=HANDLER)
+    try:
+        return cli.main(argv, parser)
+    finally:
+        stream.reconfigure(errors=former)
 
 
 if __name__ == "__main__":

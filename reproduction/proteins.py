@@ -21,11 +21,11 @@ from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.partition import LogPartition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import CategoricalUnits
-from trug_fast.training.choices import GROUPS
 from trug_fast.training.rbm.train import train_rbm
 from trug_fast.training.weighing import mean_of, variance_of_mean
 
 from . import families, lattice, table1
+from .choices import GROUPS
 from .families import SplitFamily, WeighedRows
 from .protocol import Cell, Options
 from .results import Line

@@ -23,7 +23,6 @@ from trug_fast.models.scaling import Scaling
 from trug_fast.models.sequences import Sequences, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import as_truncation
-from trug_fast.training.choices import arguments_of
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.options import as_optimizer
 from trug_fast.training.trbm.options import LinearStart
@@ -34,6 +33,7 @@ from trug_fast.training.trbm.working_point import working_point
 from trug_fast.training.unit_parameters import LOG_PRECISION, Shape, UnitParameters
 from trug_fast.training.units import TruGUnits
 
+from .choices import arguments_of
 from .trainings import EVERY
 
 WIDTH = 2.0  # net inputs in standard deviations, in those that take a unit half across its range

@@ -22,11 +22,11 @@ from trug_fast.datasets.regression import RegressionSplit
 from trug_fast.evaluation.regression import prediction_scores, regression_scores
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.tggm import TruGTGGM
-from trug_fast.training.choices import arguments_of, choices
 from trug_fast.training.tggm.ensemble import train_ensemble
 from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
 from . import results, table4_peers, table4_views
+from .choices import arguments_of, choices
 from .datasets import load_uci
 from .protocol import Cell
 from .results import Line
@@ -38,7 +38,7 @@ SECTIONS = {
         *("first", "splits", "workers", "model", "n_models", "perceptron_rate"),
         *("paper_error", "dropout"),  # for comparison only
     ),
-    "train": tuple(choices(train_tggm)),
+    "train": choices(train_tggm),
 }
 MODELS = ("tggm", *table4_peers.PEERS)
 LEVELS = {"coverage_50": 0.5, "coverage": 0.9, "coverage_95": 0.95}  # of ensembles' intervals

@@ -79,7 +79,7 @@ def command(before, **variables):
     code = f"{before}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())"
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
     return subprocess.run(
-        [sys.executable, "-c", code, "--help"], env=environment, capture_output=True, text=True
+        [sys.executable, "-c", code, "show-config"], env=environment, capture_output=True, text=True
     )
 
 

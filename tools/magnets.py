@@ -33,9 +33,9 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 import trug_fast as tf
+from reproduction.choices import arguments_of
 from reproduction.results import append, plain, read, source
 from tools.processor import describe
-from trug_fast.training.choices import arguments_of
 
 Array = NDArray[Any]
 ROWS, OTHERS = 10_000, 2_000  # to train on; held out, and to test

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
+from reproduction.choices import arguments_of
 from reproduction.datasets import load_caltech101_silhouettes, load_uci
-from trug_fast.training.choices import arguments_of
 
 Array = NDArray[Any]
 Options = dict[str, Any]

@@ -1,6 +1,6 @@
 """The command ``trug-fast``, also ``python -m trug_fast``: Ctrl-C may come during its imports.
 
-Tested in tests/cli/test_cli.py.
+Tested in tests/test_package.py.
 """
 
 import sys

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
-from trug_fast.training.choices import arguments_of
+from reproduction.choices import arguments_of
 
 ROWS = 2000  # of training data at most
 KINDS = ("mnist", "digits", "small digits", "patches", "small digits", "patches")

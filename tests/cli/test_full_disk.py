@@ -1,20 +1,19 @@
 """Places that take no files are told before the work, by name; a model is never lost for one."""
 
 import errno
+import inspect
+import os
 import subprocess
 
 import numpy as np
 import pytest
 
 import trug_fast as tf
-from reproduction import results
-from reproduction.__main__ import main as reproduce
 from tests.support.models import model_of
 from trug_fast._common import files
-from trug_fast.cli import main, training
+from trug_fast.cli import main, train
 
-TRAIN = ["train", "rbm", "--n-hidden=80", "--epochs=1", "--ais-n-temperatures=20", "--quiet"]
-TRAIN += ["--ais-n-chains=10", "--no-baseline"]
+TRAIN = ["train", "rbm", "digits", "--n-hidden=80", "--epochs=1", "--quiet"]
 
 
 def no_space(*_):
@@ -49,59 +48,77 @@ def fill(place, left):
         stream.truncate(stream.tell() - left)
 
 
-@pytest.mark.parametrize("left", [0, 12288])  # for nothing; for a report, but for no model
-def test_a_training_that_could_not_be_saved_is_not_begun(small_disk, left, monkeypatch, capsys):
-    monkeypatch.setattr(training.TrainCommand, "_fit", None)
+@pytest.fixture
+def untrained(monkeypatch):
+    """No training is begun: it could not be called."""
+    monkeypatch.setitem(train.TRAINS, "rbm", (uncallable := Uncallable(), ()))
+    return uncallable
+
+
+class Uncallable:
+    __signature__ = inspect.signature(tf.train_rbm)
+
+    def __call__(self, *_, **__):
+        raise AssertionError("training was begun")
+
+
+@pytest.mark.parametrize("left", [0, 12288])  # for nothing; for less than a model
+def test_a_training_that_could_not_be_saved_is_not_begun(small_disk, left, untrained, capsys):
     fill(small_disk, left)
-    assert main([*TRAIN, f"--out={small_disk / 'out'}"]) == 2
+    assert main([*TRAIN, f"--out={small_disk / 'm.npz'}"]) == 2
     said = capsys.readouterr()
-    assert f"cannot write results to {small_disk / 'out'}: No space left on device" in said.err
-    assert list((small_disk / "out").iterdir()) == [] and "training" not in said.out
+    assert said.err == f"trug-fast: cannot write {small_disk / 'm.npz'}: No space left on device\n"
+    assert [path.name for path in small_disk.iterdir()] == ["fill"] and "training" not in said.out
 
 
-@pytest.mark.parametrize("deeper", ["", "deeper"])
-def test_a_file_in_the_place_of_the_folder_is_told_before_the_training(
-    deeper, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(training.TrainCommand, "_fit", None)
-    (tmp_path / "out").touch()
-    assert main([*TRAIN, f"--out={tmp_path / 'out' / deeper}"]) == 2
-    said = capsys.readouterr().err
-    assert "Not a directory" in said and str(tmp_path / "out" / deeper) in said
+def test_nor_is_one_in_a_folder_that_is_none(tmp_path, untrained, capsys):
+    (tmp_path / "file").touch()
+    for place, words in (("file", "Not a directory"), ("none", "No such file or directory")):
+        out = tmp_path / place / "m.npz"
+        assert main([*TRAIN, f"--out={out}"]) == 2
+        assert capsys.readouterr().err == f"trug-fast: cannot write {out}: {words}\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no rights of this kind")
+def test_nor_is_one_in_a_folder_that_may_only_be_read(tmp_path, untrained, capsys, monkeypatch):
+    out = tmp_path / "m.npz"
+
+    def refused(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    if os.geteuid() == 0:  # who may write everywhere
+        monkeypatch.setattr(train, "NamedTemporaryFile", refused)
+    else:
+        tmp_path.chmod(0o500)
+    assert main([*TRAIN, f"--out={out}"]) == 2
+    assert capsys.readouterr().err == f"trug-fast: cannot write {out}: Permission denied\n"
 
 
 @pytest.mark.parametrize("room_elsewhere", [True, False])
 def test_a_disk_that_fills_while_it_trains_costs_no_model(
     tmp_path, monkeypatch, capsys, room_elsewhere
 ):
-    other, out = tmp_path / "other", tmp_path / "out"
+    other, out = tmp_path / "other", tmp_path / "m.npz"
     other.mkdir()
-    monkeypatch.setattr(training, "gettempdir", lambda: str(other))
-    monkeypatch.setattr(training.Path, "home", lambda: tmp_path / "nowhere")
-    fit, fsync = training.TrainCommand._fit, files.os.fsync
+    monkeypatch.setattr(train, "gettempdir", lambda: str(other))
+    monkeypatch.setattr(train.Path, "home", lambda: tmp_path / "nowhere")
+    fsync, saved = files.os.fsync, []
 
-    def filling(self, *arguments):
-        saved = []
+    def filling(handle):
+        saved.append(handle)
+        if len(saved) == 1 or not room_elsewhere:
+            no_space()
+        fsync(handle)
 
-        def once(handle):
-            saved.append(handle)
-            if len(saved) == 1 or not room_elsewhere:
-                no_space()
-            fsync(handle)
-
-        monkeypatch.setattr(files.os, "fsync", once)
-        return fit(self, *arguments)
-
-    monkeypatch.setattr(training.TrainCommand, "_fit", filling)
+    monkeypatch.setattr(files.os, "fsync", filling)
     assert main([*TRAIN, f"--out={out}"]) == 2
     said = capsys.readouterr().err
-    assert f"No space left on device: '{out / 'model.npz'}'; " in said
-    assert not (out / "model.npz").exists()
+    assert f"No space left on device: '{out}'; " in said and not out.exists()
     if not room_elsewhere:
         assert f"nor is there room for it in {other} or " in said
         return
     kept = said.partition("the model is in ")[2].strip()
-    assert kept.startswith(f"{other}/out-") and tf.TruGRBM.load(kept).n_hidden == 80
+    assert kept.startswith(f"{other}/m-") and tf.TruGRBM.load(kept).n_hidden == 80
 
 
 def test_errors_of_writing_name_the_file(tmp_path, monkeypatch):
@@ -111,8 +128,6 @@ def test_errors_of_writing_name_the_file(tmp_path, monkeypatch):
     assert caught.value.errno == errno.ENOSPC and not list(tmp_path.iterdir())
     with pytest.raises(FileNotFoundError, match=r"'.*/none/model.npz'"):  # not of its part
         model_of("[0,1]").save(tmp_path / "none" / "model.npz")
-    with pytest.raises(OSError, match=r"No space left on device: '.*results.jsonl'"):
-        results.append(tmp_path / "results.jsonl", {"cell": "one"})
     with pytest.raises(OSError, match="cannot write x.npy: 5 requested and 0 written"):
         with files.naming("x.npy"):
             raise OSError("5 requested and 0 written")
@@ -129,11 +144,3 @@ def test_commands_that_write_on_a_full_disk_name_the_file(small_disk, tmp_path, 
     path = small_disk / name
     assert main(["sample", str(tmp_path / "model.npz"), "-n=400", f"--out={path}"]) == 2
     assert str(path) in capsys.readouterr().err
-
-
-def test_reproduce_names_the_file_on_a_full_disk(small_disk, capsys):
-    fill(small_disk, 4096)
-    out = small_disk / "table"
-    assert reproduce(["table4", "--quick", "--only=yacht", f"--out={out}", "--quiet"]) == 2
-    said = capsys.readouterr().err
-    assert f"'{out}" in said or f"checkpoint {out}" in said

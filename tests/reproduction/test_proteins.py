@@ -5,9 +5,9 @@ import pytest
 
 import trug_fast as tf
 from reproduction import families, lattice, proteins, results, trainings
+from reproduction.choices import arguments_of
 from tests.support.sequences import FAMILY, folder_of, reproduce_proteins
 from tests.support.tables import figures_of, interrupt, refuse
-from trug_fast.training.choices import arguments_of
 
 pytest.importorskip("Bio", reason="Biopython reads alignments")
 

@@ -1,4 +1,4 @@
-"""Stick figures, from Python and on the command line."""
+"""Stick figures."""
 
 import numpy as np
 import pytest

@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from reproduction import figures, results, table1, trainings
+from reproduction.choices import arguments_of
 from tests.support.tables import TINY, reproduce
-from trug_fast.training.choices import arguments_of
 
 
 def test_the_shipped_table_is_the_papers():

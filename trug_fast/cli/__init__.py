@@ -1,7 +1,7 @@
 """The command line: ``trug-fast train``, ``evaluate``, ``sample``, ``plot`` and others.
 
-Each subcommand has a file of its own; here is what they share: the parser's frame and how errors
-reach the user.
+Here is how a command is run, and how its errors reach the user.  Modules that compute are imported
+by the command that needs them, so that help is there at once.
 """
 
 from __future__ import annotations
@@ -10,54 +10,33 @@ import argparse
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
-import numba
-
-from trug_fast import __version__
-from trug_fast._common import files
-from trug_fast._common.config import show_config
-from trug_fast._common.workers import WorkersError
-from trug_fast.kernels.announcing import announced
-from trug_fast.training.diagnosis import TrainingWarning
-
-from . import datasets, evaluate, options, plot, predict, sample, train, warm
+from . import flags
 from .output import as_typed, patient
 
 # What is told in a sentence; anything else is a mistake of ours.
-TOLD = (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryError, WorkersError)
+TOLD = (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryError)
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
 NEGATIVE = re.compile(r"-(\d|\.\d|inf\b)")
+INTERRUPTED = "training was interrupted"  # a warning that the command says in other words
 
 
-def _show_config(commands: Any) -> None:
-    words = "processor, BLAS and its kernels, threads, versions, and what makes them slow"
-    shown = commands.add_parser("show-config", help=words, description=f"Print {words}.")
-    shown.set_defaults(run=lambda _: show_config(), threads=None, quiet=True)
-
-
-COMMANDS = (
-    *(each.add for each in (train, evaluate, predict, sample, plot, datasets, warm)),
-    _show_config,
-)
-
-
-def main(
-    argv: Sequence[str] | None = None,
-    program: str = "trug-fast",
-    description: str = "Stochastic networks of truncated Gaussian units.",
-    commands: Sequence[Callable[[Any], None]] = COMMANDS,
-) -> int:
+def main(argv: Sequence[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
     """Run one command line; return the exit code: 0, 2 after an error, 130 after Ctrl-C.
 
-    Other programs have commands of their own, each a function that adds it to subparsers.
+    Other programs have parsers of their own, whose commands set ``run``, ``threads``, ``quiet``.
     """
     with patient() as output:
-        parser = _parser(program, description, commands)
-        code = _run(parser.parse_args(_joined(sys.argv[1:] if argv is None else argv)))
+        typed = _joined(sys.argv[1:] if argv is None else argv)
+        if typed == ["--version"]:  # which takes a while to find
+            from trug_fast import __version__
+
+            print(f"trug-fast {__version__}")
+            return 0
+        code = _run((parser or flags.parser()).parse_args(typed))
     if output.lost is not None:
         print(f"trug-fast: cannot write to standard output: {output.lost}", file=sys.stderr)
     return code or (0 if output.lost is None else 2)
@@ -65,33 +44,49 @@ def main(
 
 def _run(arguments: argparse.Namespace) -> int:
     try:
-        options.check(arguments)
-        silence = announced("", False) if arguments.quiet else nullcontext()
-        named = files.naming(getattr(arguments, "out", None))
-        with warnings.catch_warnings(), _threads(arguments.threads), silence, named:
-            warnings.simplefilter("ignore", UserWarning)  # commands say in words what they would
-            warnings.simplefilter("always", TrainingWarning)  # but for what training itself says
-            warnings.showwarning = _say
+        with _surroundings(arguments):
             arguments.run(arguments)
     except KeyboardInterrupt as stop:
         print(f"trug-fast: interrupted{stop}", file=sys.stderr)
         return 130
-    except TOLD as error:
+    except (*TOLD, RuntimeError) as error:
+        # Of what is not told, WorkersError is; its module would take Numba along.
+        if not isinstance(error, TOLD) and type(error).__name__ != "WorkersError":
+            raise
         print(f"trug-fast: {as_typed(str(error)) or 'not enough memory'}", file=sys.stderr)
         return 2
     return 0
 
 
-def _joined(words: Sequence[str]) -> list[str]:
-    """Join to the options before them values that the parser would take for options.
+@contextmanager
+def _surroundings(arguments: argparse.Namespace) -> Iterator[None]:
+    """Set threads and notices as they are asked for; name the file in errors of writing it."""
+    import numba
 
-    These are negative numbers, and files of data whose names begin with a dash.
-    """
+    from trug_fast._common import files
+    from trug_fast.kernels.announcing import announced
+
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    threads, before = arguments.threads, numba.get_num_threads()
+    if threads is not None and not 1 <= threads <= most:
+        raise ValueError(f"--threads must be from 1 to {most}, got {threads}")
+    numba.set_num_threads(threads or before)
+    silence = announced("", False) if arguments.quiet else nullcontext()
+    try:
+        with warnings.catch_warnings(), silence, files.naming(getattr(arguments, "out", None)):
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _say
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Join negative numbers to the options before them; the parser would take them for options."""
     joined: list[str] = []
     for word in words:
         option = joined[-1] if joined else ""
-        file = option == "--data" and word.startswith("-") and Path(word).exists()
-        if (file or NEGATIVE.match(word)) and option.startswith("--") and "=" not in option:
+        if NEGATIVE.match(word) and option.startswith("--") and "=" not in option:
             joined[-1] += f"={word}"
         else:
             joined.append(word)
@@ -100,29 +95,5 @@ def _joined(words: Sequence[str]) -> list[str]:
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as commands print errors, without the line of code."""
-    print(f"trug-fast: warning: {message}", file=sys.stderr)
-
-
-@contextmanager
-def _threads(threads: int | None) -> Iterator[None]:
-    """Run a command with so many threads; whatever it chooses ends with it."""
-    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    if threads is not None and not 1 <= threads <= most:
-        raise ValueError(f"--threads must be from 1 to {most}, got {threads}")
-    before = numba.get_num_threads()
-    numba.set_num_threads(threads or before)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
-
-
-def _parser(
-    program: str, description: str, commands: Sequence[Callable[[Any], None]]
-) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=program, description=description)
-    parser.add_argument("--version", action="version", version=f"trug-fast {__version__}")
-    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in commands:
-        add(subparsers)
-    return parser
+    if not str(message).startswith(INTERRUPTED):
+        print(f"trug-fast: warning: {as_typed(str(message))}", file=sys.stderr)

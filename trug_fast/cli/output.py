@@ -1,12 +1,11 @@
 """Standard output that outlives its reader and prints in any encoding; the words of messages.
 
 A training of hours must not end because ``head`` has read enough, a disk is full, or a terminal
-knows no plus-minus sign.
+does not know a letter in the name of a file.
 """
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import sys
@@ -14,42 +13,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
-PLAIN = {"±": "+-", "−": "-", "–": "-", "×": "x", "∞": "inf", "…": "..."}
-# Arguments of the library in its messages, and how they are typed: key='X' is --key X.
-TYPED = {
-    r"\bskip_missing=True": "--skip-missing",
-    r"\b(key|size|drop|target|length|mirror|alphabet)='([^']*)'": r"--\1 \2",
-    r"\b(key|size|drop|target|length|mirror|alphabet)=": r"--\1 ",
-    r"the argument directory\b": "--data-dir",
-    r"\bdatasets\.fetch\('([^']*)'\)": r"trug-fast datasets fetch \1",
-}
-HANDLER = "trug_fast.plain"  # of characters that an encoding lacks
-
-
-def _plain(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    unknown = error.object[error.start : error.end]
-    return "".join(PLAIN.get(character, "?") for character in unknown), error.end
+# How messages of the library write what is a flag here: key='a', or skip_missing=True.
+KEYWORD = r"\b(key|size|drop|skip_missing|target|length|mirror|alphabet)=('[^']*'|True|)"
 
 
 def as_typed(words: str) -> str:
     """Return a message of the library in words of the command."""
-    for pattern, typed in TYPED.items():
-        words = re.sub(pattern, typed, words)
-    return words
 
+    def flag(found: re.Match[str]) -> str:
+        value = "" if found[2] == "True" else f" {found[2]}".replace("'", "")
+        return f"--{found[1].replace('_', '-')}{value}"
 
-codecs.register_error(HANDLER, _plain)
+    return re.sub(KEYWORD, flag, words)
 
 
 class PatientOutput:
     """Passes text on to a stream until that takes no more; then drops it.
 
-    Attributes
-    ----------
-    lost : OSError or None
-        Why text was dropped, unless the reader had left.
+    ``lost`` says why, unless the reader had left.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -89,14 +70,14 @@ def patient() -> Iterator[PatientOutput]:
     """Make standard output patient for a while."""
     stream: Any = sys.stdout
     former = getattr(stream, "errors", None)
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors=HANDLER)
+    if former == "strict":
+        stream.reconfigure(errors="replace")
     output: Any = PatientOutput(stream)
     try:
         with redirect_stdout(output):
             yield output
     finally:
         output.flush()
-        if hasattr(stream, "reconfigure"):
+        if former == "strict":
             with suppress(ValueError):  # closed meanwhile
                 stream.reconfigure(errors=former)

@@ -1,6 +1,6 @@
 """Models in files, of whichever kind.
 
-Tested in tests/cli/test_cli.py.
+Tested in tests/cli/test_evaluate.py.
 """
 
 from __future__ import annotations

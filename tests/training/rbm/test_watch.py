@@ -120,9 +120,8 @@ class TestNothingLearned:
             signal.signal(signal.SIGINT, former)
 
     def test_the_command_line_says_it_too(self, tmp_path, capsys):
-        options = ["--epochs=5", "--learning-rate=1e-5", "--no-baseline", "--quiet", "--n-hidden=8"]
-        options += ["--ais-n-temperatures=20", "--ais-n-chains=10", f"--out={tmp_path / 'out'}"]
-        assert main(["train", "rbm", *options]) == 0
+        options = ["--epochs=5", "--learning-rate=1e-5", "--quiet", "--n-hidden=8"]
+        assert main(["train", "rbm", "digits", *options, f"--out={tmp_path / 'm.npz'}"]) == 0
         assert re.search("^trug-fast: warning: training has not raised", capsys.readouterr().err)
 
 

@@ -1,35 +1,29 @@
-"""Choices of a training written flat: one name for each, as commands and files of options have.
+"""Choices of a training written flat: one name for each, as the protocols have them.
 
-``sampler=tf.PCD(n_gibbs=5)`` is written ``sampler = "pcd"`` and ``n_gibbs = 5``.  Names, defaults
-and what they mean are read from the trainings and the values that they take, so that nothing is
-written twice.
+``sampler=tf.PCD(n_gibbs=5)`` is written ``sampler = "pcd"`` and ``n_gibbs = 5``.  Names are read
+from the trainings and the values that they take, so that nothing is written twice.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 from trug_fast.models.truncation import Truncation
 from trug_fast.models.visible_kinds import CategoricalUnits, SpinUnits
-
-from .options import PENALTIES, SGD, Adam, Monitor, RandomWeights, RMSprop
-from .rbm.train import train_rbm
-from .samplers import CD, PCD, ParallelTempering, TrajectoryTempering
-from .tggm.options import HoldOut, MeanField, Noise, RateSearch
-from .tggm.train import train_tggm
-from .trbm.options import LinearStart, SequenceCD
-from .trbm.train import train_trbm
-from .units import BernoulliUnits, GaussianUnits, TruGUnits, TruncatedUnits
+from trug_fast.training.options import PENALTIES, SGD, Adam, Monitor, RandomWeights, RMSprop
+from trug_fast.training.rbm.train import train_rbm
+from trug_fast.training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
+from trug_fast.training.tggm.options import HoldOut, MeanField, Noise, RateSearch
+from trug_fast.training.tggm.train import train_tggm
+from trug_fast.training.trbm.options import LinearStart, SequenceCD
+from trug_fast.training.trbm.train import train_trbm
+from trug_fast.training.units import BernoulliUnits, GaussianUnits, TruGUnits, TruncatedUnits
 
 Train = Callable[..., Any]
 NONE = "none"  # the word for no scores
-CITATION = r" \((math\.md|mathematics|docs/)[^)]*\)"
 
 # Arguments that are no choices: data, and what cannot be written in words.
 APART = (
@@ -158,72 +152,16 @@ GROUPS: dict[Train, tuple[Group, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One choice, written flat.
-
-    Attributes
-    ----------
-    name : str
-    hint : type
-        What it may be.
-    default : object
-        What the library takes; None where that depends on other choices, a mapping from words
-        where it depends on the word of the argument.
-    text : str
-        The beginning of its description in the library.
-    words : sequence of str
-        The words of the argument that it belongs to, if it belongs to some of them only.
-    """
-
-    name: str
-    hint: Any
-    default: Any
-    text: str
-    words: tuple[str, ...] = ()
-
-
-def choices(train: Train) -> dict[str, Choice]:
-    """Return all choices of a training by their flat names, arguments first."""
-    arguments = described(train)
-    grouped = {group.argument: group for group in GROUPS[train]}
-    found = {}
-    for name, choice in arguments.items():
-        group = grouped.get(name)
-        if name in APART or (group is not None and "" in group.kinds and not group.itself):
-            continue
-        if group is not None and not group.itself:
-            default = default_word(train, group)
-            choice = replace(choice, hint=Literal[tuple(group.kinds)], default=default)
-        found[name] = choice
-    for group in GROUPS[train]:
-        found |= {name: _of_group(group, name, words) for name, words in group.flat().items()}
-    monitor = arguments["monitor"]  # its words are the scores that this training has
-    scores: Any = Literal[(*words_of(monitor.hint), NONE)]
-    return found | {"score": replace(found["score"], hint=scores, text=monitor.text)}
-
-
-def words_of(hint: Any) -> list[Any]:
-    """Return the words, or whole numbers, that a parameter may be."""
-    parts = [part for part in kinds_of(hint) if get_origin(part) is Literal]
-    return [word for part in parts for word in get_args(part)]
-
-
-def kinds_of(hint: Any) -> list[Any]:
-    """Return the parts of a union."""
-    if get_origin(hint) in (Union, UnionType):
-        return [part for each in get_args(hint) for part in kinds_of(each)]
-    return [hint]
-
-
-def _of_group(group: Group, name: str, words: list[str]) -> Choice:
-    """Return the choice that is a field of some kinds of a group."""
-    inner = {word: described(group.kinds[word])[group.fields_of(word)[name]] for word in words}
-    first = inner[words[0]]
-    defaults = {word: each.default for word, each in inner.items()}
-    alike = all(value == first.default for value in defaults.values())
-    some = tuple(words) if len(words) < len(group.kinds) else ()
-    return Choice(name, first.hint, first.default if alike else defaults, first.text, some)
+def choices(train: Train) -> tuple[str, ...]:
+    """Return the flat names of all choices of a training."""
+    groups = {group.argument: group for group in GROUPS[train]}
+    found = [name for name in inspect.signature(train).parameters if name not in APART]
+    plain = [
+        name
+        for name in found
+        if name not in groups or groups[name].itself or "" not in groups[name].kinds
+    ]
+    return (*plain, *dict.fromkeys(name for group in groups.values() for name in group.flat()))
 
 
 def arguments_of(train: Train, flat: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,42 +214,3 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_plain("", each) for each in value)
     return value
-
-
-def described(of: Any) -> dict[str, Choice]:
-    """Return the parameters of a function, or the fields of a class, as its docstring has them."""
-    names = vars(sys.modules[of.__module__])
-    texts = _texts(inspect.getdoc(of) or "")
-    return {
-        name: Choice(
-            name,
-            _hint(parameter.annotation, names),
-            None if parameter.default is parameter.empty else parameter.default,
-            texts.get(name, ""),
-        )
-        for name, parameter in inspect.signature(of).parameters.items()
-    }
-
-
-def _hint(annotation: Any, names: dict[str, Any]) -> Any:
-    """Return what an annotation stands for; Any for what is imported for type checkers only."""
-    try:
-        return eval(annotation, names) if isinstance(annotation, str) else annotation
-    except NameError:
-        return Any
-
-
-def _texts(doc: str) -> dict[str, str]:
-    """Return what parameters mean: the first sentence about each, and that about its default."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}|\Z)", doc, re.M | re.S)
-    found: dict[str, str] = {}
-    for head, body in re.findall(
-        r"^(\S[^\n]*)\n((?:[ ]{4}[^\n]*\n?|\n)*)", section.group(1) if section else "", re.M
-    ):
-        plain = re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``|`([^`]*)`", r"\1\2\3", " ".join(body.split()))
-        first, *others = re.split(r"(?<=[.])\s+(?=[A-Z])|;\s", re.sub(CITATION, "", plain))
-        kept = [each for each in others if re.match("(by|By) default|Default", each)]
-        for name in head.split(" : ")[0].split(","):
-            texts = [first, *(each[:1].lower() + each[1:] for each in kept[:1])]
-            found[name.strip()] = "; ".join(each.rstrip(".") for each in texts)
-    return found
