@@ -11,30 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common.randomness import RngLike
 
-from . import draws, scipys
+from . import draws, functions, scipys
 from .draws import Source, Sourced
 from .expectations import expect
 from .fit import fit
 from .frozen import Frozen
-from .functions import (
-    cdf,
-    entropy,
-    interval,
-    isf,
-    log_mass,
-    logcdf,
-    logpdf,
-    logsf,
-    mean,
-    median,
-    nnlf,
-    pdf,
-    ppf,
-    sf,
-    std,
-    support,
-    var,
-)
 from .moments import moment, stats
 
 
@@ -65,27 +46,27 @@ class Family(Sourced):
     shapes = "a, b"
     numargs = 2
 
-    cdf = staticmethod(cdf)
-    entropy = staticmethod(entropy)
+    cdf = staticmethod(functions.cdf)
+    entropy = staticmethod(functions.entropy)
     expect = staticmethod(expect)
     fit = staticmethod(fit)
-    interval = staticmethod(interval)
-    isf = staticmethod(isf)
-    log_mass = staticmethod(log_mass)
-    logcdf = staticmethod(logcdf)
-    logpdf = staticmethod(logpdf)
-    logsf = staticmethod(logsf)
-    mean = staticmethod(mean)
-    median = staticmethod(median)
+    interval = staticmethod(functions.interval)
+    isf = staticmethod(functions.isf)
+    log_mass = staticmethod(functions.log_mass)
+    logcdf = staticmethod(functions.logcdf)
+    logpdf = staticmethod(functions.logpdf)
+    logsf = staticmethod(functions.logsf)
+    mean = staticmethod(functions.mean)
+    median = staticmethod(functions.median)
     moment = staticmethod(moment)
-    nnlf = staticmethod(nnlf)
-    pdf = staticmethod(pdf)
-    ppf = staticmethod(ppf)
-    sf = staticmethod(sf)
+    nnlf = staticmethod(functions.nnlf)
+    pdf = staticmethod(functions.pdf)
+    ppf = staticmethod(functions.ppf)
+    sf = staticmethod(functions.sf)
     stats = staticmethod(stats)
-    std = staticmethod(std)
-    support = staticmethod(support)
-    var = staticmethod(var)
+    std = staticmethod(functions.std)
+    support = staticmethod(functions.support)
+    var = staticmethod(functions.var)
 
     def __call__(
         self, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
