@@ -8,9 +8,10 @@ mixtures, digits and silhouettes are trained on with both kinds of hidden units,
 bad ones.  What a model really lacks is known by long annealing (2,000 temperatures) from the rows
 of each phase, by the sign of the magnetisation or the cluster that a row was drawn from; where
 phases are not known, from those of the parts that training looks at.  Lost has what lacks more
-than 5 nats and a quarter of those of a row, or is 40 below the true log-probability of the rows;
-kept has what lacks less than 2.  With ``--unturned`` chains of magnets are not turned over, as is
-so of data whose phases are not each other turned: few trainings are ruined else.
+than 5 nats and a quarter of those of a row, or is 20 below the true log-probability of the rows;
+kept has what lacks less than 2.  Early are those that were told while training went.  With
+``--unturned`` chains of magnets are not turned over, as is so of data whose phases are not each
+other turned: few trainings are ruined else.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from trug_fast.training.rbm import shares
 from trug_fast.training.rbm.defaults import ByData
 
 LOST, KEPT = (5.0, 0.25), 2.0  # nats, and of them for each nat of a row
-FAR = 40.0  # nats below the truth, where that is known: even long annealing may miss a phase
+FAR = 20.0  # nats below the truth, where that is known: even long annealing may miss a phase
 LONG = 2000  # temperatures
 PHRASES = ("shares of phases", "mass where there are no data")  # of the warnings
 MAGNETS = "magnet-8-2.0 magnet-8-2.2 magnet-8-2.7 magnet-12-2.2 magnet-16-2.2 magnet-16-2.7"
@@ -102,8 +103,9 @@ class Outcome(NamedTuple):
 
     words: str
     lack: float
-    warned: bool  # of anything
+    warned: bool  # of anything, at the end
     told: bool  # of shares, or of mass elsewhere
+    early: bool  # of shares while training went
     nats: float  # of a row, about
     score: float
     seconds: float
@@ -126,6 +128,8 @@ def outcome(rows: Rows, words: str, options: dict[str, Any], seed: int) -> Outco
             return None
     seconds = time.process_time() - begun
     said = [str(w.message) for w in caught if issubclass(w.category, tf.TrainingWarning)]
+    early = [each for each in said if each.startswith("after epoch")]
+    said = [each for each in said if each not in early]
     model, told = fit.model, any(phrase in each for each in said for phrase in PHRASES)
     some = np.asarray(model.visible_units.columns(rows.rows[:2000]), np.float64)
     share = np.full(len(some), 1 / len(some))
@@ -142,14 +146,16 @@ def outcome(rows: Rows, words: str, options: dict[str, Any], seed: int) -> Outco
             warnings.simplefilter("ignore")
             log_z = tf.log_partition(model, base=rows.rows, n_temperatures=1000, rng=seed).log_z
         score = float((-model.column_energy(some) - log_z).mean()) - rows.truth
-    return Outcome(words, lacking, bool(said), told, nats, score, seconds)
+    return Outcome(words, lacking, bool(said), told, bool(early), nats, score, seconds)
 
 
 def counted(outcomes: list[Outcome]) -> list[int]:
-    """Return how many lost shares, and of these were not told; how many kept them, and were."""
+    """Return how many lost shares, of these were not told and were early; how many kept, too."""
     lost = [x for x in outcomes if x.lack > LOST[0] + LOST[1] * x.nats or x.score < -FAR]
     kept = [each for each in outcomes if each.lack < KEPT and each not in lost]
-    return [len(lost), sum(not x.warned for x in lost), len(kept), sum(x.told for x in kept)]
+    missed, false = sum(not x.warned for x in lost), sum(x.told for x in kept)
+    early = [sum(x.early for x in group) for group in (lost, kept)]
+    return [len(lost), missed, early[0], len(kept), false, early[1]]
 
 
 def main() -> None:
@@ -161,8 +167,8 @@ def main() -> None:
     parser.add_argument("--unturned", action="store_true", help="chains are not turned over")
     parser.add_argument("--runs", action="store_true", help="a line for each training, too")
     chosen = parser.parse_args()
-    table = ["| data | trainings | stopped | lost | missed | kept | false alarms |"]
-    table.append("| --- " * 7 + "|")
+    table = ["| data | trainings | stopped | lost | missed | early | kept | false alarms | early |"]
+    table.append("| --- " * 9 + "|")
     for name in chosen.data:
         rows, outcomes, errors = rows_of(name, chosen.directory), [], 0
         for hidden in ("trug", "bernoulli"):

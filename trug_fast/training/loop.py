@@ -80,6 +80,9 @@ class Watch(Protocol):
     def require_sound(self, epoch: int) -> None:
         """Raise FloatingPointError if a parameter is nonsense."""
 
+    def look(self, epoch: int) -> None:
+        """Warn of what is seen to go wrong after an epoch that is not the last."""
+
     def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
         """Raise FloatingPointError if a score is."""
 
@@ -329,6 +332,8 @@ class Loop:
         self._keep_best(due)
         self._keep_sound(number, record.get("score", -np.inf), due)
         self.epoch, self.batch = number, 0
+        if not self.finished:
+            self.watch.look(number)
         bar.advance(0, score=record.get(CHOOSES, record.get("score", np.nan)))
         event = EpochEnd(number, self.records, self.learner.model, self.stage)
         stop = any([callback(event) for callback in self.callbacks])

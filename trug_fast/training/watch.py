@@ -105,6 +105,10 @@ class ContrastiveWatch(ABC):
         if fault is not None:
             raise diagnosis.diverged(epoch, fault, self._slower())
 
+    def look(self, epoch: int) -> None:
+        """Warn of what is seen to go wrong after an epoch that is not the last: here of nothing."""
+        return
+
     @QUIET
     def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
         """Raise FloatingPointError if a score is far below that at the start, and that of noise."""

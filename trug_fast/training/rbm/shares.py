@@ -25,7 +25,9 @@ from trug_fast.evaluation.partition.legs import Annealer
 from trug_fast.evaluation.partition.log_weights import one_sided
 from trug_fast.evaluation.partition.plan import checked_plan
 from trug_fast.models.rbm import RBM
-from trug_fast.training.weighing import Weights, mean_of
+from trug_fast.training.weighing import Weights, mean_of, variance_of_mean
+
+from .turning import FARTHER, nearest
 
 DIRECTIONS = 2  # leading ones, whose signs make up to four parts
 LEAST = 0.05  # share of the rows of a part
@@ -39,6 +41,7 @@ ALLOWED = 3.0
 PER_NAT = 0.2
 POINTS = 5  # of noise, and of the data, from which modes are looked for
 TURNS = 8  # of the iteration that finds directions
+DRAWS, SWEEPS = 200, 25  # of chains that begin at the data, by which mass elsewhere is found
 
 
 def lost(model: RBM, rows: NDArray[np.float64], weights: Weights | None, seed: int) -> float:
@@ -105,6 +108,29 @@ def beneath(
     most = -model.column_energy(rows) - mean_field.bound(model, points)
     found = float(mean_of(most, weights)), float(mean_of(alone, weights))
     return found if found[0] < found[1] else None
+
+
+def strayed(model: RBM, rows: NDArray[np.float64], weights: Weights | None, seed: int) -> float:
+    """Return by how much log p* rises, on average, from rows to where chains take them; or 0.
+
+    Of a model of the data draws have the log p* of the data.  Where they have more and are farther
+    from rows than these from each other, the mass is a phase's that the data have not, as a
+    disordered one between two that are each other turned over.  Of models that are only too sure
+    draws have more, too, but are as near.
+    """
+    order = np.random.default_rng(seed).permutation(len(rows))
+    rows, some = rows[order], rows[order[:DRAWS]]
+    units = model.visible_units
+    states = model.sample(start=units.states(some), n_gibbs=SWEEPS, rng=seed)
+    drawn = np.asarray(units.columns(states), np.float64)
+    rise = model.column_energy(some) - model.column_energy(drawn)
+    share = None if weights is None else weights[order[:DRAWS]]
+    if share is not None and not share.any():
+        return 0.0
+    mean, error = float(mean_of(rise, share)), float(np.sqrt(variance_of_mean(rise, share)))
+    with one_blas_thread():
+        away, apart = (float(np.median(nearest(each, rows))) for each in (drawn, some))
+    return mean if mean - ERRORS * error > ALLOWED and away > FARTHER * apart else 0.0
 
 
 def parts_of(rows: NDArray[np.float64], share: NDArray[np.float64]) -> list[NDArray[np.int64]]:

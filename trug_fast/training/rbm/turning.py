@@ -37,7 +37,7 @@ def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
         if turns is None:
             return None
         turned = turns.shift + turns.sign * X[:, turns.source[0]]
-        if np.median(_nearest(turned, X)) > FARTHER * np.median(_nearest(X, X)):
+        if np.median(nearest(turned, X)) > FARTHER * np.median(nearest(X, X)):
             return None
     return turns
 
@@ -78,7 +78,7 @@ def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs)
     return Turns(source, sign, shift, along, middle) if changes else None
 
 
-def _nearest(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+def nearest(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the squared distance from each row to the nearest of others but the same place's."""
     squares = (rows**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * rows @ others.T
     np.fill_diagonal(squares, np.inf)

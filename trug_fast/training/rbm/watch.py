@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from . import scores, shares
 from .trajectory import LogZ
 
 ROWS, TEMPERATURES = 200, 1000  # of the annealing that a certified score is compared with
+FIRST_LOOK, EACH_LOOK = 4, 4  # epoch of the first look at phases; of so many rows one is taken
 SLACK, ERRORS = 0.5, 3.0  # nats that so short an annealing may fall short of, and standard errors
 
 
@@ -27,6 +29,7 @@ class RBMWatch(ContrastiveWatch):
     """Watches up to 1,000 rows of the training data."""
 
     name = "X"
+    _told = False  # of phases, while training goes
 
     @property
     def yardstick(self) -> str:  # type: ignore[override]
@@ -83,22 +86,52 @@ class RBMWatch(ContrastiveWatch):
             said = optimistic(model, self.rows, trajectory.log_partition(model), self.learner.seed)
         return said
 
+    def look(self, epoch: int) -> None:
+        """Warn, once, that shares of phases are being lost: after epochs 4, 8, 16, ..."""
+        if self._told or epoch < FIRST_LOOK or epoch & (epoch - 1) or self._untold(epoch):
+            return
+        model, rows, weights = self.learner.model(), np.asarray(self.rows, np.float64), self.weights
+        few = rows[::EACH_LOOK] if weights is None else rows
+        if not shares.lost(model, few, weights, self.learner.seed):  # spares good runs time
+            return
+        said = self._lost(model, rows)
+        if said is not None:
+            self._told = True
+            warnings.warn(f"after epoch {epoch}, {said}", diagnosis.TrainingWarning, stacklevel=2)
+
+    def _untold(self, epochs: int) -> bool:
+        """Whether phases are not looked at."""
+        return diagnosis.brief(epochs, self.learner.updates) or self.learner.filling is not None
+
     def _ruined(self, epochs: int, model: Any) -> str | None:
-        """Say that a model has lost the shares of phases, or nothing."""
-        learner = self.learner
-        if diagnosis.brief(epochs, learner.updates) or learner.filling is not None:
+        """Say that a model has lost the shares of phases, or its mass is elsewhere, or nothing."""
+        if self._untold(epochs):
             return None
-        rows = np.asarray(self.rows, np.float64)
-        lack = shares.lost(model, rows, self.weights, learner.seed)
-        if not lack:
-            beneath = shares.beneath(model, rows, self.weights, learner.seed)
-            if beneath is None:
-                return None
+        rows, seed = np.asarray(self.rows, np.float64), self.learner.seed
+        said = self._lost(model, rows)
+        if said is not None:
+            return said
+        where = f"the model has its mass where there are no data; {self._slower()}"
+        beneath = shares.beneath(model, rows, self.weights, seed)
+        if beneath is not None:
             return (
                 f"the log-likelihood of the training data is {beneath[0]:.4g} at most, by the mean "
-                f"field; columns that know nothing of each other have {beneath[1]:.4g}: the model "
-                f"has its mass where there are no data; {self._slower()}"
+                f"field; columns that know nothing of each other have {beneath[1]:.4g}: {where}"
             )
+        rise = shares.strayed(model, rows, self.weights, seed)
+        return (
+            f"chains that begin at the training data go in {shares.SWEEPS} sweeps to where the "
+            f"model gives e^{rise:.0f} times as much probability: {where}"
+            if rise
+            else None
+        )
+
+    def _lost(self, model: Any, rows: NDArray[np.float64]) -> str | None:
+        """Say that shares of phases are lost, or nothing."""
+        learner = self.learner
+        lack = shares.lost(model, rows, self.weights, learner.seed)
+        if not lack:
+            return None
         units = "hidden='trug' (TruG units lose less), " if learner.units.bernoulli else ""
         tempered = "" if learner.trajectory is not None else "sampler='ptt' or 'cd', "
         return (

@@ -61,6 +61,9 @@ class RegressionWatch:
         if fault is not None:
             raise diagnosis.diverged(epoch, fault, self.slower())
 
+    def look(self, epoch: int) -> None:
+        """Warn of nothing."""
+
     def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
         """Raise FloatingPointError if the error is far above that at the start, and the mean's."""
         rmse = scores["validation_rmse"]
