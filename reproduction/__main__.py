@@ -75,7 +75,7 @@ def add(which: Any) -> None:
     get.add_argument("--data-dir", metavar="DIR", help="where to (default TRUG_FAST_DATA)")
     get.add_argument("--mirror", metavar="URL", help="a server that has them as URL/FOLDER/FILE")
     get.set_defaults(run=run_fetch)
-    get.add_argument("--quiet", action="store_true", help="no bars")
+    add_common(get)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:

@@ -220,7 +220,7 @@ def test_sequences_of_letters(capsys):
         ("rbm people.csv", "people.csv has values from 5 to .*: real numbers need --visible gauss"),
         ("rbm counts.npy --binarize sample", "values from 0 to 7: real numbers need --visible gau"),
         ("rbm people.csv --visible gaussian --binarize sample", "--binarize has no effect on gaus"),
-        ("rbm waves.npz", "waves.npz holds the arrays w0, .*; choose one with --key w0 or another"),
+        ("rbm waves.npz", "waves.npz holds the arrays w0, .*; choose one with --key w0"),
         ("rbm grey.npy --key a", "grey.npy has no array --key a: it is no .npz or .h5 file"),
         ("rbm bits.npy --validation 1.5", r"--validation must be a share in \(0, 1\), or a file"),
         ("rbm bits.npy --validation people.csv", "people.csv has 3 columns, bits.npy 16"),
