@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -15,7 +14,7 @@ from trug_fast.models.scaling import Scaling
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State
-from trug_fast.training.diagnosis import TrainingWarning
+from trug_fast.training.diagnosis import tell
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
@@ -122,7 +121,7 @@ def _with_random_units(
             f"of {ours:.3g} at the start, linear ones alone {theirs:.3g}; a higher hidden_ridge "
             "helps, or a wider truncation"
         )
-        warnings.warn(said, TrainingWarning, stacklevel=STACK)
+        tell(said, stacklevel=STACK)
     _restore_units(own, scaling.mean, size)
     return own
 
