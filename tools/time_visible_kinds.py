@@ -76,8 +76,9 @@ def update(kind, sizes, calls):
     """Return the time of an update of persistent contrastive divergence."""
     X, ends, units = data_of(kind, sizes)[0], [], UNITS.get(kind, kind)
     tf.train_rbm(
-        X, sizes.hidden, truncation="s-learn", visible=units, sampler=tf.PCD(n_chains=ROWS),
-        batch_size=ROWS, epochs=calls, learning_rate=1e-4, monitor=None, progress=False, rng=0,
+        X, sizes.hidden, truncation="s-learn", visible=units,
+        sampler=tf.training.PCD(n_chains=ROWS), batch_size=ROWS, epochs=calls,
+        learning_rate=1e-4, monitor=None, progress=False, rng=0,
         callbacks=[lambda epoch: ends.append(time.process_time())],
     )  # fmt: skip
     return 1e3 * min(np.diff(ends)) / UPDATES
