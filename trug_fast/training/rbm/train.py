@@ -201,8 +201,9 @@ def train_rbm(
     RBMFit
         ``model``, ``history`` (arrays, one entry an epoch), ``interrupted``: after Ctrl-C the
         fit so far is returned with a warning, and after a divergence the model of the last epoch
-        that was sound (where scores are recorded, that of the best); and ``ladder``, a
-        :class:`Ladder` by trajectory tempering, else None.
+        that was sound (where scores are recorded, that of the best); ``ladder``, a :class:`Ladder`
+        by trajectory tempering, else None; ``updates``, how many were made; and ``warnings``, what
+        was said of it in warnings.
 
     Raises
     ------

@@ -120,8 +120,8 @@ def train_ensemble(
         log-density, in nats, of rows under the mixture of those models that held them back, and
         ``held_back_rmse``, the error of its mean (both None without calibration): by them options
         of ensembles can be chosen without other rows.  They are those of fewer models than the
-        ensemble has, so worse than the ensemble's.  After Ctrl-C these are the models that were
-        begun.
+        ensemble has, so worse than the ensemble's.  ``warnings`` is what was said in warnings.
+        After Ctrl-C these are the models that were begun.
 
     Raises
     ------

@@ -123,7 +123,7 @@ def train_tggm(
         ``model``; ``history``, arrays with an entry an epoch: "objective" (mean over the training
         rows), "validation_rmse" (in standard deviations of y), "validation_log_likelihood" and
         "validation_score", the higher the better; ``interrupted``; ``learning_rate``, as it was
-        given; ``best_epoch``.
+        given; ``best_epoch``; ``updates``, of that run; ``warnings``, what was said in warnings.
 
     Raises
     ------

@@ -138,7 +138,8 @@ def train_trbm(
     Returns
     -------
     TRBMFit
-        ``model``, ``history`` (arrays, one entry an epoch) and ``interrupted``.
+        ``model``, ``history`` (arrays, one entry an epoch), ``interrupted``, ``updates`` and
+        ``warnings``, as of :func:`train_rbm`.
 
     Raises
     ------
