@@ -17,6 +17,7 @@ for _name in kernels.__all__:
     _function = getattr(kernels, _name)
     setattr(kernels, _name, getattr(_function, "py_func", _function))
 
+ROOMS = ("training", "evaluation", "models", "distributions")
 project = "trug_fast"
 author = "trug_fast developers"
 copyright = author
@@ -66,7 +67,20 @@ def _name_notes(app, name, source):
     source[0] = re.sub(link, r"\1 (`\2`)", source[0])
 
 
+def _find_home(app, env, node, contnode):
+    """Find a name that a docstring writes without the module that it is in."""
+    if node.get("refdomain") != "py":
+        return None
+    for home in ("trug_fast", *(f"trug_fast.{room}" for room in ROOMS)):
+        own = node["refdoc"], app.builder, node["reftype"], f"{home}.{node['reftarget']}"
+        found = env.get_domain("py").resolve_xref(env, *own, node, contnode)
+        if found is not None:
+            return found
+    return None
+
+
 def setup(app):
     """Have Sphinx call what is above."""
     app.connect("source-read", _name_notes)
     app.connect("autodoc-process-signature", _hide_private)
+    app.connect("missing-reference", _find_home)

@@ -6,11 +6,14 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import trug_fast
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "trug_fast"
 LINES = 400  # of a file
 CODE = 65  # lines of a function, without its docstring, comments and blank lines
 PARAMETERS = 21  # of a function: train_trbm has the 20 of train_rbm and n_lags
+TOP = 40  # names at the top; the rest is in the rooms
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -145,6 +148,13 @@ def test_functions_take_few_parameters():
         if count > PARAMETERS:
             many[f"{path}:{node.name}"] = count
     assert not many, listed(many)
+
+
+def test_few_names_are_at_the_top():
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    names = [name.asname for node in stub.body if hasattr(node, "names") for name in node.names]
+    assert len(names) == len(set(names)) and set(names) == set(trug_fast.__all__)
+    assert len(names) <= TOP, listed(names)
 
 
 def untested(path):

@@ -36,7 +36,7 @@ def zeros() -> None:
     """Print the share of exact zeros among connections that are not there."""
     X, cause = causes(np.random.default_rng(0))
     print("| optimizer | units | penalty |", *(f"{stride} |" for stride in STRIDES))
-    for optimizer in (tf.SGD, tf.Adam):
+    for optimizer, rates in ((tf.training.SGD, (0.2, 0.01)), (tf.training.Adam, (0.02, 0.001))):
         for hidden in ("bernoulli", "trug"):
             for name, pull in PULLS.items():
                 found = []
@@ -44,8 +44,7 @@ def zeros() -> None:
                     penalties.STRIDE = stride
                     fit = tf.train_rbm(
                         X, CAUSES, hidden=hidden, optimizer=optimizer(**pull), epochs=30,
-                        learning_rate=(0.2, 0.01) if optimizer is tf.SGD else (0.02, 0.001),
-                        monitor=None, rng=0,
+                        learning_rate=rates, monitor=None, rng=0,
                     )  # fmt: skip
                     size = abs(fit.model.weights)
                     own = size.reshape(CAUSES, PIXELS, CAUSES).mean(axis=1).argmax(axis=0)

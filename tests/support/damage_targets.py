@@ -113,7 +113,10 @@ def stopped(train):
 
 def training(train, *, whole=False):
     make = (lambda path: train(checkpoint=path)) if whole else stopped(train)
-    read = lambda path: values(train(checkpoint=tf.Checkpoint(path, resume=True)))  # noqa: E731
+
+    def read(path):
+        return values(train(checkpoint=tf.training.Checkpoint(path, resume=True)))
+
     return Target(".npz", make, read, trains=True)
 
 

@@ -143,8 +143,10 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
         raise ValueError(f"{path} is no trug_fast file: it does not say what it holds")
     version = whole(path, "format_version", contents["format_version"])
     if version != FORMAT_VERSION:
+        newer = ", and a newer one wrote the file" if version > FORMAT_VERSION else ""
         raise ValueError(
-            f"{path} has format version {version}; this version of trug_fast reads {FORMAT_VERSION}"
+            f"{path} has format version {version}; this version of trug_fast reads "
+            f"{FORMAT_VERSION}{newer}"
         )
     # The check sum of each array does not tell that two were exchanged, or that one was lost.
     digest = _digest({name: array for name, array in contents.items() if name not in _META})

@@ -3,7 +3,6 @@
 What the package calls ``truncnorm`` is the object that is made in family.py.
 """
 
-from .family import Family, truncnorm
-from .frozen import Frozen
+from trug_fast._common.lazy import attach
 
-__all__ = ["Family", "Frozen", "truncnorm"]
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -85,8 +85,8 @@ def forecast_horizon_errors(
 ) -> dict[str, Floats]:
     """Errors of simple forecasts of one frame ahead, two, and so on.
 
-    They are measured as :func:`trug_fast.horizon_errors` measures those of a model, over the same
-    beginnings.
+    They are measured as :func:`trug_fast.evaluation.horizon_errors` measures those of a model, over
+    the same beginnings.
 
     Parameters
     ----------

@@ -89,8 +89,9 @@ def load_rbms(path: str | Path, update: int | None = None) -> BernoulliRBM:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> model = tf.load_rbms("RBM.h5")  # doctest: +SKIP
-    >>> models = [tf.load_rbms("RBM.h5", k) for k in tf.rbms_updates("RBM.h5")]  # doctest: +SKIP
+    >>> model = tf.models.load_rbms("RBM.h5")  # doctest: +SKIP
+    >>> kept = tf.models.rbms_updates("RBM.h5")  # doctest: +SKIP
+    >>> models = [tf.models.load_rbms("RBM.h5", update) for update in kept]  # doctest: +SKIP
     """
     known = rbms_updates(path)
     number = known[-1] if update is None else checks.count("update", update)

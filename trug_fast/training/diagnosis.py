@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,6 +44,28 @@ class TrainingWarning(UserWarning):
 
     The message gives the score before and after, its standard error, and what to change.
     """
+
+
+_notes: ContextVar[list[str] | None] = ContextVar("_notes", default=None)
+
+
+@contextmanager
+def noted() -> Iterator[list[str]]:
+    """Collect what a training says by `tell`, for its fit to remember."""
+    notes: list[str] = []
+    token = _notes.set(notes)
+    try:
+        yield notes
+    finally:
+        _notes.reset(token)
+
+
+def tell(said: str, kind: type[Warning] = TrainingWarning, *, stacklevel: int) -> None:
+    """Warn as :func:`warnings.warn` does, and note it."""
+    notes = _notes.get()
+    if notes is not None:
+        notes.append(said)
+    warnings.warn(said, kind, stacklevel=stacklevel + 1)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +16,7 @@ from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import require_spawned
 
 from .checkpoints import State, TrainingFile
-from .diagnosis import TrainingWarning
+from .diagnosis import tell
 
 LONGER = ("epochs",)  # what may be more than it was when a run goes on
 _raises = ContextVar("_raises", default=False)
@@ -120,15 +119,15 @@ def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> 
                     raise
                 reason = f"{error}; the model returned is that of epoch {epoch}, which was sound"
     if reason is not None:
-        warnings.warn(reason, TrainingWarning, stacklevel=3)
+        tell(reason, stacklevel=3)
         return True
     if interrupted:
         words = "" if file is None else f", which {file.path} continues"
-        warnings.warn(f"training was interrupted; returning the fit so far{words}", stacklevel=3)
+        said = f"training was interrupted; returning the fit so far{words}"
+        tell(said, UserWarning, stacklevel=3)
         return True
-    said = job.verdict()
-    if said is not None:
-        warnings.warn(said, TrainingWarning, stacklevel=3)
+    if verdict := job.verdict():
+        tell(verdict, stacklevel=3)
     return False
 
 

@@ -48,7 +48,8 @@ class TruncMVNChains:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> chains = tf.truncmvn_gibbs([0, 0], [[1, 0.5], [0.5, 1]], 0, n_samples=500, rng=1)
+    >>> gibbs = tf.distributions.truncmvn_gibbs
+    >>> chains = gibbs([0, 0], [[1, 0.5], [0.5, 1]], 0, n_samples=500, rng=1)
     >>> chains
     TruncMVNChains(n_chains=4, n_samples=500, d=2)
     >>> chains.mean.shape, bool((chains.rhat < 1.05).all())

@@ -156,7 +156,8 @@ def accepted(
         if not bound_holds(tilted, highest := float(totals[:, 1].max())):
             raise RuntimeError(
                 f"the bound on the ratio of densities does not hold, {highest} above {bound}: "
-                "cov is too near to singular for its saddle point; tf.truncmvn_gibbs draws chains"
+                "cov is too near to singular for its saddle point; "
+                "tf.distributions.truncmvn_gibbs draws chains"
             )
         for part, n in zip(drawn, counts, strict=True):
             taken = min(int(n), count - filled)
@@ -168,7 +169,8 @@ def accepted(
         if rate < LEAST and first * ROW >= TRIED:
             raise RuntimeError(
                 f"exact draws are hopeless: {rate:.1g} of {first * ROW} proposals would be "
-                "accepted; tf.truncmvn_gibbs and tf.truncmvn_hmc draw Markov chains instead"
+                "accepted; tf.distributions.truncmvn_gibbs and truncmvn_hmc draw Markov chains "
+                "instead"
             )
     rate = weights / (first * ROW) if first else float("nan")
     if form.back is not None:

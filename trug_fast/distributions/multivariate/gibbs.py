@@ -14,7 +14,7 @@ from trug_fast._common import checks
 from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT
-from trug_fast.distributions import truncnorm
+from trug_fast.distributions.family import truncnorm
 from trug_fast.kernels.multivariate import gibbs as kernels
 
 from .chains import TruncMVNChains, checked_sizes, checked_start, run_stretches
@@ -108,7 +108,8 @@ def truncmvn_gibbs(
     >>> one = np.ones(99)
     >>> steps = scipy.sparse.diags([one, -one], offsets=[1, 0], shape=(99, 100))
     >>> ends = scipy.sparse.diags(np.isin(np.arange(100), [0, 99]) * 10.0)
-    >>> chains = tf.truncmvn_gibbs(precision=steps.T @ steps + ends, lower=0, n_samples=50, rng=1)
+    >>> precision = steps.T @ steps + ends
+    >>> chains = tf.distributions.truncmvn_gibbs(precision=precision, lower=0, n_samples=50, rng=1)
     >>> chains.samples.shape, bool((chains.samples >= 0).all())
     ((4, 50, 100), True)
     """

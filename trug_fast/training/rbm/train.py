@@ -21,7 +21,7 @@ from trug_fast.models.visible_kinds import SPIN
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.chunks import Chunks
-from trug_fast.training.drawing import plot
+from trug_fast.training.drawing import plot, printed
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import (
     UnitKinds,
@@ -71,6 +71,12 @@ class RBMFit(NamedTuple):
     history: History
     interrupted: bool
     ladder: Ladder | None = None  # of the run's models, by trajectory tempering
+    updates: int = 0  # that were made
+    warnings: tuple[str, ...] = ()  # what was said of the training in warnings
+
+    def __repr__(self) -> str:
+        """Return the model, how long it was trained, and its last scores, a line each."""
+        return printed(self)
 
     def plot(self) -> Any:
         """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
@@ -206,8 +212,9 @@ def train_rbm(
     RBMFit
         ``model``, ``history`` (arrays, one entry an epoch), ``interrupted``: after Ctrl-C the
         fit so far is returned with a warning, and after a divergence the model of the last epoch
-        that was sound (where scores are recorded, that of the best); and ``ladder``, a
-        :class:`Ladder` by trajectory tempering, else None.
+        that was sound (where scores are recorded, that of the best); ``ladder``, a :class:`Ladder`
+        by trajectory tempering, else None; ``updates``, how many were made; and ``warnings``, what
+        was said of it in warnings.
 
     Raises
     ------
@@ -274,7 +281,7 @@ def train_rbm(
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
-    with announced("train_rbm", progress), one_blas_thread():
+    with announced("train_rbm", progress), one_blas_thread(), diagnosis.noted() as said:
         learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns, hook)
         seen = diagnosis.spread(data)
         if hook is not None and not hook.sees_model:
@@ -297,7 +304,7 @@ def train_rbm(
     if climbed is not None and loop.fallen:
         ladder = climbed.ladder_of(loop.best_epoch() * loop.n_batches)
     model = loop.model().with_columns(given.columns)
-    return RBMFit(model, loop.history(), interrupted, ladder)
+    return RBMFit(model, loop.history(), interrupted, ladder, loop.done, tuple(said))
 
 
 def _settings(

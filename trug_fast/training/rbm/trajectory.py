@@ -6,7 +6,6 @@ the other half are draws that it never sees, by which log Z is followed beyond t
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.chunks import LOOKED, RowSource
-from trug_fast.training.diagnosis import TrainingWarning
+from trug_fast.training.diagnosis import tell
 from trug_fast.training.gathering import spaced
 from trug_fast.training.samplers import TrajectoryTempering
 from trug_fast.training.settings import Pace
@@ -166,7 +165,7 @@ class Trajectory:
                 "into rungs: the model moves too far in each update for TrajectoryTempering; take "
                 "a lower learning_rate, such as a fifth of it, or larger batches"
             )
-            warnings.warn(said, TrainingWarning, stacklevel=2)
+            tell(said, stacklevel=2)
 
     def ladder_of(self, update: int) -> Ladder:
         """Return the ladder without rungs that were made after an update."""

@@ -16,6 +16,8 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.truncation import TruncationLike
+from trug_fast.training.diagnosis import noted
+from trug_fast.training.drawing import printed_together
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import History
 from trug_fast.training.options import Monitor, Optimizer
@@ -34,6 +36,16 @@ class EnsembleFit(NamedTuple):
     interrupted: bool
     held_back_log_likelihood: float | None = None  # of rows under the models that held them back
     held_back_rmse: float | None = None  # of these rows, of the mean of those models
+    warnings: tuple[str, ...] = ()  # what was said of the training in warnings
+
+    def __repr__(self) -> str:
+        """Return the model, how long it was trained, and its last scores, a line each."""
+        return printed_together(self)
+
+    @property
+    def updates(self) -> int:
+        """Sum of the updates of its models."""
+        return sum(fit.updates for fit in self.fits)
 
     @property
     def history(self) -> History:
@@ -108,8 +120,8 @@ def train_ensemble(
         log-density, in nats, of rows under the mixture of those models that held them back, and
         ``held_back_rmse``, the error of its mean (both None without calibration): by them options
         of ensembles can be chosen without other rows.  They are those of fewer models than the
-        ensemble has, so worse than the ensemble's.  After Ctrl-C these are the models that were
-        begun.
+        ensemble has, so worse than the ensemble's.  ``warnings`` is what was said in warnings.
+        After Ctrl-C these are the models that were begun.
 
     Raises
     ------
@@ -166,8 +178,9 @@ def train_ensemble(
         return plan.identity() | {"training": "ensemble of regressions", "n_models": n_models}
 
     begun = begin("train_ensemble", identity, checkpoint, rng, extends=plan.extends)
-    with announced("train_tggm", progress), one_blas_thread():
+    with announced("train_tggm", progress), one_blas_thread(), noted() as said:
         job = EnsembleJob(plan, n_models, begun.seed, executor)
         interrupted = run_training(job, begun.file, progress)
         model, fits, scores = job.outcome()
-    return EnsembleFit(model, fits, interrupted, *(scores or (None, None)))
+    likelihood, rmse = scores or (None, None)
+    return EnsembleFit(model, fits, interrupted, likelihood, rmse, tuple(said))

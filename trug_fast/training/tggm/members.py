@@ -107,6 +107,7 @@ class EnsembleJob:
             Member(plan, seed_from(seed, f"model {number}"), seed) for number in range(n_models)
         ]
         self.places: list[Place | None] = [None] * n_models
+        self._said: dict[int, str] = {}  # of models that have learned nothing, by number
         self._each = self.members[0].job().total
 
     @property
@@ -239,7 +240,10 @@ class EnsembleJob:
         And the scores of rows under the models that left them out, if there are some.
         """
         jobs = list(self.jobs())
-        fits = tuple(self.plan.fit(job, not job.finished) for job in jobs)
+        fits = tuple(
+            self.plan.fit(job, not job.finished, [self._said[k]] if k in self._said else [])
+            for k, job in enumerate(jobs, 1)
+        )
         left = [own for job in jobs if (own := job.left_out()) is not None and own.rows.size]
         if not (left and self.finished):
             return TGGMEnsemble(fit.model for fit in fits), fits, None
@@ -261,6 +265,7 @@ class EnsembleJob:
     def verdict(self) -> str | None:
         """Return what must be said of a finished training, or nothing."""
         said = {k: words for k, job in enumerate(self.jobs(), 1) if (words := job.verdict())}
+        self._said = said
         if not said:
             return None
         first, *others = said

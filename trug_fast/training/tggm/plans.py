@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike
-from trug_fast.training.drawing import plot
+from trug_fast.training.drawing import plot, printed
 from trug_fast.training.going_on import checked_truncation, columns_of
 from trug_fast.training.loop import Callback, History
 from trug_fast.training.options import Monitor, as_monitor, as_optimizer
@@ -52,6 +52,12 @@ class TGGMFit(NamedTuple):
     interrupted: bool
     learning_rate: Rate  # the chosen one
     best_epoch: int  # after which the model was taken
+    updates: int = 0  # that were made in that run
+    warnings: tuple[str, ...] = ()  # what was said of the training in warnings
+
+    def __repr__(self) -> str:
+        """Return the model, how long it was trained, and its last scores, a line each."""
+        return printed(self)
 
     def plot(self) -> Any:
         """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
@@ -88,14 +94,15 @@ class RegressionPlan:
         sets = self.rows.sets(scales, self.settings.dtype, seed)
         return RegressionJob(sets, scales, self.settings, self.search, callbacks, seed, parts)
 
-    def fit(self, job: RegressionJob, interrupted: bool) -> TGGMFit:
+    def fit(self, job: RegressionJob, interrupted: bool, said: Sequence[str]) -> TGGMFit:
         """Return what one such training has come to."""
         best = job.best()
         loop = best.loop
         rate = self.rates[best.number]
         model = job.model().with_columns(self.rows.columns)
         ended = interrupted or job.diverged
-        return TGGMFit(model, loop.history(), ended, rate, loop.best_epoch())
+        best_epoch, updates = loop.best_epoch(), best.learner.steps
+        return TGGMFit(model, loop.history(), ended, rate, best_epoch, updates, tuple(said))
 
 
 def planned(

@@ -13,6 +13,7 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import TruncationLike
+from trug_fast.training.diagnosis import noted
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.loop import Callback, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer
@@ -122,7 +123,7 @@ def train_tggm(
         ``model``; ``history``, arrays with an entry an epoch: "objective" (mean over the training
         rows), "validation_rmse" (in standard deviations of y), "validation_log_likelihood" and
         "validation_score", the higher the better; ``interrupted``; ``learning_rate``, as it was
-        given; ``best_epoch``.
+        given; ``best_epoch``; ``updates``, of that run; ``warnings``, what was said in warnings.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def train_tggm(
     )
     functions = as_callbacks(callbacks)
     begun = begin("train_tggm", plan.identity, checkpoint, rng, extends=plan.extends)
-    with announced("train_tggm", progress), one_blas_thread():
+    with announced("train_tggm", progress), one_blas_thread(), noted() as said:
         job = plan.job(begun.seed, functions)
         interrupted = run_training(job, begun.file, progress)
-    return plan.fit(job, interrupted)
+    return plan.fit(job, interrupted, said)

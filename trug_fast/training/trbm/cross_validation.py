@@ -72,7 +72,7 @@ def cross_validate(
         Each of two frames or more.
     choices : mapping
         Of each way, by a name, the arguments of :func:`train_trbm`, such as
-        ``{"plain": {"n_hidden": 50}, "sparse": {"n_hidden": 50, "optimizer": tf.Adam(l1=0.01)}}``.
+        ``{"few": {"n_hidden": 50}, "sparse": {"n_hidden": 200, "optimizer": Adam(l1=0.01)}}``.
         All have visible units of one kind.  Nothing is scored on the way.
     n_folds : int
         Parts into which the sequences fall, from 2 to their number; each is held out once.

@@ -19,7 +19,8 @@ from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.drawing import plot
+from trug_fast.training.diagnosis import noted
+from trug_fast.training.drawing import plot, printed
 from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import columns_of, units_from
 from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
@@ -44,6 +45,12 @@ class TRBMFit(NamedTuple):
     model: TruGTRBM | BernoulliTRBM
     history: History
     interrupted: bool
+    updates: int = 0  # that were made
+    warnings: tuple[str, ...] = ()  # what was said of the training in warnings
+
+    def __repr__(self) -> str:
+        """Return the model, how long it was trained, and its last scores, a line each."""
+        return printed(self)
 
     def plot(self) -> Any:
         """Draw the hidden units, scores and learned truncation points: a Matplotlib figure."""
@@ -138,7 +145,8 @@ def train_trbm(
     Returns
     -------
     TRBMFit
-        ``model``, ``history`` (arrays, one entry an epoch) and ``interrupted``.
+        ``model``, ``history`` (arrays, one entry an epoch), ``interrupted``, ``updates`` and
+        ``warnings``, as of :func:`train_rbm`.
 
     Raises
     ------
@@ -205,7 +213,7 @@ def train_trbm(
         return sets | settings.identity() | rates.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
-    with announced("train_trbm", progress), one_blas_thread():
+    with announced("train_trbm", progress), one_blas_thread(), noted() as said:
         learner = TRBMLearner(data, settings, begun.seed, rates.penalties, hook)
         some = judged(data)
         if hook is not None and not hook.sees_model:
@@ -222,7 +230,8 @@ def train_trbm(
         loop = Loop(data, learner, watch, plan, functions)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
-    return TRBMFit(loop.model().with_columns(names), loop.history(), interrupted)
+    model = loop.model().with_columns(names)
+    return TRBMFit(model, loop.history(), interrupted, loop.done, tuple(said))
 
 
 def _checked_data(
