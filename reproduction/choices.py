@@ -1,7 +1,7 @@
 """Choices of a training written flat: one name for each, as the protocols have them.
 
-``sampler=tf.PCD(n_gibbs=5)`` is written ``sampler = "pcd"`` and ``n_gibbs = 5``.  Names are read
-from the trainings and the values that they take, so that nothing is written twice.
+``sampler=tf.training.PCD(n_gibbs=5)`` is written ``sampler = "pcd"`` and ``n_gibbs = 5``.  Names
+are read from the trainings and the values that they take, so that nothing is written twice.
 """
 
 from __future__ import annotations

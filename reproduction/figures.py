@@ -14,7 +14,7 @@ from trug_fast import plots
 from trug_fast._common import checks, files
 from trug_fast.evaluation.regimes import UnitRegimes, unit_regimes
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.stored import load_model
+from trug_fast.models.stored import load
 from trug_fast.plots.canvas import (
     BLUE,
     GREEN,
@@ -255,7 +255,7 @@ def regimes(model: TruGRBM, found: UnitRegimes, ax: Axes | None = None) -> Axes:
 
 def _finished_cell(cell: Cell, line: Line, folder: Path) -> FinishedCell:
     history = files.read(folder / trainings.HISTORY, "history")
-    model = load_model(folder / trainings.MODEL, TruGRBM, BernoulliRBM)
+    model = load(folder / trainings.MODEL, TruGRBM, BernoulliRBM)
     return FinishedCell(cell, line, model, history, folder)
 
 

@@ -64,9 +64,9 @@ def compare_lagged_moments(
     """Return how well generated sequences show the moments in time of data.
 
     Compared are the means of all visible units, and the covariances of each at one frame with each
-    at a later frame, as those of rows are by :func:`trug_fast.compare_correlations`.  A perfect
-    model has slopes of 1; noise takes something off slopes and Pearson coefficients: what can be
-    reached is seen by comparing one half of the data with the other.
+    at a later frame, as those of rows are by :func:`trug_fast.evaluation.compare_correlations`.  A
+    perfect model has slopes of 1; noise takes something off slopes and Pearson coefficients: what
+    can be reached is seen by comparing one half of the data with the other.
 
     Parameters
     ----------

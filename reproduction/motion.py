@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.models.stored import load_model
+from trug_fast.models.stored import load
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 
 from .datasets import MotionData, joint_positions, load_cmu_motion, load_cmu_skeleton
@@ -41,7 +41,7 @@ def draw_motion(arguments: argparse.Namespace) -> None:
     """Draw a recorded motion, forecasts of it, and how a model goes on."""
     for name in NUMBERS:
         checks.count(f"--{name.replace('_', '-')}", getattr(arguments, name))
-    model = load_model(arguments.model, TruGTRBM, BernoulliTRBM)
+    model = load(arguments.model, TruGTRBM, BernoulliTRBM)
     motion = load_cmu_motion(arguments.data_dir)
     skeleton = load_cmu_skeleton(arguments.data_dir)
     _require_channels(arguments, model, motion)

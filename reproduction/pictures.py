@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trug_fast import datasets, plots
-from trug_fast.models.stored import load_model
+from trug_fast.models.stored import load
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 
 SEED = 7  # of the balls that are drawn
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("model", help="a file that a cell of table2 has trained")
     parser.add_argument("out", help="a .png")
     given = parser.parse_args(argv)
-    balls(load_model(given.model, TruGTRBM, BernoulliTRBM)).savefig(given.out)
+    balls(load(given.model, TruGTRBM, BernoulliTRBM)).savefig(given.out)
 
 
 if __name__ == "__main__":

@@ -90,11 +90,11 @@ def test_parameters_are_the_regressors():
         ({"y": np.zeros(600)}, r"y must be \+1 or -1 for objective='probit', got 0.0"),
         ({"noise": "by_input"}, "noise='by_input' has no effect on objective='probit'"),
         (
-            {"noise": tf.Noise(variance=0.2)},
+            {"noise": tf.training.Noise(variance=0.2)},
             "learn=True, which has no effect on objective='probit'",
         ),
         (
-            {"validation": tf.HoldOut(calibrate="cross_validation")},
+            {"validation": tf.training.HoldOut(calibrate="cross_validation")},
             "calibrate='cross_validation' has no effect on",
         ),
         ({"validation": (X[:9], np.arange(9.0))}, r"y of validation must be \+1 or -1"),
@@ -118,9 +118,11 @@ def test_a_training_of_signs_continues_to_the_same_bits(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.warns(UserWarning, match="was interrupted"):
-        part = tf.train_tggm(X, signs, callbacks=[stop], checkpoint=tf.Checkpoint(path), **options)
+        part = tf.train_tggm(
+            X, signs, callbacks=[stop], checkpoint=tf.training.Checkpoint(path), **options
+        )
     assert part.interrupted
-    again = tf.train_tggm(X, signs, checkpoint=tf.Checkpoint(path, resume=True), **options)
+    again = tf.train_tggm(X, signs, checkpoint=tf.training.Checkpoint(path, resume=True), **options)
     np.testing.assert_array_equal(again.model.output_weights, whole.model.output_weights)
 
 

@@ -176,7 +176,7 @@ def test_places_that_no_run_comes_to(tmp_path, place):
     assert files.read(path, "Training")["place"].tolist() == [1, 0, 0]
     rewritten(path, place=np.array(place))
     with pytest.raises(ValueError, match=r"run\.npz is damaged: it says epoch"):
-        targets.rbm(checkpoint=tf.Checkpoint(path, resume=True))
+        targets.rbm(checkpoint=tf.training.Checkpoint(path, resume=True))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_tampered_checkpoints(tmp_path, name, value, words):
     if name == "best.weights":
         rewritten(path, **{name: value[:1]})
     with pytest.raises(ValueError, match=rf"run\.npz .*damaged: .*{words}"):
-        targets.patient_rbm(checkpoint=tf.Checkpoint(path, resume=True))
+        targets.patient_rbm(checkpoint=tf.training.Checkpoint(path, resume=True))
 
 
 def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
@@ -210,7 +210,7 @@ def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
     for bad in (np.array("1"), np.arange(2), np.array(-1), np.array(0.5)):
         rewritten(path, seed=bad)
         with pytest.raises(ValueError, match=r"run\.npz is damaged: seed should be"):
-            targets.rbm(checkpoint=tf.Checkpoint(path, resume=True), rng=None)
+            targets.rbm(checkpoint=tf.training.Checkpoint(path, resume=True), rng=None)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_tampered_checkpoints_of_regressions(tmp_path, name, value):
     targets.tggm(checkpoint=path)
     rewritten(path, **{name: np.array(value)})
     with pytest.raises(ValueError, match=r"run\.npz is damaged: it"):
-        targets.tggm(checkpoint=tf.Checkpoint(path, resume=True))
+        targets.tggm(checkpoint=tf.training.Checkpoint(path, resume=True))
 
 
 def test_interrupted_after_the_last_epoch_a_run_has_none_left(tmp_path):
@@ -242,7 +242,7 @@ def test_interrupted_after_the_last_epoch_a_run_has_none_left(tmp_path):
 
     with pytest.warns(UserWarning, match="interrupted"):
         first = targets.rbm(checkpoint=path, callbacks=[stop])
-    again = targets.rbm(checkpoint=tf.Checkpoint(path, resume=True))
+    again = targets.rbm(checkpoint=tf.training.Checkpoint(path, resume=True))
     assert again.history["epoch"].tolist() == [1, 2] and not again.interrupted
     np.testing.assert_array_equal(again.model.weights, first.model.weights)
 

@@ -111,7 +111,7 @@ class TestRegressor:
             mean, std = regressor.predict(YACHT.X_test, return_std=True)
             assert mean.shape == std.shape == shape
 
-    @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+    @pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
     def test_works_in_pipelines_and_searches(self):
         pipeline = make_pipeline(StandardScaler(), TGGMRegressor(5, epochs=10, random_state=0))
         grid = {
@@ -135,7 +135,9 @@ class TestRegressor:
             assert ours == set(inspect.signature(train).parameters) - data - apart
 
     def test_values_are_parameters(self):
-        chosen = dict(objective=tf.MeanField(n_cycles=3), optimizer=tf.SGD(momentum=0.5))
+        chosen = dict(
+            objective=tf.training.MeanField(n_cycles=3), optimizer=tf.training.SGD(momentum=0.5)
+        )
         regressor = clone(TGGMRegressor(5, epochs=3, random_state=0, **chosen))
         assert {name: regressor.get_params()[name] for name in chosen} == chosen
         assert regressor.fit(YACHT.X_train, YACHT.y_train).n_iter_ <= 3
@@ -146,7 +148,7 @@ class TestRegressor:
         if check is None:
             pytest.skip("of scikit-learn 1.7 and later")
         whole = {"batch_size": 1000, "validation": None, "monitor": None, "dtype": "float64"}
-        with pytest.warns(tf.TrainingWarning):
+        with pytest.warns(tf.training.TrainingWarning):
             check("TGGMRegressor", TGGMRegressor(4, epochs=6, random_state=0, **whole))
 
     def test_learns_on_by_partial_fit(self):
@@ -233,7 +235,7 @@ class TestTransformer:
             atol=1e-4,
         )
 
-    @pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+    @pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
     def test_gibbs_steps_are_new_draws_and_repeat_after_a_refit(self):
         X = (DIGITS.train > 0.5).astype(float)
         transformer = RBMTransformer(10, epochs=2, random_state=0).fit(X)
@@ -245,7 +247,7 @@ class TestTransformer:
         assert abs(first.mean(axis=0) - X.mean(axis=0)).mean() < 0.15
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 class TestGoingOn:
     X = (DIGITS.train > 0.5).astype(np.float32)
 
@@ -274,7 +276,7 @@ class TestGoingOn:
 
     def test_a_regressor_goes_on_too(self):
         X, y = YACHT.X_train, YACHT.y_train
-        still = tf.Adam(truncation_rate=0.0)
+        still = tf.training.Adam(truncation_rate=0.0)
         options = dict(epochs=3, random_state=0, learning_rate=0.0, optimizer=still)
         regressor = TGGMRegressor(8, epochs=60, random_state=0, warm_start=True).fit(X, y)
         before = regressor.predict(X)
@@ -292,7 +294,7 @@ class TestGoingOn:
             assert capfd.readouterr().err.count("training:") == 2 * verbose
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 class TestKindsOfData:
     def test_a_sparse_matrix_gives_what_the_array_gives(self, monkeypatch):
         monkeypatch.setattr("trug_fast.estimators.transformer.BLOCK", 64 * 100)
@@ -344,7 +346,7 @@ class TestKindsOfData:
             assert TGGMRegressor().__sklearn_tags__().target_tags.multi_output
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 def test_states_are_taken_as_they_are():
     X = sequences_of_classes(400)
     options = {"epochs": 5, "random_state": 0}

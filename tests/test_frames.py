@@ -9,7 +9,7 @@ import trug_fast as tf
 from tests.support.models import model_of
 from trug_fast._common.frames import arranged, names_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 
 class Frame:
@@ -108,7 +108,7 @@ def test_an_rbm_finds_them_everywhere(frame):
         lambda rows: tf.exact.log_likelihood(model, rows),
         lambda rows: tf.exact.gradient(model, rows)["weights"],
         lambda rows: tf.log_partition(model, base=rows, n_temperatures=5, rng=0).log_weights,
-        lambda rows: tf.log_likelihood_bound(model, rows, n_temperatures=5, rng=0).value,
+        lambda rows: tf.evaluation.log_likelihood_bound(model, rows, n_temperatures=5, rng=0).value,
         lambda rows: tf.log_conditional(model, rows, known_mask, method="exact").value,
     ):
         same(of(mixed), of(X))

@@ -91,12 +91,12 @@ CALLS = {
     ),
     "next_frame": (lambda x: TRBM.next_frame(x).hidden_bias, "prefix", FRAMES[0]),
     "horizon_errors": (
-        lambda x: tf.horizon_errors(TRBM, x, 1, n_samples=2, n_gibbs=2, rng=0),
+        lambda x: tf.evaluation.horizon_errors(TRBM, x, 1, n_samples=2, n_gibbs=2, rng=0),
         "sequences",
         FRAMES,
     ),
     "frame_log_likelihood": (
-        lambda x: np.concatenate(tf.frame_log_likelihood(TRBM, x).value),
+        lambda x: np.concatenate(tf.evaluation.frame_log_likelihood(TRBM, x).value),
         "sequences",
         FRAMES,
     ),
@@ -120,12 +120,12 @@ CALLS = {
         FRAMES,
     ),
     "forecast_errors": (
-        lambda x: list(tf.forecast_errors(x, FRAMES, orders=(1,)).values()),
+        lambda x: list(tf.evaluation.forecast_errors(x, FRAMES, orders=(1,)).values()),
         "train",
         FRAMES,
     ),
     "forecast_horizon_errors": (
-        lambda x: list(tf.forecast_horizon_errors(x, FRAMES, 1, orders=(1,)).values()),
+        lambda x: list(tf.evaluation.forecast_horizon_errors(x, FRAMES, 1, orders=(1,)).values()),
         "train",
         FRAMES,
     ),
@@ -144,13 +144,13 @@ CALLS = {
         BINARY,
     ),
     "betas": (
-        lambda b: trained(BINARY, sampler=tf.ParallelTempering(b)),
+        lambda b: trained(BINARY, sampler=tf.training.ParallelTempering(b)),
         "betas",
         np.float32([0, 0.5, 1]),
     ),
     "binarize": (tf.datasets.binarize, "images", BINARY),
-    "Scaling.fit": (lambda X: list(vars(tf.Scaling.fit(X)).values()), "X", BINARY),
-    "Scaling.apply": (tf.Scaling(BINARY[0], BINARY[1] + 1).apply, "X", BINARY),
+    "Scaling.fit": (lambda X: list(vars(tf.models.Scaling.fit(X)).values()), "X", BINARY),
+    "Scaling.apply": (tf.models.Scaling(BINARY[0], BINARY[1] + 1).apply, "X", BINARY),
 }
 CALLS |= {
     "decode_sequences": (
@@ -158,11 +158,15 @@ CALLS |= {
         "X",
         BINARY,
     ),
-    "site_frequencies": (tf.site_frequencies, "X", BINARY),
-    "pair_correlations": (tf.pair_correlations, "X", BINARY),
-    "compare_correlations": (lambda X: tf.compare_correlations(X, X, rng=0), "data", BINARY),
-    "samples": (lambda X: tf.compare_correlations(BINARY, X, rng=0), "samples", BINARY),
-    "nearest_distances": (tf.nearest_distances, "X", BINARY),
+    "site_frequencies": (tf.evaluation.site_frequencies, "X", BINARY),
+    "pair_correlations": (tf.evaluation.pair_correlations, "X", BINARY),
+    "compare_correlations": (
+        lambda X: tf.evaluation.compare_correlations(X, X, rng=0),
+        "data",
+        BINARY,
+    ),
+    "samples": (lambda X: tf.evaluation.compare_correlations(BINARY, X, rng=0), "samples", BINARY),
+    "nearest_distances": (tf.evaluation.nearest_distances, "X", BINARY),
 }
 FIGURES = {
     "images": (lambda X: drawn(plots.images(X, (1, 5))), "array", BINARY),

@@ -89,10 +89,10 @@ def settings(rows: Rows) -> dict[str, dict[str, Any]]:
         "0.01 to 0.001": {"learning_rate": (0.01, 0.001)},
         "a rate of 0.05": {"learning_rate": 0.05 * less},
         "a rate of 0.5": {"learning_rate": 0.5 * less},
-        "ten sweeps": {"sampler": tf.PCD(n_gibbs=10)},
+        "ten sweeps": {"sampler": tf.training.PCD(n_gibbs=10)},
         "CD": {"sampler": "cd"},
         "1,000 chains, slow": {
-            "sampler": tf.PCD(n_chains=1000),
+            "sampler": tf.training.PCD(n_chains=1000),
             "learning_rate": (0.003, 0.0003),
         },
     }
@@ -127,7 +127,7 @@ def outcome(rows: Rows, words: str, options: dict[str, Any], seed: int) -> Outco
         except FloatingPointError:
             return None
     seconds = time.process_time() - begun
-    said = [str(w.message) for w in caught if issubclass(w.category, tf.TrainingWarning)]
+    said = [str(w.message) for w in caught if issubclass(w.category, tf.training.TrainingWarning)]
     early = [each for each in said if each.startswith("after epoch")]
     said = [each for each in said if each not in early]
     model, told = fit.model, any(phrase in each for each in said for phrase in PHRASES)

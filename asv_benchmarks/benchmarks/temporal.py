@@ -29,12 +29,12 @@ def learner(
         truncation=tf.Truncation(0.0, 1.0, learn="per_unit"),
         hidden=None if units == "bernoulli" else tf.TruGUnits(),
         visible=tf.BernoulliUnits(),
-        sampler=tf.SequenceCD(n_gibbs=SWEEPS),
-        optimizer=tf.Adam(),
+        sampler=tf.training.SequenceCD(n_gibbs=SWEEPS),
+        optimizer=tf.training.Adam(),
         average=0.0,
         batch_size=videos,
         dtype=np.dtype("float32"),
-        start=tf.LinearStart(order=1),
+        start=tf.training.LinearStart(order=1),
         n_lags=n_lags,
     )
     return TRBMLearner(data, settings, 0)

@@ -31,13 +31,13 @@ def learner(
         truncation=tf.Truncation(0.0, 4.0, learn="per_unit"),
         hidden=None if units == "bernoulli" else tf.TruGUnits(),
         visible=tf.BernoulliUnits(),
-        sampler=tf.CD(),
-        optimizer=tf.RMSprop(),
+        sampler=tf.training.CD(),
+        optimizer=tf.training.RMSprop(),
         average=0.0,
         batch_size=rows,
         n_chains=rows,
         dtype=np.dtype("float32"),
-        start=tf.RandomWeights(0.01),
+        start=tf.training.RandomWeights(0.01),
     )
     return RBMLearner(random_pixels(10 * rows, visible, "uint8"), settings, 0)
 
@@ -106,14 +106,16 @@ class Kinds:
         """Train for so many epochs; return when each ended, in seconds of processor time."""
         ends = []
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tf.TrainingWarning)  # random data teach nothing
+            warnings.simplefilter(
+                "ignore", tf.training.TrainingWarning
+            )  # random data teach nothing
             tf.train_rbm(
                 self.rows,
                 None if self.start else 200,
                 truncation=None if self.start else "s-learn",
                 start=self.start,
                 visible=KINDS[units],
-                sampler=tf.PCD(n_chains=CHAINS),
+                sampler=tf.training.PCD(n_chains=CHAINS),
                 batch_size=CHAINS,
                 learning_rate=1e-4,
                 epochs=n,
@@ -166,8 +168,8 @@ class Digits:
         """Train."""
         options = {
             "batch_size": 20,
-            "sampler": tf.PCD(n_chains=20),
-            "start": tf.RandomWeights(0.01),
+            "sampler": tf.training.PCD(n_chains=20),
+            "start": tf.training.RandomWeights(0.01),
             "learning_rate": (0.1, 0.001),
             "monitor": None,
             "rng": 0,

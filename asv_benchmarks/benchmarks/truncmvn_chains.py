@@ -10,7 +10,7 @@ from .common import some
 
 DIMENSIONS = [2, 50, 500]
 N = 1000  # draws of all chains together
-SAMPLERS = {"gibbs": tf.truncmvn_gibbs, "hmc": tf.truncmvn_hmc}
+SAMPLERS = {"gibbs": tf.distributions.truncmvn_gibbs, "hmc": tf.distributions.truncmvn_hmc}
 
 
 class Chains:
@@ -56,6 +56,6 @@ class Lattice:
 
     def time_sweeps(self, side, n=50):
         """Time sweeps of four chains."""
-        tf.truncmvn_gibbs(
+        tf.distributions.truncmvn_gibbs(
             precision=self.precision, lower=0, n_samples=n, n_burn=0, rng=1, progress=False
         )

@@ -71,7 +71,7 @@ def collect(folder: Path, indices: range, seed: int) -> None:
         if path.exists():
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tf.PartitionWarning)
+            warnings.simplefilter("ignore", tf.evaluation.PartitionWarning)
             lines = list(estimates(index, seed))
         part = path.with_suffix(".part")
         part.write_text(json.dumps(lines))

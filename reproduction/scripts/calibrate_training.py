@@ -177,7 +177,7 @@ def outcome(rows: Rows, setting: str, options: Options, seed: int) -> Outcome:
         except FloatingPointError as error:
             said, message = "stopped", str(error)
         else:
-            verdict = any(issubclass(w.category, tf.TrainingWarning) for w in caught)
+            verdict = any(issubclass(w.category, tf.training.TrainingWarning) for w in caught)
             said = "warned" if verdict else "quiet"
     seconds = time.perf_counter() - begun
     gain, most = -np.inf, np.nan
@@ -185,7 +185,7 @@ def outcome(rows: Rows, setting: str, options: Options, seed: int) -> Outcome:
         with np.errstate(all="ignore"):  # of models that ran away
             gain = score(model, rows) - score(means_only(rows), rows)
             most = effect(model, rows)
-    kinds = [w.category for w in caught if not issubclass(w.category, tf.TrainingWarning)]
+    kinds = [w.category for w in caught if not issubclass(w.category, tf.training.TrainingWarning)]
     others = [kind.__name__ for kind in kinds]
     return Outcome(setting, said, gain, most, others, message, seconds)
 

@@ -93,7 +93,9 @@ def _trained(index: int, rng: np.random.Generator) -> Trained:
     choices = arguments_of(tf.train_rbm, own | settings)
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tf.TrainingWarning)  # bad rates are drawn on purpose
+        warnings.simplefilter(
+            "ignore", tf.training.TrainingWarning
+        )  # bad rates are drawn on purpose
         fit = tf.train_rbm(data, hidden, **choices, progress=False, rng=seed)
     words = f"{kind} {data.shape[1]}x{hidden} {units} " + " ".join(
         f"{value:.3g}" if isinstance(value, float) else str(value) for value in settings.values()

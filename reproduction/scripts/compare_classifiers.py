@@ -30,7 +30,11 @@ from trug_fast.estimators import TGGMClassifier
 
 def classifiers(seed: int) -> dict[str, Any]:
     """Return those that are compared."""
-    ours: Any = {"epochs": 60, "optimizer": tf.Adam(weight_decay=1e-3), "random_state": seed}
+    ours: Any = {
+        "epochs": 60,
+        "optimizer": tf.training.Adam(weight_decay=1e-3),
+        "random_state": seed,
+    }
     perceptron = MLPClassifier((50,), max_iter=300, random_state=seed)
     return {
         "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),

@@ -107,17 +107,17 @@ def main():
     parser.add_argument("--n-chains", type=int, default=500)
     parser.add_argument("--rate", type=float, default=0.05, help="at the start; 0.002 at the end")
     parser.add_argument("--average", type=float, help="of the optimizer, by default the library's")
-    parser.add_argument("--renew", type=int, default=tf.TrajectoryTempering().renew)
-    parser.add_argument("--freeze", type=float, default=tf.TrajectoryTempering().freeze)
+    parser.add_argument("--renew", type=int, default=tf.training.TrajectoryTempering().renew)
+    parser.add_argument("--freeze", type=float, default=tf.training.TrajectoryTempering().freeze)
     parser.add_argument("--only", choices=["ptt", "pt", "pcd"])
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", tf.TrainingWarning)  # plain chains that lose clusters
-    chains, optimizer = arguments.n_chains, tf.SGD(average=arguments.average)
+    warnings.simplefilter("ignore", tf.training.TrainingWarning)  # plain chains that lose clusters
+    chains, optimizer = arguments.n_chains, tf.training.SGD(average=arguments.average)
     own = {"freeze": arguments.freeze, "renew": arguments.renew}
     samplers = {
-        "ptt": tf.TrajectoryTempering(n_chains=chains, **own),
-        "pt": tf.ParallelTempering(10, n_chains=chains // 10),
-        "pcd": tf.PCD(n_chains=chains),
+        "ptt": tf.training.TrajectoryTempering(n_chains=chains, **own),
+        "pt": tf.training.ParallelTempering(10, n_chains=chains // 10),
+        "pcd": tf.training.PCD(n_chains=chains),
     }
     totals = {}
     print(describe())

@@ -57,7 +57,7 @@ def zeros() -> None:
 def run_of(pull: dict[str, float] | None) -> Callable[[], float]:
     """Return what trains an epoch of 100 updates of 100x784x500 and says what CPU time it took."""
     X = np.random.default_rng(0).random((10_000, 784)) < 0.2
-    optimizer = tf.SGD(**pull or {})
+    optimizer = tf.training.SGD(**pull or {})
 
     def run() -> float:
         begun = time.process_time()
@@ -78,6 +78,6 @@ def cost() -> None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", tf.TrainingWarning)
+    warnings.simplefilter("ignore", tf.training.TrainingWarning)
     cost()
     zeros()

@@ -191,7 +191,7 @@ def main() -> None:
     images = tf.datasets.load_binarized_mnist(parser.parse_args().data_dir)
     rows = np.concatenate([images.train, images.valid]).astype(np.float32)
     rows, held_out = rows[:-HELD_OUT], rows[-HELD_OUT:]
-    warnings.simplefilter("ignore", tf.PartitionWarning)
+    warnings.simplefilter("ignore", tf.evaluation.PartitionWarning)
     print("| step | rate | ms an update |", *(f"{epoch + 1} |" for epoch in range(EPOCHS)))
     for name, (step, warm, rates) in candidates().items():
         for rate in rates:

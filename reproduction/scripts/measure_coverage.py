@@ -38,7 +38,7 @@ def trained(
     """Yield what was trained on rows, by how its noise is calibrated."""
     own = OPTIONS | {"epochs": epochs, "rng": seed}
     yield "one model, a tenth held back", tf.train_tggm(X, y, 20, **own).model
-    crossed = tf.HoldOut(calibrate="cross_validation")
+    crossed = tf.training.HoldOut(calibrate="cross_validation")
     yield "one model, cross-validation", tf.train_tggm(X, y, 20, validation=crossed, **own).model
     several = tf.train_ensemble(X, y, n_models, 20, **own)
     alone = tf.TGGMEnsemble([fit.model for fit in several.fits])

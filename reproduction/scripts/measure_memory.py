@@ -39,7 +39,7 @@ def made(kind, rows, folder):
         return data
     data.flush()
     mapped = np.load(folder / "data.npy", mmap_mode="r")
-    return tf.Chunks(mapped) if kind == "chunks" else mapped
+    return tf.training.Chunks(mapped) if kind == "chunks" else mapped
 
 
 def main():
@@ -53,7 +53,7 @@ def main():
         data = made(arguments.kind, rows, Path(folder))
         begun = time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tf.TrainingWarning)
+            warnings.simplefilter("ignore", tf.training.TrainingWarning)
             tf.train_rbm(data, 10, epochs=1, batch_size=BATCH, monitor="pseudo", rng=0)
         seconds = time.perf_counter() - begun
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # KiB on Linux

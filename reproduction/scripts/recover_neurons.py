@@ -24,10 +24,10 @@ STRETCH = 100  # frames of each sequence
 QUIET, REST = -3.0, -2.5  # log-odds of a channel, and of an assembly, by themselves
 KINDS = {"itself": 2.0, "another": 2.0, "held back": -1.5}  # what an assembly gives to assemblies
 SPARE = 3  # units for each assembly
-STATIC = {"learning_rate": (0.5, 0.05), "optimizer": tf.SGD(l1=(4e-4, 1e-4))}
+STATIC = {"learning_rate": (0.5, 0.05), "optimizer": tf.training.SGD(l1=(4e-4, 1e-4))}
 TEMPORAL = {
     "learning_rate": (1e-2, 1e-3),
-    "optimizer": tf.Adam(
+    "optimizer": tf.training.Adam(
         l1={
             "weights": (3e-3, 5e-4),
             "hidden_to_hidden": 2e-4,
@@ -35,7 +35,7 @@ TEMPORAL = {
             "visible_to_visible": 3e-2,
         }
     ),
-    "sampler": tf.SequenceCD(n_gibbs=(1, 5), begin="data"),
+    "sampler": tf.training.SequenceCD(n_gibbs=(1, 5), begin="data"),
     "batch_size": 2,
 }
 

@@ -166,7 +166,7 @@ def learner_at(model: tf.TruGTGGM, X: Any, y: Any) -> tuple[RegressionLearner, E
         truncation=tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True),
         objective="moments",
         noise=Noise("separate", hidden_variance=model.hidden_variance),
-        optimizer=tf.Adam(),
+        optimizer=tf.training.Adam(),
         truncation_rate=None,
         batch_size=len(X),
         dtype=np.dtype(np.float64),

@@ -42,7 +42,7 @@ def ours(hidden, epochs):
     """Return the times of our update."""
     import trug_fast as tf
 
-    warnings.simplefilter("ignore", tf.TrainingWarning)  # there is nothing to learn
+    warnings.simplefilter("ignore", tf.training.TrainingWarning)  # there is nothing to learn
     times = []
     tf.train_rbm(
         letters(),

@@ -14,7 +14,7 @@ import trug_fast as tf
 from tests._common.test_threads import in_new_process, several
 from trug_fast._common import threads
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 
 
 def gaussian(hidden=500):
@@ -72,7 +72,7 @@ def two_blas_threads():
 
 
 @several
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 def test_other_python_threads_compute_the_same_bits(two_blas_threads):
     calls = large_calls()
     with threads.computing(0.0):  # as the first thread that sets BLAS's

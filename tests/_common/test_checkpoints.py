@@ -11,7 +11,7 @@ IDENTITY = {"data": "(3,) float64", "epochs": 4}
 
 
 def run_file(path, **options):
-    return RunFile(tf.Checkpoint(path, **options), "test_run", 1, "testing")
+    return RunFile(tf.training.Checkpoint(path, **options), "test_run", 1, "testing")
 
 
 def written(path):
@@ -35,14 +35,14 @@ def written(path):
 )
 def test_a_checkpoint_checks_its_fields(fields, kind, words):
     with pytest.raises(kind, match=words):
-        tf.Checkpoint(**{"path": "run.npz"} | fields)
+        tf.training.Checkpoint(**{"path": "run.npz"} | fields)
 
 
 def test_a_path_stands_for_a_checkpoint(tmp_path):
     path = tmp_path / "run.npz"
-    assert as_checkpoint(path) == as_checkpoint(str(path)) == tf.Checkpoint(path)
+    assert as_checkpoint(path) == as_checkpoint(str(path)) == tf.training.Checkpoint(path)
     assert as_checkpoint(None) is None
-    given = tf.Checkpoint(path, every=3, resume=True)
+    given = tf.training.Checkpoint(path, every=3, resume=True)
     assert as_checkpoint(given) is given
     with pytest.raises(TypeError, match="checkpoint must be a path, got int"):
         as_checkpoint(3)

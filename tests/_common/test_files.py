@@ -93,7 +93,7 @@ def fill(event):
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    fit = targets.rbm(checkpoint=tf.Checkpoint(path, every=0), callbacks=[fill])
+    fit = targets.rbm(checkpoint=tf.training.Checkpoint(path, every=0), callbacks=[fill])
 assert fit.history["epoch"].tolist() == [1, 2] and not fit.interrupted
 assert any("training goes on" in str(each.message) for each in caught)
 """
@@ -107,7 +107,7 @@ def test_a_disk_without_room_does_not_end_training(tmp_path):
     assert run.returncode == 0, run.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["run.npz"]
     whole = targets.rbm()  # what could be written is the state of the first epoch
-    again = targets.rbm(checkpoint=tf.Checkpoint(path, resume=True))
+    again = targets.rbm(checkpoint=tf.training.Checkpoint(path, resume=True))
     np.testing.assert_array_equal(again.model.weights, whole.model.weights)
 
 

@@ -28,7 +28,7 @@ MODULES = (
     annealing, balls, filter, frames, free_energy, gibbs, gradients, mean_field, optimizer,
     tempering, tiles,
 )  # fmt: skip
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 several = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
 
 

@@ -11,9 +11,17 @@ from trug_fast.cli import config, flags, main
 
 TRAINS = {"rbm": tf.train_rbm, "trbm": tf.train_trbm, "tggm": tf.train_tggm}
 VALUES = [
-    ("sampler", {"PCD": {"n_gibbs": 5}}, tf.PCD(5)),
-    ("sampler", {"ParallelTempering": {"betas": [0, 0.5, 1]}}, tf.ParallelTempering((0, 0.5, 1))),
-    ("optimizer", {"SGD": {"l1": {"weights": [0.1, 0.2]}}}, tf.SGD(l1={"weights": (0.1, 0.2)})),
+    ("sampler", {"PCD": {"n_gibbs": 5}}, tf.training.PCD(5)),
+    (
+        "sampler",
+        {"ParallelTempering": {"betas": [0, 0.5, 1]}},
+        tf.training.ParallelTempering((0, 0.5, 1)),
+    ),
+    (
+        "optimizer",
+        {"SGD": {"l1": {"weights": [0.1, 0.2]}}},
+        tf.training.SGD(l1={"weights": (0.1, 0.2)}),
+    ),
     ("truncation", [0, float("inf")], (0, float("inf"))),
     (
         "truncation",
@@ -25,9 +33,9 @@ VALUES = [
     (
         "learning_rate",
         {"RateSearch": {"rates": [0.1, [0.2, 0.1]]}},
-        tf.RateSearch([0.1, (0.2, 0.1)]),
+        tf.training.RateSearch([0.1, (0.2, 0.1)]),
     ),
-    ("start", {"RandomWeights": {"scale": 0.1}}, tf.RandomWeights(0.1)),
+    ("start", {"RandomWeights": {"scale": 0.1}}, tf.training.RandomWeights(0.1)),
     (
         "hidden",
         {"TruGUnits": {"learn_precision": True, "precision_rate": [0.1, 0.01, "linear"]}},
@@ -36,7 +44,7 @@ VALUES = [
     (
         "validation",
         {"HoldOut": {"fraction": 0.2, "calibrate": None}},
-        tf.HoldOut(0.2, calibrate=None),
+        tf.training.HoldOut(0.2, calibrate=None),
     ),
     ("monitor", None, None),
 ]

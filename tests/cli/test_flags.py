@@ -58,7 +58,7 @@ def test_flags_are_arguments_of_the_library_with_its_defaults(name):
     said = {"n_hidden": {"rbm": 100, "trbm": 400, "tggm": 50}[name], "n_lags": 1, "n_models": 1}
     said |= {"hidden": "trug", "visible": "bernoulli", "alphabet": "protein", "seed": 0}
     said |= {"n_gibbs": "3,25" if name == "trbm" else 1, "threads": "all", "out": "DATA-MODEL.npz"}
-    assert SequenceCD().n_gibbs == (3, 25) and tf.PCD().n_gibbs == 1
+    assert SequenceCD().n_gibbs == (3, 25) and tf.training.PCD().n_gibbs == 1
     for each in flags.COMMANDS[f"train {name}"][3].split():
         flag, _, default = each.partition("=")
         argument = flag.replace("-", "_")

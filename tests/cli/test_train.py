@@ -66,7 +66,9 @@ def test_the_same_model_as_in_python():
     rest = ["--truncation=-1,1", "--learning-rate=0.1,0.01,cosine", "--n-gibbs=1,3", "--seed=3"]
     assert main(["train", "rbm", "bits.npy", *SMALL, *rest, "--sampler=cd", "--out=a.npz"]) == 0
     how = {"truncation": (-1, 1), "learning_rate": (0.1, 0.01, "cosine"), "epochs": 2}
-    model = tf.train_rbm(BITS.astype(np.uint8), 4, sampler=tf.CD((1, 3)), rng=3, **how).model
+    model = tf.train_rbm(
+        BITS.astype(np.uint8), 4, sampler=tf.training.CD((1, 3)), rng=3, **how
+    ).model
     np.testing.assert_array_equal(model.weights, tf.TruGRBM.load("a.npz").weights)
 
 

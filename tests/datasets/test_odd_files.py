@@ -59,10 +59,10 @@ def test_what_is_no_file_is_no_model_and_no_checkpoint(endless, capsys):
     assert f"trug-fast: {path} is no trug_fast file" in capsys.readouterr().err
     X = np.zeros((20, 3))
     with pytest.raises(ValueError, match="a pipe or a device"):
-        tf.train_rbm(X, 2, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(X, 2, checkpoint=tf.training.Checkpoint(path, resume=True))
     pytest.importorskip("h5py")
     with pytest.raises(ValueError, match="is a pipe or a device, no file of HDF5"):
-        tf.load_rbms(path)
+        tf.models.load_rbms(path)
 
 
 def test_arrays_that_claim_more_than_their_file_holds(tmp_path, capsys):

@@ -77,11 +77,13 @@ def test_gaussian_units_by_integration_and_annealing():
 def test_frames_of_sequences(kind):
     model = temporal_model(kind)
     x = [np.random.default_rng(0).integers(0, 2, (5, 4)), np.ones((2, 4))]
-    found = tf.frame_log_likelihood(model, x)
+    found = tf.evaluation.frame_log_likelihood(model, x)
     assert [len(part) for part in found.value] == [5, 2]
     exact = tf.exact.log_likelihood(model, x)
     np.testing.assert_allclose([part.sum() for part in found.value], exact, atol=1e-12)
-    annealed = tf.frame_log_likelihood(model, x, method="annealing", n_temperatures=100, rng=0)
+    annealed = tf.evaluation.frame_log_likelihood(
+        model, x, method="annealing", n_temperatures=100, rng=0
+    )
     for ours, theirs, error in zip(annealed.value, found.value, annealed.std_error, strict=True):
         assert (abs(ours - theirs) < 5 * error).all()
 
@@ -89,12 +91,12 @@ def test_frames_of_sequences(kind):
 def test_gaussian_frames():
     model = temporal_model("gaussian", n_visible=2, n_hidden=2)
     x = np.random.default_rng(3).normal(size=(1, 3, 2))
-    exact = tf.frame_log_likelihood(model, x, method="exact").value[0]
+    exact = tf.evaluation.frame_log_likelihood(model, x, method="exact").value[0]
     hidden = model.filter(x[0])
     b, c = temporal_exact.biases(model, x[0, 0], hidden[0])
     frame = temporal_exact.frame(model, b, c, x[0, 1])
     assert exact[1] == pytest.approx(frame.log_likelihood, abs=1e-12)
-    annealed = tf.frame_log_likelihood(model, x, n_temperatures=200, rng=0)
+    annealed = tf.evaluation.frame_log_likelihood(model, x, n_temperatures=200, rng=0)
     assert (abs(annealed.value[0] - exact) < 5 * annealed.std_error[0] + 1e-6).all()
 
 
@@ -102,7 +104,7 @@ def test_estimates_not_to_be_trusted_say_so():
     # All pixels on, or all off: what is between the two has no mass, and annealing begins there.
     model = tf.BernoulliRBM(np.full((24, 1), 4.0), -2.0, -48.0)
     with pytest.warns(
-        tf.PartitionWarning, match="2 of 2 estimates cannot be trusted, the first of"
+        tf.evaluation.PartitionWarning, match="2 of 2 estimates cannot be trusted, the first of"
     ):
         found = tf.log_conditional(
             model, np.ones((2, 24)), np.arange(24) < 0, n_temperatures=3, rng=0

@@ -30,18 +30,20 @@ def test_frequencies_and_correlations(weights, dtype):
     given = None if weights is None else weights / weights.max()
     single, connected = plain(X, given)
     rows = X.astype(dtype)
-    np.testing.assert_allclose(tf.site_frequencies(rows, sample_weight=weights), single, rtol=1e-13)
-    found = tf.pair_correlations(rows, sample_weight=weights)
+    np.testing.assert_allclose(
+        tf.evaluation.site_frequencies(rows, sample_weight=weights), single, rtol=1e-13
+    )
+    found = tf.evaluation.pair_correlations(rows, sample_weight=weights)
     np.testing.assert_allclose(found, connected, atol=1e-15)
     assert not rows.flags.writeable or (rows == X).all()
 
 
 def test_states_that_never_occur_and_pseudocounts():
-    found = tf.site_frequencies(X, 6, pseudocount=0.25)
+    found = tf.evaluation.site_frequencies(X, 6, pseudocount=0.25)
     single, connected = plain(X)
     np.testing.assert_allclose(found[:, :4], 0.75 * single + 0.25 / 6, rtol=1e-13)
     np.testing.assert_allclose(found[:, 4:], 0.25 / 6)
-    more = tf.pair_correlations(X, 6)
+    more = tf.evaluation.pair_correlations(X, 6)
     np.testing.assert_allclose(more[:, :4, :4], connected, atol=1e-15)
     assert not more[:, 4:].any() and not more[:, :, 4:].any()
 
@@ -55,7 +57,7 @@ def line(x, y):
 @pytest.mark.parametrize("weights", [None, WEIGHTS[:16]])
 def test_agreement_and_its_errors(weights):
     data, samples = X[:16], X[14:]
-    found = tf.compare_correlations(data, samples, sample_weight=weights, rng=0)
+    found = tf.evaluation.compare_correlations(data, samples, sample_weight=weights, rng=0)
     own = plain(data, weights)[1]
     np.testing.assert_allclose(found[:2], line(own, plain(samples)[1]), rtol=1e-10)
     # With no more rows than groups each row is left out once, whatever the random numbers.
@@ -74,7 +76,7 @@ def test_errors_are_those_of_rows_drawn_anew():
         return rows
 
     found = np.array(
-        [tf.compare_correlations(drawn(400), drawn(600), 3, rng=0) for _ in range(200)]
+        [tf.evaluation.compare_correlations(drawn(400), drawn(600), 3, rng=0) for _ in range(200)]
     )
     spread, said = found[:, :2].std(axis=0), np.sqrt((found[:, 2:] ** 2).mean(axis=0))
     # The spread of 200 is known to 5 %, a jackknife of 20 groups to 16 % / sqrt(200) and its bias.
@@ -83,13 +85,15 @@ def test_errors_are_those_of_rows_drawn_anew():
 
 def test_many_groups_are_random_and_repeatable():
     rows = RNG.integers(0, 3, (100, 4))
-    first, again, other = (tf.compare_correlations(rows[:50], rows[50:], rng=k) for k in (0, 0, 1))
+    first, again, other = (
+        tf.evaluation.compare_correlations(rows[:50], rows[50:], rng=k) for k in (0, 0, 1)
+    )
     assert first == again and first[2:] != other[2:]
     np.testing.assert_allclose(first[:2], other[:2], rtol=1e-12)
 
 
 def test_what_is_refused():
-    for call in (tf.site_frequencies, tf.pair_correlations):
+    for call in (tf.evaluation.site_frequencies, tf.evaluation.pair_correlations):
         with pytest.raises(ValueError, match="X must hold whole numbers from 0 to 2, got 3"):
             call(X, 3)
         with pytest.raises(ValueError, match="got [0-9].5"):
@@ -97,10 +101,10 @@ def test_what_is_refused():
         with pytest.raises(ValueError, match=r"sample_weight must .* shape \(30,\)"):
             call(X, sample_weight=[1.0])
     with pytest.raises(ValueError, match="X must have two sites or more, got 1"):
-        tf.pair_correlations(X[:, :1])
+        tf.evaluation.pair_correlations(X[:, :1])
     with pytest.raises(ValueError, match="samples must have as many sites as data, 5, got 4"):
-        tf.compare_correlations(X, X[:, 1:])
+        tf.evaluation.compare_correlations(X, X[:, 1:])
     with pytest.raises(ValueError, match="samples must have two rows or more, got 1"):
-        tf.compare_correlations(X, X[:1])
+        tf.evaluation.compare_correlations(X, X[:1])
     with pytest.raises(ValueError, match="there are no correlations in one"):
-        tf.compare_correlations(X, np.zeros((4, 5)), rng=0)
+        tf.evaluation.compare_correlations(X, np.zeros((4, 5)), rng=0)

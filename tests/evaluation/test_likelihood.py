@@ -9,7 +9,7 @@ import trug_fast as tf
 from tests.support.models import KINDS, exact_draws, model_of
 
 FEW = {"n_chains": 20, "n_temperatures": 20, "rng": 0, "progress": False}
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -105,7 +105,7 @@ def test_a_probability_above_one_means_that_log_z_is_wrong(kind):
         tf.log_likelihood(model, X, right + most - 0.1)
     estimate = replace(tf.log_partition(model, **FEW), log_z=right + most - 0.1, std_error=0.04)
     assert tf.log_likelihood(model, X, estimate).max() == pytest.approx(0.1)
-    with pytest.warns(tf.PartitionWarning, match=words):
+    with pytest.warns(tf.evaluation.PartitionWarning, match=words):
         tf.log_likelihood(model, X, replace(estimate, std_error=0.03))
 
 

@@ -44,7 +44,7 @@ def test_annealing_finds_log_z(name, hidden):
     for beside in ({"base": X}, {"weights_on": "hidden"}, {"direction": "both", "base": X}):
         found = tf.log_partition(model, **options, **beside)
         assert abs(found.log_z - exact) < 5 * found.std_error + 1e-9 and not found.warnings
-    bound = tf.log_likelihood_bound(model, X, n_temperatures=100, base=X, rng=0)
+    bound = tf.evaluation.log_likelihood_bound(model, X, n_temperatures=100, base=X, rng=0)
     gap = bound.value - tf.exact.log_likelihood(model, X)
     assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(len(gap)) + 0.02
 

@@ -15,7 +15,7 @@ STATES = tf.exact.binary_states(8)
 def test_all_states_together_have_the_probability_one(path, temperatures, monkeypatch):
     monkeypatch.setattr(mean_field, "bound", lambda *_: -1e6)  # which takes from some rows
     model = strong_model()
-    found = tf.log_likelihood_bound(
+    found = tf.evaluation.log_likelihood_bound(
         model, STATES, path=path, n_temperatures=temperatures, n_chains=50, rng=0
     )
     p = np.exp(found.value)
@@ -29,7 +29,10 @@ def test_it_comes_from_below():
     X = exact_draws(model, 300, seed=0)
     exact = tf.exact.log_likelihood(model, X)
     off = [
-        (tf.log_likelihood_bound(model, X, n_temperatures=n, n_chains=3, rng=0).value - exact)
+        (
+            tf.evaluation.log_likelihood_bound(model, X, n_temperatures=n, n_chains=3, rng=0).value
+            - exact
+        )
         for n in (3, 30, 1000)
     ]
     means = [each.mean() for each in off]
@@ -43,8 +46,8 @@ def test_modes_far_from_the_rows_are_not_forgotten():
     model = tf.BernoulliRBM(np.full((20, 1), 6.0), 0.0, -100.0)
     X = (np.random.default_rng(0).random((50, 20)) < 0.5).astype(float)
     exact = tf.exact.log_likelihood(model, X)
-    with pytest.warns(tf.PartitionWarning, match="a mode that annealing misses"):
-        found = tf.log_likelihood_bound(model, X, n_temperatures=100, rng=0)
+    with pytest.warns(tf.evaluation.PartitionWarning, match="a mode that annealing misses"):
+        found = tf.evaluation.log_likelihood_bound(model, X, n_temperatures=100, rng=0)
     assert len(found.warnings) == 1
     assert (found.value <= exact + 0.01).all() and (found.value > exact - 0.01).all()
     assert (found.std_error < 1e-9).all()  # the bound has no chance in it
@@ -54,10 +57,10 @@ def test_errors_are_those_of_what_the_bound_leaves(monkeypatch):
     model = strong_model()
     exact, options = tf.exact.log_likelihood(model, STATES), {"n_temperatures": 30}
     monkeypatch.setattr(mean_field, "bound", lambda *_: -1e9)
-    free = tf.log_likelihood_bound(model, STATES, rng=0, **options).value
+    free = tf.evaluation.log_likelihood_bound(model, STATES, rng=0, **options).value
     cut = np.median(free - exact)  # so that it takes away half of what chains find
     monkeypatch.setattr(mean_field, "bound", lambda *_: tf.exact.log_partition(model) - cut)
-    runs = [tf.log_likelihood_bound(model, STATES, rng=k, **options) for k in range(40)]
+    runs = [tf.evaluation.log_likelihood_bound(model, STATES, rng=k, **options) for k in range(40)]
     assert 0.3 < np.mean([run.value == exact + cut for run in runs]) < 0.7
     spread = np.std([run.value for run in runs], axis=0, ddof=1)
     said = np.sqrt(np.mean([run.std_error**2 for run in runs], axis=0))
@@ -70,16 +73,18 @@ def test_gaussian_visible_units():
     model = tf.BernoulliRBM(weights, 0.0, 0.0, visible_precision=2.0)
     X = model.sample(200, n_gibbs=50, rng=0)
     exact = tf.exact.log_likelihood(model, X)
-    off = tf.log_likelihood_bound(model, X, n_temperatures=1000, rng=0).value - exact
+    off = tf.evaluation.log_likelihood_bound(model, X, n_temperatures=1000, rng=0).value - exact
     assert abs(off.mean()) < 5 * off.std() / np.sqrt(200) + 1e-3
 
 
 def test_bad_arguments():
     model = strong_model()
     with pytest.raises(ValueError, match="X must be 0 or 1"):
-        tf.log_likelihood_bound(model, np.full((1, 8), 0.5))
+        tf.evaluation.log_likelihood_bound(model, np.full((1, 8), 0.5))
     with pytest.raises(ValueError, match="n_chains must be at least 1"):
-        tf.log_likelihood_bound(model, STATES, n_chains=0)
+        tf.evaluation.log_likelihood_bound(model, STATES, n_chains=0)
     with pytest.raises(ValueError, match="path must be"):
-        tf.log_likelihood_bound(model, STATES, path="short")
-    assert np.isnan(tf.log_likelihood_bound(model, STATES, n_chains=1, rng=0).std_error).all()
+        tf.evaluation.log_likelihood_bound(model, STATES, path="short")
+    assert np.isnan(
+        tf.evaluation.log_likelihood_bound(model, STATES, n_chains=1, rng=0).std_error
+    ).all()

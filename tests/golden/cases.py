@@ -84,38 +84,43 @@ def _features():
         "precision cd weights": lambda: real("tanh", "cd", sample_weight=WEIGHTS, visible=learned),
         "weights": lambda: binary(sample_weight=WEIGHTS),
         "weights pt": lambda: states("bernoulli", "pt", sample_weight=WEIGHTS),
-        "l1": lambda: binary(optimizer=tf.SGD(momentum=0.5, weight_decay=1e-3, l1=(1e-4, 1e-2))),
-        "l1 squared": lambda: states(optimizer=tf.Adam(l1_squared=1e-2, group_lasso=1e-2)),
-        "group lasso": lambda: states(optimizer=tf.RMSprop(group_lasso=1e-1)),
-        "gauge uncentred": lambda: states(sampler=tf.PCD(centred=False)),
+        "l1": lambda: binary(
+            optimizer=tf.training.SGD(momentum=0.5, weight_decay=1e-3, l1=(1e-4, 1e-2))
+        ),
+        "l1 squared": lambda: states(optimizer=tf.training.Adam(l1_squared=1e-2, group_lasso=1e-2)),
+        "group lasso": lambda: states(optimizer=tf.training.RMSprop(group_lasso=1e-1)),
+        "gauge uncentred": lambda: states(sampler=tf.training.PCD(centred=False)),
         "gauge off": lambda: states(
             visible=tf.CategoricalUnits(3, zero_sum=False), optimizer="adam"
         ),
-        "uncentred": lambda: binary("tanh", tf.CD(centred=False)),
-        "average 0": lambda: real(optimizer=tf.SGD(average=0.0)),
-        "average 1": lambda: real(optimizer=tf.SGD(average=1.0)),
+        "uncentred": lambda: binary("tanh", tf.training.CD(centred=False)),
+        "average 0": lambda: real(optimizer=tf.training.SGD(average=0.0)),
+        "average 1": lambda: real(optimizer=tf.training.SGD(average=1.0)),
         "rates": lambda: binary(
-            sampler=tf.PCD((1, 4)),
+            sampler=tf.training.PCD((1, 4)),
             learning_rate=(0.3, 0.01, "cosine"),
-            optimizer=tf.SGD(truncation_rate=lambda share: 0.01 * (1 - share)),
+            optimizer=tf.training.SGD(truncation_rate=lambda share: 0.01 * (1 - share)),
         ),
         "rates by epoch": lambda: binary(
-            sampler=tf.PCD(np.array([1, 3])), learning_rate=np.array([0.2, 0.1])
+            sampler=tf.training.PCD(np.array([1, 3])), learning_rate=np.array([0.2, 0.1])
         ),
         "patience": lambda: binary(
-            validation=held, epochs=6, learning_rate=1.0, monitor=tf.Monitor("pseudo", patience=1)
+            validation=held,
+            epochs=6,
+            learning_rate=1.0,
+            monitor=tf.training.Monitor("pseudo", patience=1),
         ),
-        "ais monitor": lambda: binary(monitor=tf.Monitor("ais", every=2)),
+        "ais monitor": lambda: binary(monitor=tf.training.Monitor("ais", every=2)),
         "no monitor": lambda: binary(monitor=None),
-        "chunks": lambda: binary(X=tf.Chunks(BINARY.astype(float), rows=50)),
+        "chunks": lambda: binary(X=tf.training.Chunks(BINARY.astype(float), rows=50)),
         "chunks weights": lambda: states(
-            X=tf.Chunks(DATA["categorical"][0], rows=50),
+            X=tf.training.Chunks(DATA["categorical"][0], rows=50),
             visible=tf.CategoricalUnits(3),
             sample_weight=WEIGHTS,
         ),
         "odd batch": lambda: binary(batch_size=7),
         "odd batch mixed": lambda: train("mixed", sampler="cd", batch_size=7),
-        "random weights": lambda: real(start=tf.RandomWeights(0.05)),
+        "random weights": lambda: real(start=tf.training.RandomWeights(0.05)),
         "wide": lambda: tf.train_rbm(
             (np.random.default_rng(0).random((300, 70)) < 0.3) * 1.0,
             33,
@@ -138,7 +143,7 @@ def _features():
     case(
         "resumed patience",
         resumed,
-        partial(binary, validation=held, monitor=tf.Monitor("pseudo", patience=5)),
+        partial(binary, validation=held, monitor=tf.training.Monitor("pseudo", patience=5)),
     )
 
 
@@ -184,7 +189,7 @@ def _estimates(kind, hidden, dtype):
         yield from estimate(path="quad2")
         yield from estimate(schedule="adaptive", base=X)
         short = {"n_chains": 2, "n_temperatures": 50, "rng": 1, "progress": False}
-        yield tf.log_likelihood_bound(m, X[:10], **short).value
+        yield tf.evaluation.log_likelihood_bound(m, X[:10], **short).value
     if kind not in ("gaussian", "relu", "mixed"):
         yield tf.pseudo_log_likelihood(m, X, rng=0)
 
@@ -237,10 +242,10 @@ def _temporal():
         "ordinary": lambda: sequences("binary", hidden="bernoulli"),
         "real": lambda: sequences("real"),
         "lags": lambda: sequences("binary", n_lags=2),
-        "paper": lambda: sequences("binary", sampler=tf.SequenceCD(gradient="paper")),
+        "paper": lambda: sequences("binary", sampler=tf.training.SequenceCD(gradient="paper")),
         "past noise": lambda: sequences("binary", transform=noisy_past),
         "moved": lambda: sequences("real", transform=moved),
-        "data": lambda: sequences("binary", sampler=tf.SequenceCD(2, begin="data")),
+        "data": lambda: sequences("binary", sampler=tf.training.SequenceCD(2, begin="data")),
         "sgd float64": lambda: sequences("real", optimizer="sgd", dtype="float64"),
         "list": lambda: tf.train_trbm(
             [VIDEOS[0], VIDEOS[1][:9], VIDEOS[2][:4]], 6, epochs=2, rng=0, progress=False
@@ -267,9 +272,9 @@ def _frames(kind):
     found = m.forecast(data[0], 3, n_samples=20, rng=0)
     yield from (found.mean, found.std, found.quantiles([0.1, 0.9]), m.next_frame(data[0]))
     yield tf.prediction_error(m, data, rng=0)
-    yield tf.horizon_errors(m, data, 3, n_samples=5, n_gibbs=5, every=4, rng=0).model
+    yield tf.evaluation.horizon_errors(m, data, 3, n_samples=5, n_gibbs=5, every=4, rng=0).model
     short = {"n_chains": 5, "n_temperatures": 30, "rng": 0, "progress": False}
-    yield tf.frame_log_likelihood(m, data[:2], method="annealing", **short).value
+    yield tf.evaluation.frame_log_likelihood(m, data[:2], method="annealing", **short).value
     yield tf.exact.log_likelihood(m, data[0])
     yield tf.exact.gradient(m, data[:2])
 
@@ -277,13 +282,13 @@ def _frames(kind):
 def _regressions():
     for name, options in {
         "default": {},
-        "mean field": {"objective": tf.MeanField(3)},
+        "mean field": {"objective": tf.training.MeanField(3)},
         "moments": {"objective": "moments"},
         "separate": {"noise": "separate"},
         "by input": {"noise": "by_input", "objective": "moments"},
         "sgd float64": {"optimizer": "sgd", "dtype": "float64", "learning_rate": 0.01},
         "relu": {"truncation": "relu"},
-        "held out": {"validation": tf.HoldOut(0.2)},
+        "held out": {"validation": tf.training.HoldOut(0.2)},
     }.items():
         case(f"regression {name}", regression, **options)
 
@@ -369,8 +374,8 @@ def _distributions():
 
     case("truncmvn", lambda: list(vectors()))
     chains = {"n_samples": 30, "n_chains": 2, "rng": 0, "progress": False}
-    case("truncmvn gibbs", lambda: tf.truncmvn_gibbs(**box, **chains).samples)
-    case("truncmvn hmc", lambda: tf.truncmvn_hmc(**box, **chains).samples)
+    case("truncmvn gibbs", lambda: tf.distributions.truncmvn_gibbs(**box, **chains).samples)
+    case("truncmvn hmc", lambda: tf.distributions.truncmvn_hmc(**box, **chains).samples)
 
 
 def _refusals():
@@ -393,7 +398,7 @@ def _refusals():
         "truncation": lambda: tf.train_rbm(BINARY, 3, hidden="bernoulli", truncation="relu"),
         "precision_rate": lambda: tf.GaussianUnits(precision_rate=0.1),
         "monitor": lambda: tf.train_rbm(Z, 3, visible="gaussian", monitor="pseudo"),
-        "patience": lambda: tf.train_rbm(BINARY, 3, monitor=tf.Monitor(patience=2)),
+        "patience": lambda: tf.train_rbm(BINARY, 3, monitor=tf.training.Monitor(patience=2)),
         "validation": lambda: tf.train_rbm(BINARY, 3, monitor=None, validation=BINARY),
         "start": lambda: tf.train_rbm(BINARY, 3, start=tf.BernoulliRBM(zeros((12, 4)), 0, 0)),
         "start hidden": lambda: tf.train_rbm(
@@ -403,7 +408,7 @@ def _refusals():
             Z, 4, visible=tf.GaussianUnits(learn_precision=True), sampler="ptt"
         ),
         "truncation rate": lambda: tf.train_rbm(
-            BINARY, 4, truncation="relu", optimizer=tf.SGD(truncation_rate=0.1)
+            BINARY, 4, truncation="relu", optimizer=tf.training.SGD(truncation_rate=0.1)
         ),
         "rate": lambda: tf.train_rbm(BINARY, 4, learning_rate=-1),
         "weights shape": lambda: tf.TruGRBM(zeros((2, 3, 4)), 0, 0, 1, 0, 1),

@@ -43,9 +43,9 @@ HIDDEN = {
 }
 SAMPLERS = {
     "pcd": "pcd",
-    "cd": tf.CD(2),
-    "pt": tf.ParallelTempering(4),
-    "ptt": tf.TrajectoryTempering(n_chains=20),
+    "cd": tf.training.CD(2),
+    "pt": tf.training.ParallelTempering(4),
+    "ptt": tf.training.TrajectoryTempering(n_chains=20),
 }
 OPTIMIZERS = ("sgd", "rmsprop", "adam")
 DTYPES = ("float32", "float64")
@@ -139,8 +139,10 @@ def resumed(make, longer=True):
 
         first = make(callbacks=[stop], checkpoint=path)
         assert first.interrupted
-        second = make(checkpoint=tf.Checkpoint(path, resume=True))
-        third = make(checkpoint=tf.Checkpoint(path, resume=True), epochs=3) if longer else None
+        second = make(checkpoint=tf.training.Checkpoint(path, resume=True))
+        third = (
+            make(checkpoint=tf.training.Checkpoint(path, resume=True), epochs=3) if longer else None
+        )
         with np.load(path) as file:
             own = {
                 name: file[name]

@@ -28,7 +28,9 @@ def reference(optimizer, weights, second, pull, sites):
     return found
 
 
-@pytest.mark.parametrize("optimizer", [tf.SGD(momentum=0.5), tf.RMSprop(), tf.Adam()])
+@pytest.mark.parametrize(
+    "optimizer", [tf.training.SGD(momentum=0.5), tf.training.RMSprop(), tf.training.Adam()]
+)
 @pytest.mark.parametrize("pull", [(0.3, 0, 0), (0, 0.7, 0), (0, 0, 0.8), (0.1, 0.2, 0.3)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_pull_is_that_of_the_formula(optimizer, pull, dtype):
@@ -53,7 +55,7 @@ def test_a_pull_is_that_of_the_formula(optimizer, pull, dtype):
 
 def test_of_one_state_the_group_lasso_is_l1():
     weights = np.random.default_rng(1).normal(size=(30, 5))
-    rule, second, sites = Steps(tf.SGD()).rule(0.05), np.zeros((30, 5)), np.arange(31)
+    rule, second, sites = Steps(tf.training.SGD()).rule(0.05), np.zeros((30, 5)), np.arange(31)
     found = []
     for pull in (Pull(0.4, 0.0, 0.0, 10.0, sites), Pull(0.0, 0.0, 0.4, 10.0, sites)):
         found.append(weights.copy())
@@ -66,7 +68,7 @@ def test_large_matrices_in_all_threads_and_nan():
     rng = np.random.default_rng(2)
     weights, second = rng.normal(size=(300, 250)), rng.random((300, 250))
     weights[5, 6] = np.nan
-    pull, rule = Pull(0.2, 0.1, 0.3, 1.0, np.arange(0, 301, 3)), Steps(tf.Adam()).rule(0.1)
+    pull, rule = Pull(0.2, 0.1, 0.3, 1.0, np.arange(0, 301, 3)), Steps(tf.training.Adam()).rule(0.1)
     found = []
     for threads in (1, numba.config.NUMBA_NUM_THREADS):
         numba.set_num_threads(threads)
@@ -76,5 +78,5 @@ def test_large_matrices_in_all_threads_and_nan():
     assert np.isnan(found[0][0][5, 6]) and np.isfinite(found[0][0][:, 7:]).all()
     zeros = np.ones((4, 3)), np.zeros((4, 3))
     still = Pull(0.0, 0.0, 0.5, 10.0, np.array([0, 2, 4]))
-    shrink_weights(Steps(tf.SGD()).rule(0.0), np.zeros((4, 3)), zeros[1], zeros[0], still)
+    shrink_weights(Steps(tf.training.SGD()).rule(0.0), np.zeros((4, 3)), zeros[1], zeros[0], still)
     assert not zeros[0].any()  # a rate of 0 makes no 0/0

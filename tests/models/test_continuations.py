@@ -103,7 +103,7 @@ def test_several_sequences_and_none():
 
 def test_statistics_are_those_of_the_draws():
     draws = np.random.default_rng(0).normal(size=(7, 2, 3)).astype(np.float32)
-    ahead = tf.Forecast(draws)
+    ahead = tf.models.Forecast(draws)
     np.testing.assert_allclose(ahead.mean, draws.astype(float).mean(0))
     np.testing.assert_allclose(ahead.std, draws.astype(float).std(0, ddof=1))
     np.testing.assert_array_equal(ahead.quantiles(0), draws.min(0))
@@ -137,4 +137,4 @@ def test_bad_arguments(arguments, kind, words):
 @pytest.mark.parametrize("q", [-0.1, [0.5, 1.1], np.nan])
 def test_quantiles_of_no_share(q):
     with pytest.raises(ValueError, match=r"q must lie in \[0, 1\]"):
-        tf.Forecast(np.zeros((2, 1, 1))).quantiles(q)
+        tf.models.Forecast(np.zeros((2, 1, 1))).quantiles(q)

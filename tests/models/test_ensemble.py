@@ -7,7 +7,7 @@ from scipy.stats import kstest, multivariate_normal, norm
 import trug_fast as tf
 from tests.support.regressions import regression, rows
 from trug_fast._common import files
-from trug_fast.models.stored import load_model
+from trug_fast.models.stored import load
 
 TAILS = np.array([[0.1, 0.5], [0.4, 1.0], [2.5, 1.5]])
 
@@ -105,7 +105,7 @@ def test_files_keep_every_bit(dtype, tmp_path):
     models = [regression("separate", dtype, hidden=h) for h in (3, 5)]
     mixed = tf.TGGMEnsemble(models, noise_factors=TAILS)
     mixed.with_columns(["a", "b", "c"]).save(path)
-    again = load_model(path)
+    again = load(path)
     assert (
         repr(again) == f"TGGMEnsemble(n_models=2, n_inputs=3, n_outputs=2, dtype={dtype.__name__})"
     )

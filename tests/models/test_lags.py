@@ -86,10 +86,10 @@ def test_forecasts_are_those_of_the_exact_model():
     x = np.random.default_rng(0).integers(0, 2, (5, 3)).astype(float)
     found = np.mean([model.predict(x, n_gibbs=2000, rng=seed) for seed in range(4)], axis=0)
     np.testing.assert_allclose(found, exact_predictions(model, x), atol=0.03)
-    errors = tf.horizon_errors(model, [x], 1, n_samples=4000, rng=0).model[0]
+    errors = tf.evaluation.horizon_errors(model, [x], 1, n_samples=4000, rng=0).model[0]
     exact = np.sqrt(((exact_predictions(model, x) - x)[1:] ** 2).mean())
     assert errors == pytest.approx(exact, abs=0.02)
-    each = tf.frame_log_likelihood(model, [x, x[:2]]).value
+    each = tf.evaluation.frame_log_likelihood(model, [x, x[:2]]).value
     exact = tf.exact.log_likelihood(model, [x, x[:2]])
     np.testing.assert_allclose([part.sum() for part in each], exact, atol=1e-12)
 

@@ -122,7 +122,7 @@ def test_likelihoods_of_what_is_observed_add_up_to_the_exact_one(gaps, n_lags):
     exact = posterior(model, GAPS[gaps])[3]
     values, errors = [], []
     for seed in range(12):
-        found = tf.frame_log_likelihood(model, [GAPS[gaps]], n_chains=200, rng=seed)
+        found = tf.evaluation.frame_log_likelihood(model, [GAPS[gaps]], n_chains=200, rng=seed)
         values.append(found.value[0].sum())
         errors.append(np.linalg.norm(found.std_error[0]))
     if gaps == "a late channel":  # nothing to average over
@@ -145,7 +145,7 @@ def test_likelihoods_of_gaussian_frames_with_gaps():
     exact = stats.multivariate_normal.logpdf(
         np.array(given).ravel()[there], np.zeros(5), covariance[np.ix_(there, there)]
     )
-    found = tf.frame_log_likelihood(model, [given], method="exact", n_chains=2000, rng=0)
+    found = tf.evaluation.frame_log_likelihood(model, [given], method="exact", n_chains=2000, rng=0)
     error = np.linalg.norm(found.std_error[0])
     assert abs(found.value[0].sum() - exact) < 5 * error < 0.2
 
@@ -172,7 +172,7 @@ def test_several_sequences_of_which_some_have_gaps():
 def test_a_forecast_for_which_few_draws_count_says_so():
     arrays = np.zeros((4, 1)), np.zeros((1, 4)), 12 * np.eye(4), np.zeros((1, 1))
     model = tf.BernoulliTRBM(*arrays, -6, 0, 0, 0)  # frames stay what they are
-    with pytest.warns(tf.ForecastWarning, match="effective draws of n_samples=100"):
+    with pytest.warns(tf.models.ForecastWarning, match="effective draws of n_samples=100"):
         found = model.forecast([[NAN] * 4, [1, 1, 1, 1]], 1, n_samples=100, rng=0)
     assert 1 <= found.ess < 10
     assert found.filled[:, 0].mean() > 0.9

@@ -135,7 +135,7 @@ class TestTraining:
     BASE = {"n_hidden": 4, "epochs": 60, "noise": "separate", "progress": False, "rng": 0}
 
     def train(self, **how):
-        how = tf.HoldOut(**how)
+        how = tf.training.HoldOut(**how)
         return tf.train_tggm(self.X, self.Y, **self.BASE, validation=how).model
 
     def test_the_readout_is_as_uncertain_as_all_rows_leave_it(self):
@@ -152,7 +152,7 @@ class TestTraining:
         assert found.predict(self.X, True)[1].mean() < 1.2 * plain.predict(self.X, True)[1].mean()
 
     def test_models_of_an_ensemble_have_it(self):
-        how = tf.HoldOut(laplace=True)
+        how = tf.training.HoldOut(laplace=True)
         fit = tf.train_ensemble(self.X, self.Y, 2, **self.BASE, validation=how)
         assert all(model.readout_covariance is not None for model in fit.model)
         assert fit.fits[0].model.readout_covariance is not None
@@ -160,5 +160,8 @@ class TestTraining:
     def test_a_probit_readout_has_none(self):
         with pytest.raises(ValueError, match="laplace=True has no effect on objective='probit'"):
             tf.train_tggm(
-                self.X, np.sign(self.Y - 3), objective="probit", validation=tf.HoldOut(laplace=True)
+                self.X,
+                np.sign(self.Y - 3),
+                objective="probit",
+                validation=tf.training.HoldOut(laplace=True),
             )

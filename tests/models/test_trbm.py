@@ -36,7 +36,7 @@ def test_generated_frames_follow_the_model():
 def test_the_next_frame_is_an_rbm(kind):
     model = temporal_model(kind, n_visible=2, n_hidden=2)
     x = np.random.default_rng(0).integers(0, 2, (3, 2))
-    each = tf.frame_log_likelihood(model, [x], method="exact").value[0]
+    each = tf.evaluation.frame_log_likelihood(model, [x], method="exact").value[0]
     for t in range(3):
         frame = model.next_frame(x[:t] if t else None)
         found = tf.exact.log_likelihood(frame, x[t : t + 1])[0]

@@ -145,7 +145,7 @@ def test_what_has_no_density_is_refused(weight, lower, upper, fine):
         (lambda: model_of([tf.TruncatedUnits(missing=2)] * 3), "missing has no effect in a model"),
         (lambda: model_of(precision=None), "visible_precision must be given"),
         (lambda: tf.pseudo_log_likelihood(model_of(), [[1, 1, 1]]), "not for Gaussian visible"),
-        (lambda: model_of().with_scaling(tf.Scaling([1.0] * 3, [1.0] * 3)), "are truncated"),
+        (lambda: model_of().with_scaling(tf.models.Scaling([1.0] * 3, [1.0] * 3)), "are truncated"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, message):

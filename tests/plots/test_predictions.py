@@ -9,7 +9,7 @@ from trug_fast import plots
 pytest.importorskip("matplotlib")
 
 DRAWS = np.random.default_rng(0).normal(size=(50, 4, 3)).cumsum(axis=1)
-AHEAD = tf.Forecast(DRAWS, np.zeros((30, 3)))
+AHEAD = tf.models.Forecast(DRAWS, np.zeros((30, 3)))
 
 
 def test_a_fan_has_the_mean_and_a_band_for_each_level():
@@ -29,11 +29,11 @@ def test_channels_have_a_panel_each(channels, panels):
     figure = AHEAD.plot(channels)
     assert len(figure.axes) == panels
     figure.canvas.draw()
-    assert len(tf.Forecast(DRAWS).plot(channels).axes) == panels
+    assert len(tf.models.Forecast(DRAWS).plot(channels).axes) == panels
 
 
 def test_bad_arguments():
-    several = tf.Forecast(np.zeros((2, 5, 4, 3)), (None, None))
+    several = tf.models.Forecast(np.zeros((2, 5, 4, 3)), (None, None))
     for call, words in (
         (lambda: plots.fan(AHEAD, 3), "channels must be below 3"),
         (lambda: plots.fan(AHEAD, levels=(1.0,)), "levels must be below 1"),

@@ -26,29 +26,29 @@ def test_flat_choices_become_values():
     assert found == {
         "n_hidden": 5,
         "truncation": tf.Truncation(0, 4, learn="per_unit"),
-        "sampler": tf.ParallelTempering(n_gibbs=(1, 3)),
-        "optimizer": tf.Adam(average=0.2),
+        "sampler": tf.training.ParallelTempering(n_gibbs=(1, 3)),
+        "optimizer": tf.training.Adam(average=0.2),
         "hidden": "trug",
-        "monitor": tf.Monitor("ais", every=5),
-        "start": tf.RandomWeights(0.01),
+        "monitor": tf.training.Monitor("ais", every=5),
+        "start": tf.training.RandomWeights(0.01),
         "learning_rate": (0.1, 0.01),
     }
     named = {"weight_decay": {"weights": [0.1, 0.01]}, "l1": [0.1, 0.2]}
     assert arguments_of(tf.train_rbm, named) == {
-        "optimizer": tf.SGD(weight_decay={"weights": (0.1, 0.01)}, l1=(0.1, 0.2))
+        "optimizer": tf.training.SGD(weight_decay={"weights": (0.1, 0.01)}, l1=(0.1, 0.2))
     }
     assert arguments_of(tf.train_rbm, {"score": "none"}) == {"monitor": None}
     flat = {"begin": "data", "start_order": 1, "start_ridge": 9.0}
     assert arguments_of(tf.train_trbm, flat) == {
-        "sampler": tf.SequenceCD(begin="data"),
-        "start": tf.LinearStart(order=1, ridge=9.0),
+        "sampler": tf.training.SequenceCD(begin="data"),
+        "start": tf.training.LinearStart(order=1, ridge=9.0),
     }
     assert arguments_of(
         tf.train_tggm,
         {"noise": "separate", "learn_noise": False, "validation": 0.2, "refit": False},
     ) == {
-        "noise": tf.Noise("separate", learn=False),
-        "validation": tf.HoldOut(0.2, refit=False),
+        "noise": tf.training.Noise("separate", learn=False),
+        "validation": tf.training.HoldOut(0.2, refit=False),
     }
 
 

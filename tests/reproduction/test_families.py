@@ -42,7 +42,7 @@ def test_no_held_out_sequence_is_similar_to_one_for_training(folder):
     all_ = {tuple(row) for row in made_up().tolist()}
     assert rows_of(data.train, data.test) == all_ and data.n_states == len(LETTERS)
     assert len(data.train.X) + len(data.test.X) == len(all_)  # each once
-    distances = tf.nearest_distances(data.test.X, data.train.X)
+    distances = tf.evaluation.nearest_distances(data.test.X, data.train.X)
     assert distances.min() > 0.2 * SITES
     assert len(data.test.X) <= 0.2 * len(all_)
     for part in (data.train, data.test):
@@ -56,7 +56,7 @@ def test_rows_are_split_by_the_seed_to_the_share(folder):
     assert len(data.test.X) == int(0.2 * count)
     np.testing.assert_array_equal(data.test.X, same.test.X)
     assert rows_of(data.test) != rows_of(other.test)
-    assert tf.nearest_distances(data.test.X, data.train.X).min() <= 1
+    assert tf.evaluation.nearest_distances(data.test.X, data.train.X).min() <= 1
 
 
 @pytest.mark.parametrize("split", ["groups", "rows"])

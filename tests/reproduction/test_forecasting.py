@@ -143,7 +143,7 @@ def test_motion_has_two_errors(tmp_path, motion, capsys):
     error = tf.prediction_error(model, [motion.test[1]], method="mean_field", rng=0).mean()
     assert found["tanh"]["errors"]["walking"]["mean_field"] == pytest.approx(error, rel=1e-5)
     train = [motion.train[0], motion.train[2]]  # one is kept for validation
-    simple = tf.forecast_errors(train, [motion.test[0]])["linear, order 2"]
+    simple = tf.evaluation.forecast_errors(train, [motion.test[0]])["linear, order 2"]
     assert found["linear-2"]["errors"]["running"]["rule"] == pytest.approx(simple[0])
     begun = random_units.start(
         train, 4, n_lags=2, ridge=9.0, hidden_ridge=90.0, seed=seed_from(0, "train_trbm")

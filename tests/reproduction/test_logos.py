@@ -48,7 +48,7 @@ def test_information_in_bits():
     np.testing.assert_allclose(boxes[:, 3], [2.0, 0.5, 0.5], rtol=1e-6)
     assert ax.get_ylabel() == "bits" and ax.get_ylim()[0] == 0
     family = RNG.integers(0, 21, (50, 8))
-    assert logos.information_logo(tf.site_frequencies(family, 21)).collections
+    assert logos.information_logo(tf.evaluation.site_frequencies(family, 21)).collections
 
 
 @pytest.mark.parametrize("alphabet", ["protein", "rna", "dna", ".()", "HE-C", "0123"])

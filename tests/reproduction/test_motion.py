@@ -33,7 +33,7 @@ def test_motion(raw):
 @pytest.mark.skipif(DATA is None, reason="TRUG_FAST_DATA names no folder of data sets")
 def test_forecasts_of_motion_agree_with_another_program():
     motion = load_cmu_motion()
-    errors = tf.forecast_errors(motion.train, motion.test)
+    errors = tf.evaluation.forecast_errors(motion.train, motion.test)
     for name, run, walk in (
         ("copy last", 18.7, 6.4),
         ("mean frame", 157, 52),

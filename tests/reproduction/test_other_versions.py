@@ -48,7 +48,7 @@ def ensemble(executor):
 def validated(executor):
     ways = {"small": {"n_hidden": 2, "epochs": 1}}
     videos = np.random.default_rng(0).uniform(size=(4, 5, 3))
-    return tf.cross_validate(videos, ways, n_folds=2, executor=executor, rng=0).folds
+    return tf.training.cross_validate(videos, ways, n_folds=2, executor=executor, rng=0).folds
 
 
 def pool(kind):

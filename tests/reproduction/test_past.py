@@ -144,9 +144,14 @@ def test_training_with_all_of_it_goes_on_as_if_it_had_not_stopped(tmp_path):
 
     with pytest.warns(UserWarning, match="interrupted"):
         tf.train_trbm(videos, 4, **how, checkpoint=path, callbacks=[stop])
-    rest = tf.train_trbm(videos, 4, **how, checkpoint=tf.Checkpoint(path, resume=True)).model
+    rest = tf.train_trbm(
+        videos, 4, **how, checkpoint=tf.training.Checkpoint(path, resume=True)
+    ).model
     np.testing.assert_array_equal(whole.weights, rest.weights)
     with pytest.raises(ValueError, match=r"transform is .Past\(past_noise=.* there, None here"):
         tf.train_trbm(
-            videos, 4, **how | {"transform": None}, checkpoint=tf.Checkpoint(path, resume=True)
+            videos,
+            4,
+            **how | {"transform": None},
+            checkpoint=tf.training.Checkpoint(path, resume=True),
         )

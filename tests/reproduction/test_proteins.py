@@ -22,7 +22,7 @@ def done(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings(
-    "ignore::trug_fast.PartitionWarning", "ignore::trug_fast.TrainingWarning"
+    "ignore::trug_fast.evaluation.PartitionWarning", "ignore::trug_fast.training.TrainingWarning"
 )
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_shipped_options_are_those_of_the_library(quick):

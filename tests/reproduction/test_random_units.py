@@ -48,7 +48,9 @@ def test_units_add_what_is_not_linear(pendulums, units, share, n_lags):
     train, test = pendulums
     model = started(train, units, n_lags=n_lags)
     error = tf.prediction_error(model, test, method="mean_field").mean()
-    linear = tf.forecast_errors(train, test, orders=(n_lags,))[f"linear, order {n_lags}"].mean()
+    linear = tf.evaluation.forecast_errors(train, test, orders=(n_lags,))[
+        f"linear, order {n_lags}"
+    ].mean()
     assert error < share * linear
 
 

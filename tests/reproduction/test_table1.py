@@ -31,7 +31,7 @@ def test_the_shipped_table_is_the_papers():
     }
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_shipped_options_are_those_of_the_library(quick):
     for cell in table1.TABLE.cells(None, (), quick=quick):
@@ -85,7 +85,7 @@ def test_the_bound_is_that_of_evenly_spread_images_of_the_stored_model(done):
     data = tf.datasets.load_digits(binarize="sample", rng=0)
     some = data.test[:: len(data.test) // 30][:30]
     options = {"n_temperatures": 40, "base": data.train, "rng": 0}
-    low = tf.log_likelihood_bound(model, some, **options).value
+    low = tf.evaluation.log_likelihood_bound(model, some, **options).value
     short = low - tf.log_likelihood(model, some, lines[3]["log_z"])
     assert bound["images"] == 30 and bound["difference"] == pytest.approx(short.mean())
     assert bound["std_error"] == pytest.approx(short.std(ddof=1) / 30**0.5)

@@ -30,9 +30,9 @@ VIDEO = BITS.reshape(3, 10, 6)
 SHORT = {"epochs": 1, "batch_size": 10, "rng": 0}
 CALLS = {
     "train_rbm": lambda: tf.train_rbm(BITS, 3, **SHORT),
-    "tempering": lambda: tf.train_rbm(BITS, 3, sampler=tf.ParallelTempering(3), **SHORT),
+    "tempering": lambda: tf.train_rbm(BITS, 3, sampler=tf.training.ParallelTempering(3), **SHORT),
     "trajectory": lambda: tf.train_rbm(BITS, 3, sampler="ptt", **SHORT),
-    "log_likelihood_bound": lambda: tf.log_likelihood_bound(
+    "log_likelihood_bound": lambda: tf.evaluation.log_likelihood_bound(
         small(), BITS, n_chains=2, n_temperatures=5, rng=0
     ),
     "train_trbm": lambda: tf.train_trbm(VIDEO, 3, **SHORT),

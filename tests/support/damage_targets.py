@@ -130,7 +130,7 @@ def trbm(**more):
 
 def tggm(**more):
     return tf.train_tggm(
-        ROWS, np.arange(20), 3, learning_rate=tf.RateSearch([0.01, 0.02]), **FEW | more
+        ROWS, np.arange(20), 3, learning_rate=tf.training.RateSearch([0.01, 0.02]), **FEW | more
     )
 
 
@@ -139,13 +139,13 @@ def ensemble(**more):
 
 
 def patient_rbm(**more):
-    return rbm(**{"monitor": tf.Monitor("pseudo", patience=2), "validation": ROWS} | more)
+    return rbm(**{"monitor": tf.training.Monitor("pseudo", patience=2), "validation": ROWS} | more)
 
 
 def log_partition(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        file = tf.Checkpoint(path, resume="auto")
+        file = tf.training.Checkpoint(path, resume="auto")
         return values(tf.log_partition(model("rbm"), checkpoint=file, **ANNEAL))
 
 

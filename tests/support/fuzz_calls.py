@@ -39,7 +39,10 @@ COMMON = {
     "n_hidden": needed("count", 1, 2, 3),
     "truncation": ENDS,
     "optimizer": word(
-        "sgd", "rmsprop", "adam", tf.SGD(momentum=0.5, weight_decay=0.1, truncation_rate=0.1)
+        "sgd",
+        "rmsprop",
+        "adam",
+        tf.training.SGD(momentum=0.5, weight_decay=0.1, truncation_rate=0.1),
     ),
     "learning_rate": RATE,
     "batch_size": N,
@@ -142,13 +145,13 @@ CALLS = (
                     ["bernoulli", "gaussian", tf.CategoricalUnits(2), "spin", "categorical"],
                 ),
                 "sampler": word(
-                    "pcd", "cd", "pt", tf.ParallelTempering(3, n_chains=2)
+                    "pcd", "cd", "pt", tf.training.ParallelTempering(3, n_chains=2)
                 ),  # "ptt": slow
                 "validation": SOME,
                 "monitor": word(
-                    "auto", "pseudo", "reconstruction", tf.Monitor(every=2, patience=1)
+                    "auto", "pseudo", "reconstruction", tf.training.Monitor(every=2, patience=1)
                 ),
-                "start": Arg("model", (tf.RandomWeights(0.5), RBMS[0], RBMS[2], RBMS[3])),
+                "start": Arg("model", (tf.training.RandomWeights(0.5), RBMS[0], RBMS[2], RBMS[3])),
             },
         ),
         "train_trbm": Call(
@@ -165,26 +168,34 @@ CALLS = (
                 "sampler": Arg(
                     "word",
                     (
-                        tf.SequenceCD(1, begin="data", gradient="paper-draws"),
-                        tf.SequenceCD((1, 2), begin="past", gradient="paper", centred=False),
+                        tf.training.SequenceCD(1, begin="data", gradient="paper-draws"),
+                        tf.training.SequenceCD(
+                            (1, 2), begin="past", gradient="paper", centred=False
+                        ),
                     ),
                 ),
                 "validation": MORE,
-                "monitor": word("auto", "prediction", tf.Monitor(every=2, patience=1)),
+                "monitor": word("auto", "prediction", tf.training.Monitor(every=2, patience=1)),
                 "start": Arg(
-                    "model", (TRBMS[0], RBMS[0], tf.LinearStart(1, 0.1), tf.LinearStart(2))
+                    "model",
+                    (
+                        TRBMS[0],
+                        RBMS[0],
+                        tf.training.LinearStart(1, 0.1),
+                        tf.training.LinearStart(2),
+                    ),
                 ),
                 "n_lags": N,
             },
         ),
-        "CD": Call(tf.CD, {"n_gibbs": SWEEPS, "centred": FLAG}),
-        "PCD": Call(tf.PCD, {"n_gibbs": SWEEPS, "n_chains": N}),
+        "CD": Call(tf.training.CD, {"n_gibbs": SWEEPS, "centred": FLAG}),
+        "PCD": Call(tf.training.PCD, {"n_gibbs": SWEEPS, "n_chains": N}),
         "ParallelTempering": Call(
-            tf.ParallelTempering,
+            tf.training.ParallelTempering,
             {"betas": Arg("array", (3, [0, 0.5, 1], np.array([0.2, 1.0]))), "n_chains": N},
         ),
         "TrajectoryTempering": Call(
-            tf.TrajectoryTempering,
+            tf.training.TrajectoryTempering,
             {
                 "n_gibbs": SWEEPS,
                 "n_chains": Arg("count", (10, 20), True),
@@ -195,7 +206,7 @@ CALLS = (
             },
         ),
         "SequenceCD": Call(
-            tf.SequenceCD,
+            tf.training.SequenceCD,
             {
                 "n_gibbs": SWEEPS,
                 "begin": word("both", "data", "past"),
@@ -203,26 +214,29 @@ CALLS = (
                 "centred": FLAG,
             },
         ),
-        "SGD": Call(tf.SGD, AVERAGED | {"momentum": SHARE}),
-        "RMSprop": Call(tf.RMSprop, AVERAGED),
-        "Adam": Call(tf.Adam, AVERAGED | {"momentum": SHARE}),
+        "SGD": Call(tf.training.SGD, AVERAGED | {"momentum": SHARE}),
+        "RMSprop": Call(tf.training.RMSprop, AVERAGED),
+        "Adam": Call(tf.training.Adam, AVERAGED | {"momentum": SHARE}),
         "TruGUnits": Call(tf.TruGUnits, BENT),
         "GaussianUnits": Call(tf.GaussianUnits, BENT | {"missing": MISSING}),
         "BernoulliUnits": Call(tf.BernoulliUnits, {"soft": FLAG, "missing": MISSING}),
         "RateSearch": Call(
-            tf.RateSearch, {"rates": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1])))}
+            tf.training.RateSearch,
+            {"rates": Arg("rate", ([0.1], [(0.1, 0.01), 0.2], np.array([0.1])))},
         ),
-        "Monitor": Call(tf.Monitor, {"score": word("auto", "rmse"), "every": N, "patience": N}),
-        "RandomWeights": Call(tf.RandomWeights, {"scale": NUMBER}),
+        "Monitor": Call(
+            tf.training.Monitor, {"score": word("auto", "rmse"), "every": N, "patience": N}
+        ),
+        "RandomWeights": Call(tf.training.RandomWeights, {"scale": NUMBER}),
         "LinearStart": Call(
-            tf.LinearStart,
+            tf.training.LinearStart,
             {
                 "order": Arg("count", (1, 2)),
                 **dict.fromkeys(("scale", "ridge"), NUMBER),
             },
         ),
         "Checkpoint": Call(
-            tf.Checkpoint,
+            tf.training.Checkpoint,
             {"path": PATH, "every": NUMBER, "resume": Arg("flag", (True, False, "auto"))},
         ),
         "train_tggm": Call(
@@ -231,10 +245,12 @@ CALLS = (
             | {
                 "X": X,
                 "y": Y,
-                "objective": word("ml", "moments", "bp", tf.MeanField(2, 0.5)),
-                "noise": word("shared", "separate", tf.Noise("separate", learn=False)),
-                "validation": Arg("number", (0.5, 0.1, None, tf.HoldOut(0.3, refit=False))),
-                "monitor": word("rmse", "log_likelihood", tf.Monitor(every=2, patience=1)),
+                "objective": word("ml", "moments", "bp", tf.training.MeanField(2, 0.5)),
+                "noise": word("shared", "separate", tf.training.Noise("separate", learn=False)),
+                "validation": Arg(
+                    "number", (0.5, 0.1, None, tf.training.HoldOut(0.3, refit=False))
+                ),
+                "monitor": word("rmse", "log_likelihood", tf.training.Monitor(every=2, patience=1)),
                 "start": Arg("model", (TGGMS[0], START)),
             },
         ),
@@ -339,7 +355,7 @@ CALLS = (
             "next_frame", model(*TRBMS) | {"prefix": data(VIDEOS[0], optional=True)}
         ),
         "horizon_errors": Call(
-            tf.horizon_errors,
+            tf.evaluation.horizon_errors,
             model(*TRBMS)
             | {
                 "sequences": SEQUENCES,
@@ -351,7 +367,7 @@ CALLS = (
             },
         ),
         "frame_log_likelihood": Call(
-            tf.frame_log_likelihood, model(*TRBMS) | {"sequences": SEQUENCES} | ANNEALED
+            tf.evaluation.frame_log_likelihood, model(*TRBMS) | {"sequences": SEQUENCES} | ANNEALED
         ),
         "log_conditional": Call(
             tf.log_conditional,
@@ -363,7 +379,7 @@ CALLS = (
             "clamped", model(*RBMS) | {"clamp": data(np.array([0, 1, np.nan, np.nan, 1]))}
         ),
         "forecast_errors": Call(
-            tf.forecast_errors,
+            tf.evaluation.forecast_errors,
             {
                 "train": SEQUENCES,
                 "test": SEQUENCES,
@@ -372,7 +388,7 @@ CALLS = (
             },
         ),
         "forecast_horizon_errors": Call(
-            tf.forecast_horizon_errors,
+            tf.evaluation.forecast_horizon_errors,
             {
                 "train": SEQUENCES,
                 "test": SEQUENCES,
@@ -404,8 +420,10 @@ CALLS = (
             },
         ),
         "tggm.sample": Call("sample", model(*TGGMS) | {"X": data(PIXELS[:, :4]), "rng": RNG}),
-        "Scaling.fit": Call(tf.Scaling.fit, {"X": data(PIXELS, VIDEOS)}),
-        "Scaling": Call(tf.Scaling, {"mean": data(np.ones(4)), "deviation": data(np.arange(4.0))}),
+        "Scaling.fit": Call(tf.models.Scaling.fit, {"X": data(PIXELS, VIDEOS)}),
+        "Scaling": Call(
+            tf.models.Scaling, {"mean": data(np.ones(4)), "deviation": data(np.arange(4.0))}
+        ),
         "binarize": Call(
             tf.datasets.binarize,
             {

@@ -69,16 +69,17 @@ TRUNCMVN = {
         settled(tf.truncmvn.marginal_logpdf),
         {"index": needed("count", 1, 2), "x": data(0.5, np.linspace(0, 1, 3))} | BOX | POINTS,
     ),
-    "truncmvn_gibbs": Call(settled(tf.truncmvn_gibbs), BOX | CHAINS),
-    "truncmvn_gibbs precision": Call(settled(tf.truncmvn_gibbs), PRECISION | CHAINS),
+    "truncmvn_gibbs": Call(settled(tf.distributions.truncmvn_gibbs), BOX | CHAINS),
+    "truncmvn_gibbs precision": Call(settled(tf.distributions.truncmvn_gibbs), PRECISION | CHAINS),
     "truncmvn_gibbs start": Call(
-        settled(tf.truncmvn_gibbs), {"cov": BOX["cov"]} | CHAINS | STARTS | {"n_chains": N}
+        settled(tf.distributions.truncmvn_gibbs),
+        {"cov": BOX["cov"]} | CHAINS | STARTS | {"n_chains": N},
     ),
-    "truncmvn_hmc": Call(settled(tf.truncmvn_hmc), SLAB | CHAINS),
-    "truncmvn_hmc precision": Call(settled(tf.truncmvn_hmc), PRECISION | CHAINS),
+    "truncmvn_hmc": Call(settled(tf.distributions.truncmvn_hmc), SLAB | CHAINS),
+    "truncmvn_hmc precision": Call(settled(tf.distributions.truncmvn_hmc), PRECISION | CHAINS),
     "TruncMVNChains": Call(
         lambda **given: [
-            getattr(tf.TruncMVNChains(**given), name)
+            getattr(tf.distributions.TruncMVNChains(**given), name)
             for name in "mean std cov std_error rhat ess ess_tail".split()
         ],
         {"samples": data(np.arange(48.0).reshape(2, 8, 3) % 7, np.ones((1, 2, 2)))},

@@ -12,25 +12,31 @@ BENDING = tf.TruGUnits(learn_precision=True, precision_rate=5.0)
 MODEL = tf.TruGRBM(np.random.default_rng(0).normal(0, 0.1, (64, 9)), 0, 0, 1, 0, 4)
 OPTIONS = {
     "per unit": {},
-    "shared": {"truncation": "c-learn", "optimizer": tf.SGD(truncation_rate=0.1)},
-    "both ends": {"truncation": BOTH, "optimizer": tf.SGD(truncation_rate=0.1)},
-    "lower end": {"truncation": LOWER, "optimizer": tf.SGD(truncation_rate=0.1)},
+    "shared": {"truncation": "c-learn", "optimizer": tf.training.SGD(truncation_rate=0.1)},
+    "both ends": {"truncation": BOTH, "optimizer": tf.training.SGD(truncation_rate=0.1)},
+    "lower end": {"truncation": LOWER, "optimizer": tf.training.SGD(truncation_rate=0.1)},
     "fixed": {"truncation": "relu", "dtype": "float64"},
     "bernoulli": {"hidden": "bernoulli"},
     "gaussian": {"visible": "gaussian", "truncation": "relu"},
-    "momentum": {"optimizer": tf.SGD(momentum=0.9, weight_decay=1e-3)},
-    "penalties": {"optimizer": tf.Adam(l1=(1e-3, 0.1), l1_squared=0.1, group_lasso=1e-3)},
-    "rmsprop": {"optimizer": "rmsprop", "sampler": tf.PCD(n_gibbs=2)},
-    "adam": {"optimizer": "adam", "sampler": tf.PCD(centred=False)},
-    "cd": {"sampler": tf.CD(n_gibbs=(1, 4))},
-    "tempering": {"sampler": tf.ParallelTempering(5, n_gibbs=(1, 2), n_chains=8)},
+    "momentum": {"optimizer": tf.training.SGD(momentum=0.9, weight_decay=1e-3)},
+    "penalties": {"optimizer": tf.training.Adam(l1=(1e-3, 0.1), l1_squared=0.1, group_lasso=1e-3)},
+    "rmsprop": {"optimizer": "rmsprop", "sampler": tf.training.PCD(n_gibbs=2)},
+    "adam": {"optimizer": "adam", "sampler": tf.training.PCD(centred=False)},
+    "cd": {"sampler": tf.training.CD(n_gibbs=(1, 4))},
+    "tempering": {"sampler": tf.training.ParallelTempering(5, n_gibbs=(1, 2), n_chains=8)},
     "trajectory": {
-        "sampler": tf.TrajectoryTempering(n_chains=11, reservoir=2, freeze=0.97, renew=1)
+        "sampler": tf.training.TrajectoryTempering(n_chains=11, reservoir=2, freeze=0.97, renew=1)
     },
-    "rising": {"optimizer": tf.SGD(average=0.5), "sampler": tf.PCD(n_gibbs=(1, 3))},
-    "no average": {"optimizer": tf.SGD(average=0)},
+    "rising": {
+        "optimizer": tf.training.SGD(average=0.5),
+        "sampler": tf.training.PCD(n_gibbs=(1, 3)),
+    },
+    "no average": {"optimizer": tf.training.SGD(average=0)},
     "precision": {"truncation": "sigmoid", "hidden": BENDING},
-    "chains": {"sampler": tf.PCD(n_chains=7), "monitor": tf.Monitor("pseudo", every=2)},
+    "chains": {
+        "sampler": tf.training.PCD(n_chains=7),
+        "monitor": tf.training.Monitor("pseudo", every=2),
+    },
     "function": {"learning_rate": lambda share: 0.1 - 0.09 * share},
     "model": {"start": MODEL},
 }

@@ -26,7 +26,7 @@ FIELDS = {  # of the cases' parameters, in the order of the constructor
 }
 PER_UNIT = tf.Truncation(-0.5, 1.2, learn="per_unit", learn_lower=True)
 COMMON = tf.Truncation(0.0, 1.5, learn="shared", learn_lower=True)
-CONVERGED = tf.MeanField(n_cycles=400, tolerance=0.0)
+CONVERGED = tf.training.MeanField(n_cycles=400, tolerance=0.0)
 YACHT = tf.datasets.load_yacht().split(1)
 KINDS = ("[0,1]", "[0,inf)", "mixed", "separate")
 

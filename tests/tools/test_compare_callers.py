@@ -7,7 +7,7 @@ from tools.compare_callers import calls, compare, digest
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings(
-    "ignore::trug_fast.TrainingWarning", "ignore::trug_fast.PartitionWarning"
+    "ignore::trug_fast.training.TrainingWarning", "ignore::trug_fast.evaluation.PartitionWarning"
 )
 def test_no_caller_gets_other_bits():
     differ, _ = compare(1)

@@ -9,7 +9,7 @@ from trug_fast.training.averages import STRIDE
 from trug_fast.training.rbm.learner import RBMLearner
 
 # What most of these runs are to show needs no run long enough to learn.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
 
@@ -37,7 +37,7 @@ def test_the_average_is_over_the_last_fraction_of_the_updates(digits, monkeypatc
     names = ("weights", "hidden_bias", "upper")
     seen = watch(monkeypatch, *names)
     options = ARGUMENTS | {"truncation": "s-learn"}
-    optimizer = tf.SGD(average=fraction, truncation_rate=0.1)
+    optimizer = tf.training.SGD(average=fraction, truncation_rate=0.1)
     model = tf.train_rbm(digits.train, **options, optimizer=optimizer).model
     kept = seen[STRIDE - 1 :: STRIDE]
     assert len(kept) == 21
@@ -56,8 +56,8 @@ def test_the_average_is_over_the_last_fraction_of_the_updates(digits, monkeypatc
 
 def test_averaging_does_not_disturb_training(digits, monkeypatch):
     seen = watch(monkeypatch, "weights")
-    plain = tf.train_rbm(digits.train, **ARGUMENTS, optimizer=tf.SGD(average=0)).model
+    plain = tf.train_rbm(digits.train, **ARGUMENTS, optimizer=tf.training.SGD(average=0)).model
     last = len(seen)
-    tf.train_rbm(digits.train, **ARGUMENTS, optimizer=tf.SGD(average=0.5))
+    tf.train_rbm(digits.train, **ARGUMENTS, optimizer=tf.training.SGD(average=0.5))
     np.testing.assert_array_equal(seen[last - 1][0], seen[-1][0])
     np.testing.assert_array_equal(plain.weights, seen[-1][0])

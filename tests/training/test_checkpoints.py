@@ -24,17 +24,23 @@ DIFFERENCES = [
     ({"X": "other"}, r"X is '\(130, 64\) uint8 SHA-256 .* there"),
     ({"validation": "other", "monitor": "pseudo"}, "validation is None there"),
     (
-        {"monitor": tf.Monitor("pseudo", patience=2), "epochs": 2},
+        {"monitor": tf.training.Monitor("pseudo", patience=2), "epochs": 2},
         "epochs is 3 there, 2 here; monitor is 'None' there, .*patience=2.* here",
     ),
-    ({"sampler": tf.PCD(n_gibbs=(1, 3))}, "sampler is 'PCD.n_gibbs=1,.* there, .*n_gibbs=.1, 3."),
+    (
+        {"sampler": tf.training.PCD(n_gibbs=(1, 3))},
+        "sampler is 'PCD.n_gibbs=1,.* there, .*n_gibbs=.1, 3.",
+    ),
     ({"sampler": "cd"}, "sampler is 'PCD.* there, 'CD.* here; n_chains is 100 there, 20 here"),
     ({"optimizer": "adam"}, "optimizer is 'SGD.* there, 'Adam.* here"),
-    ({"start": tf.RandomWeights(0.5)}, "start is 'RandomWeights.scale=0.12.' there, .*0.5.* here"),
+    (
+        {"start": tf.training.RandomWeights(0.5)},
+        "start is 'RandomWeights.scale=0.12.' there, .*0.5.* here",
+    ),
     ({"learning_rate": lambda share: 1 - share}, r"there, \['function', 1.0, 0.9, .*\] here"),
     ({"learning_rate": [1, 0.5, 0.25]}, r"there, \['each epoch', 1.0, 0.5, 0.25\] here"),
     (
-        {"sampler": tf.PCD(lambda share: 1 + round(3 * share))},
+        {"sampler": tf.training.PCD(lambda share: 1 + round(3 * share))},
         r"there, .*n_gibbs=PerEpoch\(1, 2, 3\).* here",
     ),
 ]
@@ -50,15 +56,15 @@ def test_a_run_with_other_settings_is_refused_in_words(data, tmp_path, change, w
         change = {"validation": data} | change
     options = {"X": data} | BASE | change
     with pytest.raises(ValueError, match=f"belongs to another run: .*{words}"):
-        tf.train_rbm(**options, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(**options, checkpoint=tf.training.Checkpoint(path, resume=True))
     assert path.read_bytes() == before
 
 
 def test_the_file_must_exist_or_must_not(data, tmp_path):
     path = tmp_path / "run.npz"
     with pytest.raises(FileNotFoundError, match="run.npz"):
-        tf.train_rbm(data, **BASE, checkpoint=tf.Checkpoint(path, resume=True))
-    tf.train_rbm(data, **BASE, checkpoint=tf.Checkpoint(path, resume="auto"))
+        tf.train_rbm(data, **BASE, checkpoint=tf.training.Checkpoint(path, resume=True))
+    tf.train_rbm(data, **BASE, checkpoint=tf.training.Checkpoint(path, resume="auto"))
     with pytest.raises(FileExistsError, match="pass resume=True to continue its run"):
         tf.train_rbm(data, **BASE, checkpoint=path)
 
@@ -117,7 +123,9 @@ def test_damaged_files_are_named(data, tmp_path, how, words):
     damaged(path, how)
     before = path.read_bytes()
     with pytest.raises(ValueError, match=words) as caught:
-        tf.train_rbm(data, **(BASE | {"epochs": 1}), checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(
+            data, **(BASE | {"epochs": 1}), checkpoint=tf.training.Checkpoint(path, resume=True)
+        )
     assert str(path) in str(caught.value)
     assert path.read_bytes() == before
 
@@ -144,11 +152,13 @@ def test_a_disk_that_gets_full_does_not_end_training(data, tmp_path):
         def fill(end):
             patch.setattr(files.os, "fsync", full)
 
-        checkpoint = tf.Checkpoint(path, every=0)
+        checkpoint = tf.training.Checkpoint(path, every=0)
         fit = tf.train_rbm(data, **BASE, checkpoint=checkpoint, callbacks=[fill])
     assert_same(tf.train_rbm(data, **BASE), fit)
     # The last good file is still there and still good.
-    assert_same(fit, tf.train_rbm(data, **BASE, checkpoint=tf.Checkpoint(path, resume=True)))
+    assert_same(
+        fit, tf.train_rbm(data, **BASE, checkpoint=tf.training.Checkpoint(path, resume=True))
+    )
     assert [p.name for p in tmp_path.iterdir()] == ["run.npz"]
 
 
@@ -159,7 +169,7 @@ def test_checkpoints_are_written_as_often_as_asked(data, tmp_path, monkeypatch):
     counts = []
     for every in (0, 3600):
         writes.clear()
-        checkpoint = tf.Checkpoint(tmp_path / f"{every}.npz", every=every)
+        checkpoint = tf.training.Checkpoint(tmp_path / f"{every}.npz", every=every)
         tf.train_rbm(data, **BASE, checkpoint=checkpoint)
         counts.append(len(writes))
     assert counts == [1 + 3 * 7 + 1, 2]
@@ -174,7 +184,7 @@ def test_checkpoints_are_written_as_often_as_asked(data, tmp_path, monkeypatch):
         ({"progress": 3}, TypeError, "progress must be"),
         ({"callbacks": 3}, TypeError, "callbacks must be a list"),
         (
-            {"truncation": "sigmoid", "optimizer": tf.SGD(truncation_rate=0.1)},
+            {"truncation": "sigmoid", "optimizer": tf.training.SGD(truncation_rate=0.1)},
             ValueError,
             "has no effect",
         ),
@@ -184,5 +194,7 @@ def test_bad_options_write_nothing(data, tmp_path, options, kind, words):
     own = {name: options[name] for name in ("every", "resume") if name in options}
     others = {name: options[name] for name in options.keys() - own.keys()}
     with pytest.raises(kind, match=words):
-        tf.train_rbm(data, **BASE, checkpoint=tf.Checkpoint(tmp_path / "run.npz", **own), **others)
+        tf.train_rbm(
+            data, **BASE, checkpoint=tf.training.Checkpoint(tmp_path / "run.npz", **own), **others
+        )
     assert list(tmp_path.iterdir()) == []

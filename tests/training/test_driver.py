@@ -22,7 +22,7 @@ data = pytest.fixture(scope="module")(digits)
 
 def resumed_from(path):
     """Return the checkpoint that goes on from a file."""
-    return tf.Checkpoint(path, resume=True)
+    return tf.training.Checkpoint(path, resume=True)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -39,11 +39,11 @@ def test_an_interrupted_run_continues_to_the_same_bits(name, data, tmp_path, mon
         assert_same(whole, tf.train_rbm(data, **options, checkpoint=resumed_from(path)))
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 def test_the_best_model_so_far_is_kept(data, tmp_path, monkeypatch):
-    options = BASE | {"monitor": tf.Monitor("pseudo", patience=9), "validation": data}
+    options = BASE | {"monitor": tf.training.Monitor("pseudo", patience=9), "validation": data}
     # At such a rate the score rises and falls.
-    options |= {"epochs": 5, "learning_rate": 2.0, "optimizer": tf.SGD(average=0)}
+    options |= {"epochs": 5, "learning_rate": 2.0, "optimizer": tf.training.SGD(average=0)}
     whole = tf.train_rbm(data, **options)
     best = int(np.argmax(whole.history["validation_score"]))
     assert best < 4
@@ -61,7 +61,7 @@ def test_a_finished_run_is_returned_without_training(data, tmp_path, monkeypatch
     seconds = whole.history["seconds"]
     monkeypatch.setattr(RBMLearner, "update", None)
     before = path.read_bytes()
-    again = tf.train_rbm(data, **BASE, checkpoint=tf.Checkpoint(path, resume="auto"))
+    again = tf.train_rbm(data, **BASE, checkpoint=tf.training.Checkpoint(path, resume="auto"))
     assert_same(whole, again)
     np.testing.assert_array_equal(again.history["seconds"], seconds)
     assert path.read_bytes() == before
@@ -130,10 +130,11 @@ def test_training_in_another_thread(data, tmp_path):
 LONG = {"n_hidden": 200, "epochs": 12, "batch_size": 5, "monitor": None, "rng": 0}
 CHILD = """
 import sys, trug_fast as tf
-from trug_fast import CD, PCD, SGD, Truncation
+from trug_fast import Truncation
+from trug_fast.training import CD, PCD, SGD
 data = tf.datasets.load_digits(binarize="threshold").train[:130]
 options = {options!r}
-checkpoint = tf.Checkpoint(sys.argv[1], every=0, resume="auto")
+checkpoint = tf.training.Checkpoint(sys.argv[1], every=0, resume="auto")
 tf.train_rbm(data, **options, checkpoint=checkpoint)
 """
 

@@ -11,10 +11,10 @@ import pytest
 import trug_fast as tf
 
 # What these runs are to show needs no run long enough to learn.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 ROWS = (np.random.default_rng(0).random((60, 6)) < 0.5).astype(np.uint8)
-OPTIONS = {"n_hidden": 3, "epochs": 5, "monitor": tf.Monitor("pseudo", every=2), "rng": 0}
+OPTIONS = {"n_hidden": 3, "epochs": 5, "monitor": tf.training.Monitor("pseudo", every=2), "rng": 0}
 
 
 def lines(path):
@@ -25,7 +25,7 @@ def lines(path):
 
 
 def log_of(path, **more):
-    log = tf.EpochLog(path)
+    log = tf.training.EpochLog(path)
     fit = tf.train_rbm(ROWS, **OPTIONS | more, callbacks=[*more.get("callbacks", ()), log])
     return fit, lines(path)
 
@@ -54,15 +54,15 @@ def test_a_run_that_was_stopped_leaves_the_log_of_one_that_was_not(tmp_path, end
         if event.epoch == 3:
             raise KeyboardInterrupt
 
-    callbacks = [tf.EpochLog(path), interrupt]
+    callbacks = [tf.training.EpochLog(path), interrupt]
     with pytest.warns(UserWarning, match="interrupted"):
         tf.train_rbm(ROWS, **OPTIONS, callbacks=callbacks, checkpoint=file)
     assert len(lines(path)) == 3
     if behind:  # killed: the log is further than the checkpoint, and its last line half written
         whole = (tmp_path / f"whole.{ending}").read_text().splitlines(keepends=True)
         path.write_text("".join(whole[:5]) + whole[5 - (ending == "jsonl")][:7])
-    checkpoint = tf.Checkpoint(file, resume=True)
-    tf.train_rbm(ROWS, **OPTIONS, callbacks=[tf.EpochLog(path)], checkpoint=checkpoint)
+    checkpoint = tf.training.Checkpoint(file, resume=True)
+    tf.train_rbm(ROWS, **OPTIONS, callbacks=[tf.training.EpochLog(path)], checkpoint=checkpoint)
     assert lines(path) == expected
     assert not list(tmp_path.glob("*.new"))
 
@@ -86,10 +86,15 @@ def test_another_run_is_not_overwritten(tmp_path):
 def test_stages_of_the_regression(tmp_path, ending):
     stages, path = [], tmp_path / f"run.{ending}"
     data = tf.datasets.load_yacht()
-    options = {"n_hidden": 3, "epochs": 3, "learning_rate": tf.RateSearch([0.01, 0.02]), "rng": 0}
+    options = {
+        "n_hidden": 3,
+        "epochs": 3,
+        "learning_rate": tf.training.RateSearch([0.01, 0.02]),
+        "rng": 0,
+    }
 
     def train(checkpoint, *callbacks):
-        callbacks = [tf.EpochLog(path), *callbacks]
+        callbacks = [tf.training.EpochLog(path), *callbacks]
         return tf.train_tggm(data.X, data.y, **options, callbacks=callbacks, checkpoint=checkpoint)
 
     train(None, lambda event: stages.append((event.stage, event.epoch)))
@@ -108,7 +113,7 @@ def test_stages_of_the_regression(tmp_path, ending):
 
     with pytest.warns(UserWarning, match="interrupted"):
         train(tmp_path / "run.npz", interrupt)
-    train(tf.Checkpoint(tmp_path / "run.npz", resume=True))
+    train(tf.training.Checkpoint(tmp_path / "run.npz", resume=True))
     assert lines(path) == expected
 
 
@@ -144,4 +149,4 @@ def test_callbacks_see_the_model_as_it_is():
 )
 def test_bad_paths(path, kind, words):
     with pytest.raises(kind, match=words):
-        tf.EpochLog(path)
+        tf.training.EpochLog(path)

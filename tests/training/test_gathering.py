@@ -96,12 +96,12 @@ def test_training_on_columns_goes_on_in_the_middle_of_an_epoch(tmp_path, monkeyp
     with monkeypatch.context() as patch, pytest.warns(UserWarning, match="interrupted"):
         interrupt_after(patch, 4)
         tf.train_rbm(data, 4, **options, checkpoint=path)
-    rest = tf.train_rbm(data, 4, **options, checkpoint=tf.Checkpoint(path, resume=True))
+    rest = tf.train_rbm(data, 4, **options, checkpoint=tf.training.Checkpoint(path, resume=True))
     whole = tf.train_rbm(data, 4, **options)
     assert_same(whole, rest)
 
 
-@pytest.mark.parametrize("wrap", [lambda data: data, tf.Chunks], ids=["mapped", "chunks"])
+@pytest.mark.parametrize("wrap", [lambda data: data, tf.training.Chunks], ids=["mapped", "chunks"])
 @pytest.mark.parametrize("value", [0.5, 1e30, None])
 def test_a_file_that_is_written_to_while_it_is_trained_on_is_told_as_such(tmp_path, wrap, value):
     path = tmp_path / "data.npy"
@@ -122,9 +122,9 @@ def test_a_file_that_is_written_to_while_it_is_trained_on_is_told_as_such(tmp_pa
     if value is None:
         tf.train_rbm(wrap(data), **run)
     elif value > 1:  # the advice would be to take a lower rate
-        with pytest.warns(tf.TrainingWarning, match=words) as caught:
+        with pytest.warns(tf.training.TrainingWarning, match=words) as caught:
             fit = tf.train_rbm(wrap(data), **run)
         assert fit.interrupted and "learning_rate" not in str(caught[0].message)
     else:
-        with pytest.warns(tf.TrainingWarning, match=words):
+        with pytest.warns(tf.training.TrainingWarning, match=words):
             tf.train_rbm(wrap(data), **run)

@@ -7,14 +7,14 @@ import trug_fast as tf
 from tests.support.fits import assert_same, interrupt_after, with_interrupts
 from tests.support.rbm_runs import digits
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 interruptible = pytest.fixture(autouse=True)(with_interrupts)
 data = pytest.fixture(scope="module")(digits)
 
 YACHT = tf.datasets.load_yacht()
 VIDEOS = tf.datasets.bouncing_balls(6, 8, size=4, rng=0)
-RATES = {"learning_rate": 0.01, "optimizer": tf.Adam(truncation_rate=0.001)}
-ONCE = {"validation": tf.HoldOut(0.1, refit=False)}
+RATES = {"learning_rate": 0.01, "optimizer": tf.training.Adam(truncation_rate=0.001)}
+ONCE = {"validation": tf.training.HoldOut(0.1, refit=False)}
 
 
 def train(kind, data, **options):
@@ -40,7 +40,7 @@ KINDS = [
 def test_units_are_those_of_the_model(data, kind, units):
     still = {"learning_rate": 0.0}
     if not {"hidden", "truncation"} & units.keys():
-        still["optimizer"] = tf.Adam(truncation_rate=0.0)
+        still["optimizer"] = tf.training.Adam(truncation_rate=0.0)
     first = train(kind, data, epochs=1, **units).model
     second = train(kind, data, epochs=1, start=first, n_hidden=None, **still).model
     assert type(second) is type(first) and second.visible == first.visible
@@ -50,7 +50,7 @@ def test_units_are_those_of_the_model(data, kind, units):
 
 def test_without_a_model_units_must_be_counted():
     with pytest.raises(TypeError, match="n_hidden must be given where start is not a model"):
-        tf.train_rbm(np.eye(4), start=tf.RandomWeights())
+        tf.train_rbm(np.eye(4), start=tf.training.RandomWeights())
 
 
 @pytest.mark.parametrize("noise", ["shared", "separate"])
@@ -59,9 +59,11 @@ def test_without_a_model_units_must_be_counted():
 )
 def test_a_regression_keeps_what_it_forecasts_and_its_ends(truncation, noise):
     first = train("tggm", None, epochs=3, truncation=truncation, noise=noise).model
-    still = {"learning_rate": 0.0, "epochs": 1, "noise": tf.Noise(noise, learn=False)}
+    still = {"learning_rate": 0.0, "epochs": 1, "noise": tf.training.Noise(noise, learn=False)}
     chosen = still | {"start": first, "n_hidden": None, "truncation": truncation, "dtype": float}
-    model = train("tggm", None, **chosen, validation=tf.HoldOut(refit=False, calibrate=None)).model
+    model = train(
+        "tggm", None, **chosen, validation=tf.training.HoldOut(refit=False, calibrate=None)
+    ).model
     for a, b in zip(model.predict(YACHT.X, True), first.predict(YACHT.X, True), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9)
     if truncation in ("tanh", "relu"):  # ends that are kept stay what they are called
@@ -92,8 +94,12 @@ def test_ends_are_the_same_in_float32():
 
 @pytest.mark.parametrize("kind", ["rbm", "trbm", "tggm"])
 def test_a_run_with_steady_rates_that_is_made_longer_is_the_long_run(kind, data, tmp_path):
-    sampler = {} if kind != "trbm" else {"sampler": tf.SequenceCD(n_gibbs=2)}
-    options = {**RATES, **sampler, "checkpoint": tf.Checkpoint(tmp_path / "run", resume="auto")}
+    sampler = {} if kind != "trbm" else {"sampler": tf.training.SequenceCD(n_gibbs=2)}
+    options = {
+        **RATES,
+        **sampler,
+        "checkpoint": tf.training.Checkpoint(tmp_path / "run", resume="auto"),
+    }
     for epochs in (2, 3, 5):
         fit = train(kind, data, **options, epochs=epochs)
     assert_same(fit, train(kind, data, **options | {"checkpoint": None}, epochs=5))
@@ -101,7 +107,7 @@ def test_a_run_with_steady_rates_that_is_made_longer_is_the_long_run(kind, data,
 
 
 def test_a_longer_run_is_interrupted_and_killed_like_any_other(data, tmp_path, monkeypatch):
-    options = {"checkpoint": tf.Checkpoint(tmp_path / "run", every=0, resume="auto")}
+    options = {"checkpoint": tf.training.Checkpoint(tmp_path / "run", every=0, resume="auto")}
     train("rbm", data, **options, **RATES, epochs=2)
     with monkeypatch.context() as patch:
         interrupt_after(patch, 9)
@@ -114,7 +120,7 @@ def test_a_longer_run_is_interrupted_and_killed_like_any_other(data, tmp_path, m
 
 def test_rates_that_decay_are_those_of_the_longer_run_from_there(data, tmp_path):
     rates = {"learning_rate": (0.1, 0.001)}
-    path = tf.Checkpoint(tmp_path / "run", resume="auto")
+    path = tf.training.Checkpoint(tmp_path / "run", resume="auto")
     short = train("rbm", data, **rates, epochs=2, checkpoint=path)
     fit = train("rbm", data, **rates, epochs=4, checkpoint=path)
     whole = train("rbm", data, **rates, epochs=4)
@@ -126,22 +132,25 @@ def test_rates_that_decay_are_those_of_the_longer_run_from_there(data, tmp_path)
 
 
 def test_a_run_that_was_stopped_stays_so(data, tmp_path):
-    path = tf.Checkpoint(tmp_path / "run", resume="auto")
+    path = tf.training.Checkpoint(tmp_path / "run", resume="auto")
     fit = train("rbm", data, epochs=4, checkpoint=path, callbacks=[lambda event: event.epoch == 2])
     assert_same(fit, train("rbm", data, epochs=9, checkpoint=path))
 
 
 def test_a_regression_that_has_trained_on_all_rows_is_not_made_longer(tmp_path):
-    options = {"checkpoint": tf.Checkpoint(tmp_path / "run", resume="auto"), "validation": 0.1}
+    options = {
+        "checkpoint": tf.training.Checkpoint(tmp_path / "run", resume="auto"),
+        "validation": 0.1,
+    }
     train("tggm", None, **options, epochs=2)
     with pytest.raises(ValueError, match="epochs is 2 there, 3 here"):
         train("tggm", None, **options, epochs=3)
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 def test_what_a_model_remembers_of_its_data_goes_on_with_it():
     rows = np.random.default_rng(0).normal(size=(40, 3))
-    scaling, names = tf.Scaling([1.0, 2.0, 3.0], [1.0, 0.5, 2.0]), ("a", "b", "c")
+    scaling, names = tf.models.Scaling([1.0, 2.0, 3.0], [1.0, 0.5, 2.0]), ("a", "b", "c")
     options = dict(epochs=1, monitor=None, rng=0)
     for train, data in ((tf.train_rbm, rows), (tf.train_trbm, rows.reshape(4, 10, 3))):
         first = train(data, 2, visible="gaussian", **options).model

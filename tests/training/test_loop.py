@@ -9,7 +9,7 @@ from trug_fast.training.loop import Loop
 from trug_fast.training.rbm.watch import RBMWatch
 
 # What most of these runs are to show needs no run long enough to learn.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
 
@@ -73,7 +73,7 @@ def test_patience_ends_training_and_returns_the_best(
     digits, tmp_path, monkeypatch, values, patience, best, end
 ):
     data, options = digits.train[:100], ARGUMENTS | {"epochs": len(values)}
-    options |= {"monitor": tf.Monitor("pseudo", patience=patience), "validation": data}
+    options |= {"monitor": tf.training.Monitor("pseudo", patience=patience), "validation": data}
     models = []
     scripted(monkeypatch, values)
     fit = tf.train_rbm(
@@ -87,7 +87,7 @@ def test_patience_ends_training_and_returns_the_best(
     again = tf.train_rbm(
         data,
         **options,
-        checkpoint=tf.Checkpoint(tmp_path / "run.npz", resume=True),
+        checkpoint=tf.training.Checkpoint(tmp_path / "run.npz", resume=True),
     )
     assert same(fit.model, again.model)
 
@@ -101,20 +101,20 @@ def test_a_function_of_one_s_own_scores_and_chooses(digits, tmp_path):
         return -abs((len(seen) - 1) // 2 - 1)
 
     seen = []
-    monitor = tf.Monitor(even, patience=2)
+    monitor = tf.training.Monitor(even, patience=2)
     options = ARGUMENTS | {"epochs": 6, "monitor": monitor, "validation": data}
     fit = tf.train_rbm(data, **options, checkpoint=path)
     assert fit.history["validation_score"].tolist() == [-1, 0, -1, -2]
     assert same(fit.model, seen[3])
-    again = tf.train_rbm(data, **options, checkpoint=tf.Checkpoint(path, resume=True))
+    again = tf.train_rbm(data, **options, checkpoint=tf.training.Checkpoint(path, resume=True))
     assert same(fit.model, again.model) and len(seen) == 8
 
     def other(model, X):
         return 0.0
 
-    options["monitor"] = tf.Monitor(other, patience=2)
+    options["monitor"] = tf.training.Monitor(other, patience=2)
     with pytest.raises(ValueError, match="monitor is .*even.* there, .*other.* here"):
-        tf.train_rbm(data, **options, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(data, **options, checkpoint=tf.training.Checkpoint(path, resume=True))
 
 
 def test_a_function_scores_sequences():
@@ -125,14 +125,14 @@ def test_a_function_scores_sequences():
         seen.append(sequences)
         return float(np.mean(tf.prediction_error(model, sequences, method="mean_field")))
 
-    fit = tf.train_trbm(videos, 3, epochs=2, monitor=tf.Monitor(score, every=2), rng=0)
+    fit = tf.train_trbm(videos, 3, epochs=2, monitor=tf.training.Monitor(score, every=2), rng=0)
     assert np.isnan(fit.history["score"][0]) and fit.history["score"][1] > 0
     np.testing.assert_array_equal(seen[0], videos)
 
 
 @pytest.mark.parametrize("value", ["high", None, np.nan])
 def test_a_score_must_be_a_number(digits, value):
-    monitor = tf.Monitor(lambda model, X: value)
+    monitor = tf.training.Monitor(lambda model, X: value)
     with pytest.raises((TypeError, ValueError), match="score must be"):
         tf.train_rbm(digits.train[:50], **ARGUMENTS | {"monitor": monitor})
     with pytest.raises(TypeError, match="monitor must score by one of rmse, log_likelihood"):

@@ -8,7 +8,7 @@ from trug_fast.training.options import for_epochs
 from trug_fast.training.rates import PerEpoch, as_schedule, sweeps
 
 # What these runs are to show needs no run long enough to learn.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 
 def schedule_of(value, default=None, epochs=3):
@@ -87,8 +87,8 @@ def test_bad_rates(value, kind, words):
 def test_sweeps():
     assert [round(sweeps((1, 16)).at(t, 1)) for t in (0, 0.5, 1)] == [1, 4, 16]
     assert sweeps(3).at(0.4, 1) == 3.0
-    each = for_epochs(tf.PCD(n_gibbs=lambda share: 2 + round(6 * share)), 3)
-    assert each == tf.PCD(n_gibbs=[2, 4, 6]) and hash(each)
+    each = for_epochs(tf.training.PCD(n_gibbs=lambda share: 2 + round(6 * share)), 3)
+    assert each == tf.training.PCD(n_gibbs=[2, 4, 6]) and hash(each)
     assert [sweeps(each.n_gibbs).at(0.5, epoch) for epoch in (1, 2, 3)] == [2, 4, 6]
     for bad, words in (
         (lambda share: 2.5, r"n_gibbs\(0\) must be an int"),
@@ -97,7 +97,7 @@ def test_sweeps():
         ((1, 5, "linear"), "n_gibbs must be a number, .*: forms are for rates, got"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
-            for_epochs(tf.CD(n_gibbs=bad), 3)
+            for_epochs(tf.training.CD(n_gibbs=bad), 3)
 
 
 def test_every_training_takes_a_value_for_each_epoch():
@@ -106,9 +106,11 @@ def test_every_training_takes_a_value_for_each_epoch():
     hidden = tf.TruGUnits(learn_precision=True, precision_rate=[0.01, 0.02, 0.03])
     options = {"epochs": 3, "monitor": None, "rng": 0, "learning_rate": rate}
     fits = [
-        tf.train_rbm(rows, 3, hidden=hidden, sampler=tf.PCD(sweep), **options),
-        tf.train_trbm(rows.reshape(4, 10, 6), 3, sampler=tf.SequenceCD(sweep), **options),
-        tf.train_tggm(rows, rows[:, 0], 3, optimizer=tf.Adam(truncation_rate=rate), **options),
+        tf.train_rbm(rows, 3, hidden=hidden, sampler=tf.training.PCD(sweep), **options),
+        tf.train_trbm(rows.reshape(4, 10, 6), 3, sampler=tf.training.SequenceCD(sweep), **options),
+        tf.train_tggm(
+            rows, rows[:, 0], 3, optimizer=tf.training.Adam(truncation_rate=rate), **options
+        ),
     ]
     for fit in fits:
         assert fit.history["learning_rate"].tolist() == rate.tolist()

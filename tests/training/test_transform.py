@@ -86,7 +86,7 @@ def test_the_same_by_seed_and_threads_and_after_a_stop(name, tmp_path, monkeypat
     with monkeypatch.context() as patch, pytest.warns(UserWarning, match="npz continues"):
         interrupt_after(patch, 7)
         train(X, **options, checkpoint=path)
-    assert_same(whole, train(X, **options, checkpoint=tf.Checkpoint(path, resume=True)))
+    assert_same(whole, train(X, **options, checkpoint=tf.training.Checkpoint(path, resume=True)))
     with monkeypatch.context() as patch:
         one_by_one(patch)
         assert_same(whole, train(X, **options))
@@ -112,7 +112,7 @@ def test_the_same_of_sequences(transform, tmp_path):
     path = tmp_path / "run.npz"
     with pytest.warns(UserWarning, match="npz continues"):
         tf.train_trbm(VIDEOS, **options, checkpoint=path, callbacks=[stop])
-    again = tf.Checkpoint(path, resume=True)
+    again = tf.training.Checkpoint(path, resume=True)
     assert_same(whole, tf.train_trbm(VIDEOS, **options, checkpoint=again))
     with pytest.raises(ValueError, match=f"transform is '{transform.__name__}' there, None here"):
         tf.train_trbm(VIDEOS, **SHORT, checkpoint=again)
@@ -128,7 +128,7 @@ def flipped(batch, generator, share):
     if len(calls) == 8:
         os.kill(os.getpid(), signal.SIGKILL)
     return tests.flipped(batch, generator, share)
-file = tf.Checkpoint(sys.argv[1], every=0)
+file = tf.training.Checkpoint(sys.argv[1], every=0)
 tests.train(tests.PIXELS, transform=flipped, checkpoint=file)
 """
 
@@ -138,7 +138,7 @@ def test_a_run_killed_in_the_function_goes_on_and_not_without_it(tmp_path):
     path = tmp_path / "run.npz"
     done = subprocess.run([sys.executable, "-c", CHILD, str(path)], capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-    again = tf.Checkpoint(path, resume=True)
+    again = tf.training.Checkpoint(path, resume=True)
     for other, said in ((None, "None"), (redrawn, "'redrawn'")):
         with pytest.raises(ValueError, match=f"transform is 'flipped' there, {said} here"):
             train(PIXELS, transform=other, checkpoint=again)
@@ -190,7 +190,7 @@ def test_states_are_given_as_they_are_in_the_data():
 def test_sparse_rows_chunks_and_rows_in_memory_give_the_same(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     whole = train(PIXELS, transform=flipped)
-    for rows in (sparse.csr_matrix(PIXELS), tf.Chunks(PIXELS), np.asfortranarray(PIXELS)):
+    for rows in (sparse.csr_matrix(PIXELS), tf.training.Chunks(PIXELS), np.asfortranarray(PIXELS)):
         assert_same(whole, train(rows, transform=flipped))
 
 
@@ -291,13 +291,15 @@ def test_what_is_learned_is_what_the_function_returns():
 
     X = np.zeros((400, 4))
     how = {"epochs": 200, "batch_size": 20, "learning_rate": (0.1, 0.001), "rng": 0}
-    model = tf.train_rbm(X, 4, sampler=tf.PCD(5), transform=pairs, **how).model
+    model = tf.train_rbm(X, 4, sampler=tf.training.PCD(5), transform=pairs, **how).model
     every = np.array([[a, a, b, b] for a in (0, 1) for b in (0, 1)], float)
     found = np.exp(tf.exact.log_likelihood(model, every))
     np.testing.assert_allclose(found, [9 / 16, 3 / 16, 3 / 16, 1 / 16], atol=0.04)
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")  # 40 rows are few to judge by
+@pytest.mark.filterwarnings(
+    "ignore::trug_fast.training.TrainingWarning"
+)  # 40 rows are few to judge by
 def test_new_draws_of_grey_images_in_each_update_spare_what_one_draw_learns_by_heart():
     rng = np.random.default_rng(0)
     grey = 1 / (1 + np.exp(-rng.normal(size=(40, 2)) @ rng.normal(size=(2, 12))))
@@ -311,7 +313,9 @@ def test_new_draws_of_grey_images_in_each_update_spare_what_one_draw_learns_by_h
     assert scores[1] > scores[0] + 0.5
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")  # linear forecasts are the best
+@pytest.mark.filterwarnings(
+    "ignore::trug_fast.training.TrainingWarning"
+)  # linear forecasts are the best
 @pytest.mark.parametrize("past_alone", [True, False])
 def test_noise_on_the_past_weakens_what_is_learned_of_it_as_known(past_alone):
     """A regression on x + noise has the coefficients times var x / (var x + var noise)."""
@@ -326,7 +330,7 @@ def test_noise_on_the_past_weakens_what_is_learned_of_it_as_known(past_alone):
 
     how = {
         "visible": "gaussian",
-        "sampler": tf.SequenceCD(3),
+        "sampler": tf.training.SequenceCD(3),
         "batch_size": 10,
         "learning_rate": (0.05, 0.002),
         "rng": 0,
@@ -349,5 +353,5 @@ def test_noise_on_the_past_weakens_what_is_learned_of_it_as_known(past_alone):
 def test_choices_of_a_cross_validation_may_have_one():
     ways = {"plain": {}, "past": {"transform": noisy_past}}
     ways = {name: {"n_hidden": 3, "epochs": 1} | way for name, way in ways.items()}
-    found = tf.cross_validate(VIDEOS[:4], ways, n_folds=2, rng=0)
+    found = tf.training.cross_validate(VIDEOS[:4], ways, n_folds=2, rng=0)
     assert np.isfinite(found.folds).all() and found.folds[0].tolist() != found.folds[1].tolist()

@@ -9,7 +9,7 @@ from trug_fast.training.optimizers import Steps
 from trug_fast.training.unit_parameters import Shape, UnitParameters
 
 # What most of these runs are to show needs no run long enough to learn.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
 
@@ -23,7 +23,7 @@ def digits():
 @pytest.mark.parametrize(("low", "high"), [(False, True), (True, False), (True, True)])
 def test_truncation_points_move_as_asked(digits, learn, low, high):
     truncation = tf.Truncation(-1.0, 1.0, learn=learn, learn_lower=low, learn_upper=high)
-    optimizer = tf.SGD(truncation_rate=0.05)
+    optimizer = tf.training.SGD(truncation_rate=0.05)
     model = tf.train_rbm(
         digits.train, **ARGUMENTS, truncation=truncation, optimizer=optimizer
     ).model
@@ -35,7 +35,7 @@ def test_truncation_points_move_as_asked(digits, learn, low, high):
 
 
 def test_huge_truncation_rates_cannot_cross_the_ends(digits):
-    optimizer = tf.Adam(truncation_rate=3.0)
+    optimizer = tf.training.Adam(truncation_rate=3.0)
     model = tf.train_rbm(digits.train, **ARGUMENTS, truncation="s-learn", optimizer=optimizer).model
     assert (model.lower < model.upper).all() and np.isfinite(model.weights).all()
 
@@ -69,7 +69,7 @@ def test_learned_precision_nests_the_ordinary_rbm():
         hidden=tf.TruGUnits(learn_precision=True, precision_rate=(300.0, 10.0)),
         learning_rate=(2.0, 0.02),
         epochs=60,
-        sampler=tf.PCD(n_gibbs=3),
+        sampler=tf.training.PCD(n_gibbs=3),
         rng=0,
         dtype="float64",
         monitor=None,
@@ -89,7 +89,7 @@ def test_precisions_move_along_their_gradient(upper):
     )
     truncation, dtype = tf.Truncation(-0.5, upper), np.dtype(float)
     start = Shape.of(2, truncation, tf.TruGUnits(learn_precision=True), dtype)
-    units = UnitParameters(start, Steps(tf.SGD()), dtype)
+    units = UnitParameters(start, Steps(tf.training.SGD()), dtype)
     mean = np.array([0.3, 0.6])
     middle = np.full(2, 0.5) if np.isfinite(upper) else mean
     start = model.precision * 2.0**2 if np.isfinite(upper) else np.log(model.precision)

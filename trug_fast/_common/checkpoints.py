@@ -49,7 +49,7 @@ class Checkpoint:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.Checkpoint("run.npz", every=10, resume="auto").every
+    >>> tf.training.Checkpoint("run.npz", every=10, resume="auto").every
     10.0
     """
 

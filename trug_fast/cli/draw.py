@@ -16,7 +16,7 @@ import numpy as np
 from trug_fast import datasets, plots
 from trug_fast._common import files
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.stored import load_model
+from trug_fast.models.stored import load
 from trug_fast.models.trbm import TRBM, BernoulliTRBM, TruGTRBM
 
 from . import data
@@ -29,7 +29,7 @@ Shape = tuple[int, int]
 
 def sample(arguments: argparse.Namespace) -> None:
     """Draw and write."""
-    model = load_model(arguments.model, TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM)
+    model = load(arguments.model, TruGRBM, BernoulliRBM, TruGTRBM, BernoulliTRBM)
     video = isinstance(model, TRBM)
     refuse(arguments, ["binarize" if video else "length"], f"has no effect on {model}")
     if arguments.start is None:
@@ -125,7 +125,7 @@ def plot(arguments: argparse.Namespace) -> None:
         if figure == "family":
             plots.family().savefig(out)
         elif figure == "units":
-            plots.save(plots.nonlinearities(load_model(given[0])), out)
+            plots.save(plots.nonlinearities(load(given[0])), out)
         else:
             plots.training(files.read(given[0], "history")).savefig(out)
     print(f"written to {out}")

@@ -20,7 +20,7 @@ from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.evaluation.regression import regression_scores
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.stored import load_model
+from trug_fast.models.stored import load
 from trug_fast.models.tggm import TruGTGGM
 
 from . import config, data
@@ -40,7 +40,7 @@ OF_REGRESSION = {"target", "level", "y"}
 
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print how good the model is."""
-    model = load_model(arguments.model)
+    model = load(arguments.model)
     static = isinstance(model, TruGRBM | BernoulliRBM)
     regression = isinstance(model, TruGTGGM | TGGMEnsemble)
     idle = {"length"} if static or regression else set()
@@ -107,7 +107,7 @@ def _print_regression(arguments: argparse.Namespace, model: TruGTGGM | TGGMEnsem
 
 def predict(arguments: argparse.Namespace) -> None:
     """Write means, standard deviations, intervals and quantiles as a table; targets if known."""
-    model = load_model(arguments.model, TruGTGGM, TGGMEnsemble)
+    model = load(arguments.model, TruGTGGM, TGGMEnsemble)
     name = f"{Path(arguments.data).stem}-predictions.csv"
     target = Path(arguments.out or Path(arguments.model).with_name(name))
     if target.suffix != ".csv":

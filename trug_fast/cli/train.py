@@ -19,7 +19,7 @@ import numpy as np
 from trug_fast._common import files
 from trug_fast._common.checkpoints import as_checkpoint
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.stored import KINDS, load_model
+from trug_fast.models.stored import KINDS, load
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.visible_kinds import CategoricalUnits
@@ -59,7 +59,7 @@ def train(arguments: argparse.Namespace) -> None:
     if arguments.data is None:
         raise ValueError("name DATA: a file, a folder, or a set that --help names")
     if isinstance(settings.get("start"), str):
-        settings["start"] = load_model(settings["start"], *kinds)
+        settings["start"] = load(settings["start"], *kinds)
     kept = as_checkpoint(settings.get("checkpoint"))
     if kept is not None:
         settings["checkpoint"] = replace(kept, resume="auto")

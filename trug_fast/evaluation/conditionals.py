@@ -204,7 +204,7 @@ def frame_log_likelihood(
     >>> import numpy as np, trug_fast as tf
     >>> zero = np.zeros
     >>> model = tf.BernoulliTRBM(zero((3, 2)), zero((2, 3)), zero((3, 3)), zero((2, 2)), 0, 0, 0, 0)
-    >>> tf.frame_log_likelihood(model, [[[1, 0, 1], [0, 0, 0]]]).value[0].round(3)
+    >>> tf.evaluation.frame_log_likelihood(model, [[[1, 0, 1], [0, 0, 0]]]).value[0].round(3)
     array([-2.079, -2.079])
     """
     checks.kind("model", model, TRBM)

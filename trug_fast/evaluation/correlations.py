@@ -74,7 +74,7 @@ def site_frequencies(
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.site_frequencies([[0, 1], [0, 2], [1, 2], [0, 2]])
+    >>> tf.evaluation.site_frequencies([[0, 1], [0, 2], [1, 2], [0, 2]])
     array([[0.75, 0.25, 0.  ],
            [0.  , 0.25, 0.75]])
     """
@@ -107,7 +107,7 @@ def pair_correlations(
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.pair_correlations([[0, 1], [1, 0]])
+    >>> tf.evaluation.pair_correlations([[0, 1], [1, 0]])
     array([[[-0.25,  0.25],
             [ 0.25, -0.25]]])
     """
@@ -157,7 +157,7 @@ def compare_correlations(
     >>> import numpy as np, trug_fast as tf
     >>> X = np.random.default_rng(0).integers(0, 3, (500, 4))
     >>> X[:, 1] = X[:, 0]
-    >>> found = tf.compare_correlations(X, X, rng=0)
+    >>> found = tf.evaluation.compare_correlations(X, X, rng=0)
     >>> round(found.slope, 6), round(found.pearson, 6)
     (1.0, 1.0)
     """

@@ -36,7 +36,7 @@ def nearest_distances(X: ArrayLike, reference: ArrayLike | None = None) -> NDArr
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.nearest_distances([[0, 1, 2], [2, 2, 2]], [[0, 1, 1], [0, 2, 2]])
+    >>> tf.evaluation.nearest_distances([[0, 1, 2], [2, 2, 2]], [[0, 1, 1], [0, 2, 2]])
     array([1, 1])
     """
     rows = states("X", X, MOST_STATES).astype(np.uint8, copy=False)

@@ -56,7 +56,7 @@ def forecast_errors(
     --------
     >>> import trug_fast as tf
     >>> videos = tf.datasets.bouncing_balls(6, 20, size=8, rng=0)
-    >>> sorted(tf.forecast_errors(videos[:4], videos[4:], orders=(1,)))
+    >>> sorted(tf.evaluation.forecast_errors(videos[:4], videos[4:], orders=(1,)))
     ['copy last', 'linear, order 1', 'mean frame']
     """
     ours, theirs, orders, penalty = _checked(train, test, orders, ridge)
@@ -112,7 +112,7 @@ def forecast_horizon_errors(
     --------
     >>> import numpy as np, trug_fast as tf
     >>> circle = np.cos(0.3 * np.arange(100)[:, None] + [0.0, 1.0, 2.0])
-    >>> found = tf.forecast_horizon_errors([circle], [circle], 3, ridge=0.0)
+    >>> found = tf.evaluation.forecast_horizon_errors([circle], [circle], 3, ridge=0.0)
     >>> found["copy last"].round(2), found["linear, order 2"].round(2)
     (array([0.21, 0.42, 0.62]), array([0., 0., 0.]))
     """

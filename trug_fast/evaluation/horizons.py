@@ -85,7 +85,7 @@ def horizon_errors(
     >>> zero = np.zeros
     >>> model = tf.BernoulliTRBM(zero((3, 2)), zero((2, 3)), zero((3, 3)), zero((2, 2)), 0, 0, 0, 0)
     >>> alternating = np.arange(40).reshape(1, 40, 1) % 2 * np.ones(3)
-    >>> tf.horizon_errors(model, alternating, 2, n_samples=100, rng=0).last_frame
+    >>> tf.evaluation.horizon_errors(model, alternating, 2, n_samples=100, rng=0).last_frame
     array([1., 0.])
     """
     checks.kind("model", model, TRBM)

@@ -79,7 +79,7 @@ def unit_regimes(model: TruGRBM, X: ArrayLike) -> UnitRegimes:
     >>> model = tf.TruGRBM(
     ...     np.full((1, 4), 2.0), 0.0, -1.0, [1, 1, 1, -8], [-9, 0, 0, 0], [9, inf, 1, 1]
     ... )
-    >>> [str(word) for word in tf.unit_regimes(model, [[0], [1]]).regime]
+    >>> [str(word) for word in tf.evaluation.unit_regimes(model, [[0], [1]]).regime]
     ['gaussian', 'rectifying', 'sigmoid', 'binary']
     """
     checks.kind("model", model, TruGRBM)

@@ -93,7 +93,7 @@ def log_likelihood_bound(
     >>> import numpy as np, trug_fast as tf
     >>> model = tf.TruGRBM(np.full((4, 3), 0.5), 0.0, 0.0, 1.0, 0.0, 1.0)
     >>> X = model.sample(100, rng=0)
-    >>> bound = tf.log_likelihood_bound(model, X, rng=0).value.mean()
+    >>> bound = tf.evaluation.log_likelihood_bound(model, X, rng=0).value.mean()
     >>> bool(abs(bound - tf.exact.log_likelihood(model, X).mean()) < 0.01)
     True
     """

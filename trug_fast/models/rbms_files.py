@@ -51,7 +51,7 @@ def rbms_updates(path: str | Path) -> list[int]:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.rbms_updates("RBM.h5")  # doctest: +SKIP
+    >>> tf.models.rbms_updates("RBM.h5")  # doctest: +SKIP
     [1, 10, 100, 1000]
     """
     with hdf5.opened(path) as file:
@@ -152,7 +152,7 @@ def save_rbms(
     --------
     >>> import numpy as np, trug_fast as tf
     >>> model = tf.BernoulliRBM(np.zeros((4, 2), np.float32), 0.0, 0.0)
-    >>> tf.save_rbms("RBM.h5", model, chains=model.sample(10, n_gibbs=1))  # doctest: +SKIP
+    >>> tf.models.save_rbms("RBM.h5", model, chains=model.sample(10, n_gibbs=1))  # doctest: +SKIP
     """
     checks.kind("model", model, BernoulliRBM)
     if model.visible not in ("bernoulli", "categorical"):

@@ -35,7 +35,7 @@ class Scaling:
     --------
     >>> import numpy as np, trug_fast as tf
     >>> X = np.array([[150.0, 7.0], [170.0, 7.0], [190.0, 7.0]])
-    >>> scaling = tf.Scaling.fit(X)
+    >>> scaling = tf.models.Scaling.fit(X)
     >>> scaling.apply(X).round(2).tolist()
     [[-1.22, 0.0], [0.0, 0.0], [1.22, 0.0]]
     >>> bool(np.allclose(scaling.undo(scaling.apply(X)), X))

@@ -85,7 +85,7 @@ class TwoLayers(Model):
         Examples
         --------
         >>> import trug_fast as tf
-        >>> scaling = tf.Scaling([20.0, -3.0], [5.0, 0.1])
+        >>> scaling = tf.models.Scaling([20.0, -3.0], [5.0, 0.1])
         >>> plain = tf.TruGRBM([[1.0], [1.0]], 0.0, 0.0, 1.0, 0.0, 1.0, visible_precision=4.0)
         >>> model = plain.with_scaling(scaling)
         >>> draws = model.scaling.undo(model.sample(1000, n_gibbs=50, rng=0))

@@ -103,7 +103,7 @@ def fan(
     --------
     >>> import numpy as np, trug_fast as tf
     >>> draws = np.random.default_rng(0).normal(size=(100, 5, 2)).cumsum(axis=1)
-    >>> ax = tf.plots.fan(tf.Forecast(draws), 1)  # doctest: +SKIP
+    >>> ax = tf.plots.fan(tf.models.Forecast(draws), 1)  # doctest: +SKIP
     """
     _of_one(ahead)
     column = _checked_channel(ahead, channel)

@@ -58,7 +58,7 @@ class Chunks:
     >>> def halves():
     ...     yield digits[:700]
     ...     yield digits[700:]
-    >>> chunks = tf.Chunks(halves, shape=(1437, 64))
+    >>> chunks = tf.training.Chunks(halves, shape=(1437, 64))
     >>> chunks
     Chunks(shape=(1437, 64), rows=None)
     >>> tf.train_rbm(chunks, n_hidden=20, epochs=2, rng=0).model

@@ -87,7 +87,7 @@ class EpochLog:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.EpochLog("run.jsonl")
+    >>> tf.training.EpochLog("run.jsonl")
     EpochLog('run.jsonl')
     """
 

@@ -146,9 +146,9 @@ class SGD(_Rule):
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.SGD(momentum=0.5).weight_decay
+    >>> tf.training.SGD(momentum=0.5).weight_decay
     0.0
-    >>> tf.Adam(l1={"hidden_to_hidden": (1e-4, 1e-2)}).l1
+    >>> tf.training.Adam(l1={"hidden_to_hidden": (1e-4, 1e-2)}).l1
     {'hidden_to_hidden': (0.0001, 0.01)}
     """
 
@@ -174,7 +174,7 @@ class RMSprop(_Rule):
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.RMSprop(average=0.0).average
+    >>> tf.training.RMSprop(average=0.0).average
     0.0
     """
 
@@ -201,7 +201,7 @@ class Adam(_Rule):
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.Adam(weight_decay=1e-4).momentum
+    >>> tf.training.Adam(weight_decay=1e-4).momentum
     0.9
     """
 
@@ -253,9 +253,9 @@ class Monitor:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.Monitor("ais", every=10)
+    >>> tf.training.Monitor("ais", every=10)
     Monitor(score='ais', every=10, patience=None)
-    >>> fewest = tf.Monitor(lambda model, X: -model.free_energy(X).std(), patience=3)
+    >>> fewest = tf.training.Monitor(lambda model, X: -model.free_energy(X).std(), patience=3)
     """
 
     score: str | Callable[[Any, Any], float] = "auto"
@@ -306,7 +306,7 @@ class RandomWeights:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.RandomWeights(0.01)
+    >>> tf.training.RandomWeights(0.01)
     RandomWeights(scale=0.01)
     """
 

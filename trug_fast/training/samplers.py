@@ -41,7 +41,7 @@ class CD:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.CD(n_gibbs=(1, 10))
+    >>> tf.training.CD(n_gibbs=(1, 10))
     CD(n_gibbs=(1, 10), centred=True)
     """
 
@@ -73,7 +73,7 @@ class PCD:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.PCD(n_chains=500)
+    >>> tf.training.PCD(n_chains=500)
     PCD(n_gibbs=1, n_chains=500, centred=True)
     """
 
@@ -108,7 +108,7 @@ class ParallelTempering:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.ParallelTempering(betas=[0.0, 0.5, 1.0]).betas
+    >>> tf.training.ParallelTempering(betas=[0.0, 0.5, 1.0]).betas
     (0.0, 0.5, 1.0)
     """
 
@@ -167,7 +167,7 @@ class TrajectoryTempering:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.TrajectoryTempering(n_chains=200, renew=40).renew
+    >>> tf.training.TrajectoryTempering(n_chains=200, renew=40).renew
     40
     """
 

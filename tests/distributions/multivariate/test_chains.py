@@ -12,7 +12,7 @@ SAMPLES = np.random.default_rng(0).normal(size=(4, 500, 3))
 
 
 def test_moments_and_errors_of_all_draws():
-    chains = tf.TruncMVNChains(SAMPLES)
+    chains = tf.distributions.TruncMVNChains(SAMPLES)
     rows = SAMPLES.reshape(-1, 3)
     np.testing.assert_allclose(chains.mean, rows.mean(0))
     np.testing.assert_allclose(chains.std, rows.std(0, ddof=1))
@@ -23,7 +23,7 @@ def test_moments_and_errors_of_all_draws():
 
 
 def test_one_coordinate_and_few_draws():
-    one = tf.truncmvn_gibbs(1.0, 1.0, 0, n_samples=3, rng=1)
+    one = tf.distributions.truncmvn_gibbs(1.0, 1.0, 0, n_samples=3, rng=1)
     assert one.cov.shape == (1, 1) and one.mean.shape == (1,)
     assert np.isnan(one.rhat).all() and np.isnan(one.ess).all() and np.isnan(one.std_error).all()
 
@@ -39,13 +39,13 @@ def test_one_coordinate_and_few_draws():
 )
 def test_what_are_no_chains(samples, error, words):
     with pytest.raises(error, match=words):
-        tf.TruncMVNChains(samples)
+        tf.distributions.TruncMVNChains(samples)
 
 
 def test_lists_and_integers_are_chains_and_chains_compare():
-    chains = tf.TruncMVNChains(np.arange(24).reshape(2, 4, 3).tolist())
+    chains = tf.distributions.TruncMVNChains(np.arange(24).reshape(2, 4, 3).tolist())
     assert chains.samples.dtype == np.float64 and chains.mean.tolist() == [10.5, 11.5, 12.5]
-    assert chains == chains and chains != tf.TruncMVNChains(SAMPLES) and {chains}
+    assert chains == chains and chains != tf.distributions.TruncMVNChains(SAMPLES) and {chains}
 
 
 def test_arviz_is_given_the_draws(monkeypatch):
@@ -53,7 +53,7 @@ def test_arviz_is_given_the_draws(monkeypatch):
     new = types.ModuleType("arviz")
     new.from_dict = lambda *groups, **named: calls.append((groups, named))
     monkeypatch.setitem(sys.modules, "arviz", new)
-    chains = tf.TruncMVNChains(SAMPLES)
+    chains = tf.distributions.TruncMVNChains(SAMPLES)
     chains.to_arviz("beta")
     assert calls.pop()[0][0]["posterior"]["beta"] is SAMPLES
     new.InferenceData = object  # as before ArviZ 1.0
@@ -66,4 +66,4 @@ def test_arviz_is_given_the_draws(monkeypatch):
 def test_without_arviz_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "trug_fast\[arviz\]"'):
-        tf.TruncMVNChains(SAMPLES).to_arviz()
+        tf.distributions.TruncMVNChains(SAMPLES).to_arviz()

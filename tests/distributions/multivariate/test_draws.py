@@ -125,7 +125,9 @@ def test_acceptance_is_the_probability_over_its_bound():
 
 
 def test_hopeless_boxes_are_refused():
-    with pytest.raises(RuntimeError, match=r"hopeless: .* proposals .* tf.truncmvn_gibbs"):
+    with pytest.raises(
+        RuntimeError, match=r"hopeless: .* proposals .* tf.distributions.truncmvn_gibbs"
+    ):
         truncmvn.rvs(cov=toeplitz(400, 0.8), lower=np.zeros(400), size=10, rng=1)
 
 

@@ -21,7 +21,7 @@ BOXES = [
     ((30.0, -100.0), (100.0, -28.0)),
     ((100.0, 99.0), (INF, 99.01)),
 ]
-SAMPLERS = [tf.truncmvn_gibbs, tf.truncmvn_hmc]
+SAMPLERS = [tf.distributions.truncmvn_gibbs, tf.distributions.truncmvn_hmc]
 
 
 def lattice(rows, extra=0.5):
@@ -74,7 +74,7 @@ def test_a_diagonal_precision_gives_independent_truncnorms(form):
     scale = np.exp(rng.normal(size=d))
     lower = mean + scale * rng.uniform(-2, 30, d)
     upper = np.where(rng.random(d) < 0.5, INF, lower + scale)
-    found = tf.truncmvn_gibbs(
+    found = tf.distributions.truncmvn_gibbs(
         mean, None, lower, upper, precision=form(np.diag(scale**-2.0)), n_samples=100, rng=5
     )
     ends = (lower - mean) / scale, (upper - mean) / scale
@@ -88,15 +88,19 @@ def test_equicorrelated_vectors_have_the_moments_of_their_factor(sampler, d, end
     mean, variance = one_factor(0.5, *(np.full(d, end) for end in ends))
     found = sampler(None, equicorrelated(d, 0.5), *ends, n_samples=1000, n_chains=8, rng=6)
     rows = found.samples.mean(axis=2)  # all coordinates are alike
-    error = rows.std() / np.sqrt(tf.TruncMVNChains(rows[:, :, None]).ess[0])
+    error = rows.std() / np.sqrt(tf.distributions.TruncMVNChains(rows[:, :, None]).ess[0])
     assert abs(rows.mean() - mean) < 5 * error < 0.05
     assert found.std.mean() ** 2 == pytest.approx(variance, rel=0.05)
 
 
 def test_sparse_and_dense_draw_from_the_same_distribution():
     q = lattice(5)
-    sparse = tf.truncmvn_gibbs(0.3, precision=q, lower=0, upper=2, n_samples=3000, rng=7)
-    dense = tf.truncmvn_gibbs(0.3, precision=q.toarray(), lower=0, upper=2, n_samples=3000, rng=8)
+    sparse = tf.distributions.truncmvn_gibbs(
+        0.3, precision=q, lower=0, upper=2, n_samples=3000, rng=7
+    )
+    dense = tf.distributions.truncmvn_gibbs(
+        0.3, precision=q.toarray(), lower=0, upper=2, n_samples=3000, rng=8
+    )
     error = np.hypot(sparse.std_error, dense.std_error)
     assert (np.abs(sparse.mean - dense.mean) < 5 * error).all()
     np.testing.assert_allclose(sparse.cov, dense.cov, atol=0.03)
@@ -106,16 +110,18 @@ def test_where_all_are_neighbours_sparse_is_dense():
     # Sums over others are taken in another order, no more.
     q = np.linalg.inv(equicorrelated(40, 0.3))
     same = {"lower": -1, "upper": 2, "n_samples": 5, "n_chains": 5, "rng": 9}
-    dense = tf.truncmvn_gibbs(0.1, precision=q, **same).samples
-    sparse = tf.truncmvn_gibbs(0.1, precision=sp.csr_array(q), **same).samples
+    dense = tf.distributions.truncmvn_gibbs(0.1, precision=q, **same).samples
+    sparse = tf.distributions.truncmvn_gibbs(0.1, precision=sp.csr_array(q), **same).samples
     np.testing.assert_allclose(sparse, dense, rtol=0, atol=1e-9)
 
 
 def test_covariance_and_precision_are_two_ways():
     cov = equicorrelated(6, 0.4)
     same = {"lower": 0, "n_samples": 20, "rng": 1}
-    by_cov = tf.truncmvn_gibbs(1.0, cov, **same).samples
-    by_precision = tf.truncmvn_gibbs(1.0, precision=np.linalg.inv(cov), **same).samples
+    by_cov = tf.distributions.truncmvn_gibbs(1.0, cov, **same).samples
+    by_precision = tf.distributions.truncmvn_gibbs(
+        1.0, precision=np.linalg.inv(cov), **same
+    ).samples
     np.testing.assert_allclose(by_cov, by_precision, atol=1e-9)
 
 
@@ -125,7 +131,7 @@ def test_threads_and_stretches_leave_the_bits(form, n_chains, monkeypatch):
     q = form(lattice(15).toarray())
 
     def draws():
-        return tf.truncmvn_gibbs(
+        return tf.distributions.truncmvn_gibbs(
             precision=q, lower=0, n_samples=4, n_burn=3, thin=2, n_chains=n_chains, rng=3
         ).samples
 
@@ -142,14 +148,18 @@ def test_threads_and_stretches_leave_the_bits(form, n_chains, monkeypatch):
 
 def test_thinning_and_burning_take_the_same_sweeps():
     same = {"lower": 0, "start": [1, 1], "rng": 3}
-    every = tf.truncmvn_gibbs(None, PAIR, n_samples=12, n_burn=0, **same).samples
-    some = tf.truncmvn_gibbs(None, PAIR, n_samples=3, n_burn=3, thin=3, **same).samples
+    every = tf.distributions.truncmvn_gibbs(None, PAIR, n_samples=12, n_burn=0, **same).samples
+    some = tf.distributions.truncmvn_gibbs(
+        None, PAIR, n_samples=3, n_burn=3, thin=3, **same
+    ).samples
     np.testing.assert_array_equal(some, every[:, 5::3])
 
 
 def test_a_large_sparse_vector():
     q = lattice(60, 0.01)  # 3600 sites
-    found = tf.truncmvn_gibbs(precision=q, lower=-1, upper=3, n_samples=5, n_burn=5, rng=1)
+    found = tf.distributions.truncmvn_gibbs(
+        precision=q, lower=-1, upper=3, n_samples=5, n_burn=5, rng=1
+    )
     assert found.samples.shape == (4, 5, 3600)
     assert ((found.samples >= -1) & (found.samples <= 3)).all()
 
@@ -157,14 +167,20 @@ def test_a_large_sparse_vector():
 def test_float32_alone_gives_float32_and_nothing_of_the_callers_changes():
     cov, start = PAIR.astype(np.float32), np.ones(2)
     before = cov.copy()
-    found = tf.truncmvn_gibbs(None, cov, 0, n_samples=3, start=start, rng=1)
+    found = tf.distributions.truncmvn_gibbs(None, cov, 0, n_samples=3, start=start, rng=1)
     assert found.samples.dtype == np.float32
     np.testing.assert_array_equal(cov, before)
     np.testing.assert_array_equal(start, 1)
     q = sp.csr_array(np.linalg.inv(PAIR))
     q32 = q.astype(np.float32)
-    assert tf.truncmvn_gibbs(precision=q, lower=0, n_samples=1).samples.dtype == np.float64
-    assert tf.truncmvn_gibbs(precision=q32, lower=0, n_samples=1).samples.dtype == np.float32
+    assert (
+        tf.distributions.truncmvn_gibbs(precision=q, lower=0, n_samples=1).samples.dtype
+        == np.float64
+    )
+    assert (
+        tf.distributions.truncmvn_gibbs(precision=q32, lower=0, n_samples=1).samples.dtype
+        == np.float32
+    )
 
 
 def test_a_step_to_embed_is_the_conditional_of_each_coordinate():
@@ -225,7 +241,7 @@ def test_bad_input(sampler, arguments, words):
 )
 def test_numbers_too_large_for_conditionals(arguments, words):
     with pytest.raises(ValueError, match=words), np.errstate(all="ignore"):
-        tf.truncmvn_gibbs(**arguments)
+        tf.distributions.truncmvn_gibbs(**arguments)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -235,14 +251,18 @@ def test_units_of_any_size(form):
     q = np.linalg.inv(equicorrelated(3, 0.4))
     same = {"n_samples": 10, "rng": 1}
     lower, upper = np.array([1.0, -2.0, -0.5]), np.array([INF, 1.0, 0.5])
-    plain = tf.truncmvn_gibbs(0.5, None, lower, upper, precision=form(q), **same).samples
+    plain = tf.distributions.truncmvn_gibbs(
+        0.5, None, lower, upper, precision=form(q), **same
+    ).samples
     large = form(q / units / units[:, None])
-    found = tf.truncmvn_gibbs(
+    found = tf.distributions.truncmvn_gibbs(
         0.5 * units, None, units * lower, units * upper, precision=large, **same
     ).samples
     np.testing.assert_array_equal(found / units, plain)
     nowhere = np.where(upper == INF, 1e300, upper)
-    far = tf.truncmvn_gibbs(0.5, None, lower, nowhere, precision=form(q), **same).samples
+    far = tf.distributions.truncmvn_gibbs(
+        0.5, None, lower, nowhere, precision=form(q), **same
+    ).samples
     np.testing.assert_array_equal(far, plain)
 
 

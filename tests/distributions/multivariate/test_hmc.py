@@ -18,7 +18,7 @@ PAIR = np.array([[1.0, 0.5], [0.5, 1.0]])
 def test_numbers_in_order_are_order_statistics():
     d = 5
     rises = np.diff(np.eye(d), axis=0)
-    found = tf.truncmvn_hmc(
+    found = tf.distributions.truncmvn_hmc(
         None, np.eye(d), 0, A=rises, n_chains=5000, n_samples=1, n_burn=30, rng=1
     )
     assert (np.diff(found.samples) >= 0).all()
@@ -31,7 +31,7 @@ def test_a_polygon_has_the_moments_of_a_grid():
     angles = np.arange(5) * 2 * np.pi / 5
     A = np.column_stack([np.cos(angles), np.sin(angles)])
     mean = np.array([0.8, -0.3])
-    found = tf.truncmvn_hmc(mean, PAIR, None, 1.0, A, n_samples=20_000, rng=2)
+    found = tf.distributions.truncmvn_hmc(mean, PAIR, None, 1.0, A, n_samples=20_000, rng=2)
     assert (found.samples @ A.T <= 1.0).all()
     grid = np.stack(np.meshgrid(*[np.linspace(-1.5, 1.5, 1500)] * 2), axis=-1).reshape(-1, 2)
     grid = grid[(grid @ A.T <= 1).all(axis=1)]
@@ -45,18 +45,22 @@ def test_a_polygon_has_the_moments_of_a_grid():
 
 def test_a_box_by_constraints_is_the_box():
     same = {"n_samples": 50, "rng": 3, "start": [1.0, 1.0]}
-    box = tf.truncmvn_hmc(None, PAIR, 0, [2, INF], **same).samples
-    by_a = tf.truncmvn_hmc(None, PAIR, 0, [2, INF], np.eye(2), **same).samples
+    box = tf.distributions.truncmvn_hmc(None, PAIR, 0, [2, INF], **same).samples
+    by_a = tf.distributions.truncmvn_hmc(None, PAIR, 0, [2, INF], np.eye(2), **same).samples
     np.testing.assert_array_equal(box, by_a)
     twice = np.vstack([np.eye(2), -np.eye(2)])  # an end a row, and one that is nowhere
-    by_rows = tf.truncmvn_hmc(None, PAIR, None, [2, INF, 0, 0], twice, **same).samples
+    by_rows = tf.distributions.truncmvn_hmc(None, PAIR, None, [2, INF, 0, 0], twice, **same).samples
     np.testing.assert_allclose(by_rows, box, atol=1e-9)
-    by_precision = tf.truncmvn_hmc(precision=np.linalg.inv(PAIR), lower=0, upper=[2, INF], **same)
+    by_precision = tf.distributions.truncmvn_hmc(
+        precision=np.linalg.inv(PAIR), lower=0, upper=[2, INF], **same
+    )
     np.testing.assert_allclose(by_precision.samples, box, atol=1e-9)
 
 
 def test_without_walls_draws_are_the_normals():
-    found = tf.truncmvn_hmc([1.0, 2.0], PAIR, n_chains=20_000, n_samples=2, n_burn=0, rng=1)
+    found = tf.distributions.truncmvn_hmc(
+        [1.0, 2.0], PAIR, n_chains=20_000, n_samples=2, n_burn=0, rng=1
+    )
     rows = found.samples[:, -1] - [1, 2]
     assert_uniform(stats.norm.cdf(rows[:, 0]))
     assert_uniform(stats.norm.cdf((rows[:, 1] - 0.5 * rows[:, 0]) / 0.75**0.5))
@@ -67,15 +71,17 @@ def test_without_walls_draws_are_the_normals():
 def test_products_of_walls_may_be_computed_at_each_bounce(monkeypatch):
     A = np.random.default_rng(5).normal(size=(12, 3))
     same = {"upper": 1.0, "A": A, "n_samples": 20, "rng": 3}
-    kept = tf.truncmvn_hmc(None, 1.0, **same).samples
+    kept = tf.distributions.truncmvn_hmc(None, 1.0, **same).samples
     monkeypatch.setattr(hmc, "PRODUCTS", 0)
-    np.testing.assert_allclose(tf.truncmvn_hmc(None, 1.0, **same).samples, kept, atol=1e-6)
+    np.testing.assert_allclose(
+        tf.distributions.truncmvn_hmc(None, 1.0, **same).samples, kept, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("place", [0.0, 5.0, -50.0])
 def test_a_thin_slab_is_uniform_across(place):
     A, width = np.array([[0.6, 0.8, 0.0]]), 1e-3
-    found = tf.truncmvn_hmc(None, 1.0, place, place + width, A, n_samples=300, rng=1)
+    found = tf.distributions.truncmvn_hmc(None, 1.0, place, place + width, A, n_samples=300, rng=1)
     across = found.samples @ A[0]
     assert ((place <= across) & (across <= place + width)).all()
     assert ((across - place) / width).mean() == pytest.approx(0.5, abs=0.05)
@@ -96,7 +102,7 @@ def test_a_point_is_found_in_what_is_thin(width, place):
 
 def test_a_path_ends_at_no_resonance():
     # In this corner paths of a quarter period all ended standing still, 40 deviations away.
-    found = tf.truncmvn_hmc(None, PAIR, [30, -100], [100, -28], n_samples=200, rng=2)
+    found = tf.distributions.truncmvn_hmc(None, PAIR, [30, -100], [100, -28], n_samples=200, rng=2)
     assert (np.abs(found.samples - [30, -28]) < 1.0).all()
 
 
@@ -128,7 +134,7 @@ def test_threads_and_stretches_leave_the_bits(monkeypatch):
     A = np.random.default_rng(5).normal(size=(300, 100))
 
     def draws():
-        return tf.truncmvn_hmc(
+        return tf.distributions.truncmvn_hmc(
             None, 1.0, None, 1.0, A, n_samples=3, n_burn=2, thin=2, n_chains=10, rng=3
         ).samples
 
@@ -158,10 +164,10 @@ def test_threads_and_stretches_leave_the_bits(monkeypatch):
 )
 def test_bad_constraints(arguments, words):
     with pytest.raises(ValueError, match=words):
-        tf.truncmvn_hmc(None, PAIR, **arguments)
+        tf.distributions.truncmvn_hmc(None, PAIR, **arguments)
 
 
 def test_a_path_without_end_is_an_error(monkeypatch):
     monkeypatch.setattr(hmc, "BOUNCES", 3)
     with pytest.raises(RuntimeError, match="bounced more than 3 times"):
-        tf.truncmvn_hmc(None, PAIR, [30, 30], rng=1)
+        tf.distributions.truncmvn_hmc(None, PAIR, [30, 30], rng=1)

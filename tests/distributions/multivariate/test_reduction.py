@@ -30,8 +30,11 @@ def test_rows_without_an_end_are_no_constraints():
 @pytest.mark.parametrize(
     "A, words",
     [
-        (np.vstack([np.eye(2), [1, 1]]), "got 3 constraints of 2 dimensions; tf.truncmvn_hmc"),
-        ([[1, 1], [2, 2]], "got rows of A of rank 1 below 2; tf.truncmvn_hmc"),
+        (
+            np.vstack([np.eye(2), [1, 1]]),
+            "got 3 constraints of 2 dimensions; tf.distributions.truncmvn_hmc",
+        ),
+        ([[1, 1], [2, 2]], "got rows of A of rank 1 below 2; tf.distributions.truncmvn_hmc"),
     ],
 )
 def test_constraints_that_depend_on_each_other_are_refused(A, words):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.support.vectors import INF, equicorrelated
-from trug_fast import truncmvn, truncmvn_gibbs, truncmvn_hmc
+from trug_fast import truncmvn
+from trug_fast.distributions import truncmvn_gibbs, truncmvn_hmc
 
 COV, X = equicorrelated(3), np.array([[0.3, 1.0, 2.0], [-1.0, 1.0, 1.0]])
 UNITS = np.exp2([-498.0, 3.0, 497.0])  # 1e-150 to 1e150

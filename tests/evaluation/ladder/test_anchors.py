@@ -109,7 +109,7 @@ def test_rare_offers_leave_the_distribution_as_it_is(monkeypatch):
 FAST = {"epochs": 1, "sampler": "ptt", "monitor": None, "rng": 0, "progress": False}
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 def test_training_takes_rows_that_are_evenly_spread_and_whole(tmp_path):
     X = np.zeros((1600, 3))
     X[:, 0], X[:, 1] = np.arange(1600) % 2, np.arange(1600) < 400  # sorted by a label
@@ -118,9 +118,9 @@ def test_training_takes_rows_that_are_evenly_spread_and_whole(tmp_path):
     assert anchors.shape == (500, 3) and anchors.dtype == np.float32
     assert abs(anchors[:, 0].mean() - 0.5) < 0.1 and abs(anchors[:, 1].mean() - 0.25) < 0.01
     fit.ladder.save(tmp_path / "ladder.npz")
-    read = tf.Ladder.load(tmp_path / "ladder.npz")
+    read = tf.evaluation.Ladder.load(tmp_path / "ladder.npz")
     np.testing.assert_array_equal(read.sample(9, rng=0), fit.ladder.sample(9, rng=0))
-    chunked = tf.train_rbm(tf.Chunks(X, rows=1600), 2, **FAST)
+    chunked = tf.train_rbm(tf.training.Chunks(X, rows=1600), 2, **FAST)
     assert chunked.ladder == fit.ladder
     few = X[:50].copy()
     few[::2, 0] = np.nan
@@ -132,16 +132,16 @@ def test_training_takes_rows_that_are_evenly_spread_and_whole(tmp_path):
 
 def test_anchors_of_another_model_are_refused():
     model, states = two_modes("bernoulli")
-    ladder = tf.Ladder(type(model)(0 * model.weights, 0.0, 0.0), 10, 0, states)
+    ladder = tf.evaluation.Ladder(type(model)(0 * model.weights, 0.0, 0.0), 10, 0, states)
     arrays = ladder.arrays()
     for wrong in (states[:, 1:], states.astype(np.float32), states + np.inf):
         with pytest.raises(ValueError, match="do not fit together"):
-            tf.Ladder.of_arrays(arrays | {"anchors": wrong})
+            tf.evaluation.Ladder.of_arrays(arrays | {"anchors": wrong})
 
 
 def test_files_from_before_there_were_anchors_are_told_from_damaged_ones(tmp_path):
     model, states = two_modes("bernoulli")
-    ladder = tf.Ladder(type(model)(0 * model.weights, 0.0, 0.0), 10, 0, states)
+    ladder = tf.evaluation.Ladder(type(model)(0 * model.weights, 0.0, 0.0), 10, 0, states)
     arrays = ladder.arrays()
     for lacking, words in (
         ("anchors", "of a former layout: its ladder keeps no rows of the data; train it anew"),
@@ -149,10 +149,10 @@ def test_files_from_before_there_were_anchors_are_told_from_damaged_ones(tmp_pat
     ):
         files.write(tmp_path / "x.npz", "Ladder", {k: v for k, v in arrays.items() if k != lacking})
         with pytest.raises(ValueError, match=rf"x\.npz is {words}$"):
-            tf.Ladder.load(tmp_path / "x.npz")
+            tf.evaluation.Ladder.load(tmp_path / "x.npz")
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 def test_a_checkpoint_from_before_there_were_anchors_is_told_from_a_damaged_one(tmp_path):
     X = np.random.default_rng(0).integers(0, 2, (60, 8)).astype(float)
     path = tmp_path / "run.npz"
@@ -163,4 +163,4 @@ def test_a_checkpoint_from_before_there_were_anchors_is_told_from_a_damaged_one(
     files.write(path, "Training", old)
     words = r"checkpoint .*run\.npz is of a former layout: its ladder keeps no rows of the data"
     with pytest.raises(ValueError, match=words):
-        tf.train_rbm(X, 2, **FAST, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(X, 2, **FAST, checkpoint=tf.training.Checkpoint(path, resume=True))

@@ -63,7 +63,7 @@ def test_files_and_estimates(tmp_path):
     model = model_of("trug", 2)
     ladder = ladder_to(model)
     ladder.save(tmp_path / "ladder.npz")
-    read = tf.Ladder.load(tmp_path / "ladder.npz")
+    read = tf.evaluation.Ladder.load(tmp_path / "ladder.npz")
     assert read == ladder and repr(read) == repr(ladder) and len(read) == len(ladder) > 2
     assert read.models[-1].dtype == model.dtype
     near = tf.TruGRBM(**(model.arrays() | {"weights": 1.05 * model.weights}))

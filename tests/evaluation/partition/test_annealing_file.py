@@ -20,12 +20,12 @@ from trug_fast.evaluation.partition import runs
 from trug_fast.evaluation.partition.annealing_file import AnnealingFile
 
 # Of few temperatures: here only numbers are compared.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 
 
 def either(path, **options):
     """Return a checkpoint that is begun or continued."""
-    return tf.Checkpoint(path, resume="auto", **options)
+    return tf.training.Checkpoint(path, resume="auto", **options)
 
 
 class Stop(Exception):
@@ -62,7 +62,7 @@ def test_a_finished_file_gives_the_result_at_once_and_its_seed(model, tmp_path, 
     path = tmp_path / "run.npz"
     assert np.array_equal(run(model, checkpoint=path), expected)
     begun = path.stat().st_mtime_ns
-    file = tf.Checkpoint(path, resume=True)
+    file = tf.training.Checkpoint(path, resume=True)
     with ThreadPoolExecutor(2) as executor:
         again = run(model, rng=None, checkpoint=file, executor=executor)
     assert np.array_equal(again, expected)
@@ -74,7 +74,7 @@ def test_a_finished_file_gives_the_result_at_once_and_its_seed(model, tmp_path, 
 
 def test_files_of_other_runs_and_broken_files_are_refused(model, tmp_path):
     path = tmp_path / "run.npz"
-    file = tf.Checkpoint(path, resume=True)
+    file = tf.training.Checkpoint(path, resume=True)
     run(model, checkpoint=path)
     changes = ({"rng": 4}, "seed"), ({"n_gibbs": 5}, "n_gibbs"), ({"n_chains": 131}, "n_chains")
     for changed, name in changes:
@@ -93,7 +93,7 @@ def test_files_of_other_runs_and_broken_files_are_refused(model, tmp_path):
     with pytest.raises(FileNotFoundError, match="cannot write checkpoint .*none"):
         run(model, checkpoint=tmp_path / "none" / "run.npz")
     with pytest.raises(FileNotFoundError, match="no such file: .*none"):
-        run(model, checkpoint=tf.Checkpoint(tmp_path / "none.npz", resume=True))
+        run(model, checkpoint=tf.training.Checkpoint(tmp_path / "none.npz", resume=True))
 
 
 def full_disk(path, kind, arrays):
@@ -121,7 +121,7 @@ def test_a_disk_that_fills_up_does_not_end_a_run(model, tmp_path, monkeypatch, e
 
     monkeypatch.setattr(files, "write", fill_up)
     with pytest.warns(UserWarning, match="cannot write checkpoint .* annealing goes on: .*space"):
-        found = run(model, checkpoint=tf.Checkpoint(file, every=0))
+        found = run(model, checkpoint=tf.training.Checkpoint(file, every=0))
     assert np.array_equal(found, expected)
     monkeypatch.setattr(files, "write", write)
     # From what was written before.
@@ -139,7 +139,7 @@ runs.STRETCH = 1
 model = tiled_model()
 print("begun", flush=True)
 estimate = tf.log_partition(model, n_chains=60, n_temperatures=150, direction="both", rng=1,
-                            checkpoint=tf.Checkpoint(sys.argv[1], every=0, resume="auto"))
+                            checkpoint=tf.training.Checkpoint(sys.argv[1], every=0, resume="auto"))
 np.save(sys.argv[2], estimate.log_weights)
 """
 

@@ -47,7 +47,7 @@ def test_real_units_too():
     assert exact - 0.02 < together <= exact and together > max(each) + 0.6
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 def test_a_well_that_the_base_does_not_know_is_told():
     lines = [x for index in (0, 30, 90) for x in double_wells.estimates(index, 300)]
     wrong = [x for x in lines if x["bad"]]
@@ -55,7 +55,7 @@ def test_a_well_that_the_base_does_not_know_is_told():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 def test_hardly_an_estimate_is_wrong_in_silence():
     lines = [x for index in range(216) for x in double_wells.estimates(index, 300)]
     for direction in double_wells.DIRECTIONS:

@@ -90,7 +90,7 @@ def test_float32_model_gives_the_float64_answer():
     assert abs(a.log_z - b.log_z) < 5 * np.hypot(a.std_error, b.std_error)
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")  # few temperatures
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")  # few temperatures
 @pytest.mark.parametrize("kind", ["[0,4]", "bernoulli"])
 def test_one_thread_equals_all(kind):
     model = model_of(kind, np.float32, n_visible=131, n_hidden=203)

@@ -32,7 +32,9 @@ def hidden_mode_model():
 def test_a_missed_mode_is_called_impossible(direction):
     model, data = hidden_mode_model()
     exact = tf.exact.log_partition(model)
-    with pytest.warns(tf.PartitionWarning, match="impossible: log Z = .* mean-field bound"):
+    with pytest.warns(
+        tf.evaluation.PartitionWarning, match="impossible: log Z = .* mean-field bound"
+    ):
         estimate = tf.log_partition(
             model, n_temperatures=500, base=data, direction=direction, rng=0
         )
@@ -47,7 +49,7 @@ def test_a_missed_mode_is_called_impossible(direction):
 
 def reasons_of(model, **options):
     """Return an estimate and all the reasons it warned with, as one text."""
-    with pytest.warns(tf.PartitionWarning) as record:
+    with pytest.warns(tf.evaluation.PartitionWarning) as record:
         estimate = tf.log_partition(model, rng=0, **options)
     given = tuple(str(warning.message) for warning in record)
     assert given == estimate.warnings
@@ -160,7 +162,7 @@ def small_digits():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings(
-    "ignore::trug_fast.TrainingWarning", "ignore::trug_fast.PartitionWarning"
+    "ignore::trug_fast.training.TrainingWarning", "ignore::trug_fast.evaluation.PartitionWarning"
 )
 def test_models_trained_at_too_high_a_rate():
     # RMSprop at such rates and from small weights (those chosen by the data, of 0.52, mostly end
@@ -170,7 +172,7 @@ def test_models_trained_at_too_high_a_rate():
     for rate, seed in itertools.product((0.1, 0.3), range(10)):
         model = tf.train_rbm(
             data, 30, truncation=(0, 1), optimizer="rmsprop", learning_rate=rate, epochs=60,
-            batch_size=50, start=tf.RandomWeights(0.01), monitor=None, rng=seed,
+            batch_size=50, start=tf.training.RandomWeights(0.01), monitor=None, rng=seed,
         ).model  # fmt: skip
         exact = tf.exact.log_partition(model)
         estimate = tf.log_partition(model, n_temperatures=1000, base=data, rng=0)
@@ -182,7 +184,7 @@ def test_models_trained_at_too_high_a_rate():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 def test_estimates_of_a_model_that_forgets_its_modes():
     # RMSprop at 1e-2 for ten epochs: with few temperatures, of both directions and with base, all
     # are off by 1 to 5 nats.  With 10,000 they are right.
@@ -193,7 +195,7 @@ def test_estimates_of_a_model_that_forgets_its_modes():
     for seed in (1, 2):
         model = tf.train_rbm(
             images, 16, hidden="bernoulli", epochs=10, batch_size=100, monitor=None,
-            start=tf.RandomWeights(0.01), optimizer=tf.RMSprop(average=0),
+            start=tf.training.RandomWeights(0.01), optimizer=tf.training.RMSprop(average=0),
             learning_rate=1e-2, rng=seed,
         ).model  # fmt: skip
         exact = tf.exact.log_partition(model)

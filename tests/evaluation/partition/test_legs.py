@@ -24,7 +24,9 @@ def both(model, chains, temperatures, **options):
     )
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")  # few temperatures by design
+@pytest.mark.filterwarnings(
+    "ignore::trug_fast.evaluation.PartitionWarning"
+)  # few temperatures by design
 @pytest.mark.parametrize("path", ["quad", "quad2", "paper"])
 @pytest.mark.parametrize("weights_on", SIDES)
 @pytest.mark.parametrize("kind", ["mixed", "bernoulli", "flat"])
@@ -129,13 +131,13 @@ def check_bracket_and_coverage(n_groups, temperatures=10):
     assert 0.05 < np.median(spread) < 1.5 and np.max(spread) > 0.5
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 def test_bracket_and_coverage_on_20_models():
     check_bracket_and_coverage(n_groups=10)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 @pytest.mark.parametrize("temperatures", [5, 20])
 def test_bracket_and_coverage_in_many_runs(temperatures):
     check_bracket_and_coverage(n_groups=200, temperatures=temperatures)

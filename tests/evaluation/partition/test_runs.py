@@ -14,7 +14,7 @@ from tests.support.models import exact_draws, model_of
 from trug_fast.evaluation.partition import runs
 
 # Of few temperatures: here only numbers are compared.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
 
 
 @pytest.mark.parametrize("weights_on", ["visible", "hidden"])

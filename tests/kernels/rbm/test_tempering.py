@@ -132,7 +132,7 @@ def test_replicas_carry_chains_between_modes():
     model = tf.BernoulliRBM(weights, -weights.sum(axis=1) / 2, -weights.sum(axis=0) / 2)
     start = np.ones((50, 10))
     assert model.sample(start=start, n_gibbs=600, rng=0).mean() > 0.99
-    chains = Replicas(tf.ParallelTempering(12).ladder, 50, np.zeros(10), 4)
+    chains = Replicas(tf.training.ParallelTempering(12).ladder, 50, np.zeros(10), 4)
     layers = model.layers()
     with one_blas_thread():
         chains.start(layers, np.ones((50, 10)) @ weights + model.hidden_bias, 1, 0)
@@ -143,8 +143,8 @@ def test_replicas_carry_chains_between_modes():
 
 def test_training_by_tempering_reports_its_exchanges():
     data = exact_draws(model_of("mixed"), 100, seed=0)
-    sampler = tf.ParallelTempering([0.2, 0.7, 1.0], n_chains=4)
+    sampler = tf.training.ParallelTempering([0.2, 0.7, 1.0], n_chains=4)
     options = {"epochs": 2, "batch_size": 10, "monitor": None, "rng": 0}
     fit = tf.train_rbm(data, 3, sampler=sampler, **options)
     assert ((fit.history["swap_min"] > 0) & (fit.history["swap_mean"] <= 1)).all()
-    assert tf.ParallelTempering(3).ladder == (0.0, 0.5, 1.0)
+    assert tf.training.ParallelTempering(3).ladder == (0.0, 0.5, 1.0)

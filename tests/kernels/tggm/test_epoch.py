@@ -18,7 +18,7 @@ def data(rows=23):
 @pytest.mark.parametrize("truncation", [PER_UNIT, COMMON, tf.Truncation(0.0, np.inf)])
 def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation, noise):
     # 10, 10 and 3 rows, at rates of their own, with weight decay of the weights alone.
-    options = {"truncation": truncation, "optimizer": tf.SGD(weight_decay=0.05)}
+    options = {"truncation": truncation, "optimizer": tf.training.SGD(weight_decay=0.05)}
     run, ours = (learner("moments", noise, **options) for _ in range(2))
     rows, order = data(), np.random.default_rng(1).permutation(23)
     run.update(rows, [order], [RegressionPace(0.1, 0.02)])
@@ -50,7 +50,7 @@ def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation, noi
 @pytest.mark.parametrize("learn", [True, False])
 @pytest.mark.parametrize("kind", ["shared", "by_input"])
 def test_noise_is_learned_or_kept(kind, learn):
-    run = learner("moments", tf.Noise(kind, learn=learn, variance=0.3))
+    run = learner("moments", tf.training.Noise(kind, learn=learn, variance=0.3))
     run.update(data(), [np.arange(23)], [RegressionPace(0.1, 0.1)])
     assert (run.parts().log_noise != np.log(0.3)).all() == learn
     assert run.parts().noise_weights.any() == (learn and kind == "by_input")

@@ -67,7 +67,7 @@ class TestExactCases:
 def test_gradient_is_the_slope_of_the_objective(objective, kind, truncation):
     # In the coordinates that training moves: log noise, lower end, log width.
     own_variance = {"hidden_variance": 0.4} if kind != "shared" else {}
-    run = learner(objective, tf.Noise(kind, variance=0.3, **own_variance), truncation)
+    run = learner(objective, tf.training.Noise(kind, variance=0.3, **own_variance), truncation)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
     if objective == "probit":
@@ -110,7 +110,7 @@ def test_gradient_is_the_slope_of_the_objective(objective, kind, truncation):
 def test_probit_is_the_likelihood_of_the_sign(far):
     X, y = np.random.default_rng(0).normal(size=(2, 40, 3))
     signs = np.where(y[:, :2] > 0, 1.0, -1.0)
-    run = learner("probit", tf.Noise("separate", learn=False, variance=0.3))
+    run = learner("probit", tf.training.Noise("separate", learn=False, variance=0.3))
     run.parts().output_weights[:] *= far
     model = run.model()
     mean, std = model.predict(X, return_std=True)
@@ -157,7 +157,7 @@ def test_squared_errors_leave_the_noise_to_its_weights():
 
 
 def test_early_end_of_cycles_changes_the_gradient_little():
-    noise = tf.Noise("separate", variance=0.3, hidden_variance=0.4)
+    noise = tf.training.Noise("separate", variance=0.3, hidden_variance=0.4)
     run = learner("ml", noise, sizes=(3, 30, 2))
     X, y = np.random.default_rng(0).normal(size=(2, 40, 3))
     y = y[:, :2]

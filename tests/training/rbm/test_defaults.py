@@ -144,9 +144,13 @@ def test_choices_are_recorded_and_can_be_given(digits, tmp_path):
         batch_size=10, n_chains=N_CHAINS, start="RandomWeights(scale=0.12)", average=0.1
     )
     ends = tuple(identity["truncation_rate"])
-    given = {"batch_size": 10, "start": tf.RandomWeights(0.12), "sampler": tf.PCD(n_chains=100)}
+    given = {
+        "batch_size": 10,
+        "start": tf.training.RandomWeights(0.12),
+        "sampler": tf.training.PCD(n_chains=100),
+    }
     given |= {"truncation": BEST_TRUNCATION, "learning_rate": tuple(identity["learning_rate"])}
-    given |= {"optimizer": tf.SGD(average=0.1, truncation_rate=ends)}
+    given |= {"optimizer": tf.training.SGD(average=0.1, truncation_rate=ends)}
     again = tf.train_rbm(digits.train, **options, **given)
     for name in chosen.model.names:
         np.testing.assert_array_equal(getattr(again.model, name), getattr(chosen.model, name))

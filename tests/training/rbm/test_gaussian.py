@@ -40,16 +40,16 @@ INDEPENDENT = -2 * np.log(2 * np.pi) - 2  # nats of standard normal columns
         {"hidden": "bernoulli"},
         {"truncation": "sigmoid", "learning_rate": (0.2, 0.01)},
         {"truncation": "relu"},
-        {"sampler": tf.CD(centred=False), "truncation": (0.0, 4.0)},
-        {"sampler": tf.ParallelTempering(4, n_chains=25)},
+        {"sampler": tf.training.CD(centred=False), "truncation": (0.0, 4.0)},
+        {"sampler": tf.training.ParallelTempering(4, n_chains=25)},
         {"optimizer": "adam", "learning_rate": 0.01},
     ],
 )
 def test_training_raises_the_exact_likelihood(options):
     train, test = mixture(1000, seed=0), mixture(1000, seed=1)
     # A slow start, so that the history shows the way.
-    slow = {"start": tf.RandomWeights(0.01), "learning_rate": (0.05, 0.0025)}
-    slow |= {"sampler": tf.PCD(n_chains=50)}
+    slow = {"start": tf.training.RandomWeights(0.01), "learning_rate": (0.05, 0.0025)}
+    slow |= {"sampler": tf.training.PCD(n_chains=50)}
     options = slow | {"n_hidden": 3, "epochs": 60, "batch_size": 50, "rng": 0} | options
     options |= {"visible": tf.GaussianUnits(precision=2.5)}
     fit = tf.train_rbm(train, validation=test, **options)
@@ -60,13 +60,13 @@ def test_training_raises_the_exact_likelihood(options):
     assert history[0] < -3 and history[-1] > -2  # of 4, the columns' variance
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")  # such a rate is told
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")  # such a rate is told
 def test_training_stays_where_there_is_a_density():
     # At this rate the weights would leave it; CD-1 from large data pushes them out.
     train = 3 * mixture(500, seed=0)
     fit = tf.train_rbm(
         train, 3, visible="gaussian", truncation="relu", epochs=20, learning_rate=0.05,
-        batch_size=100, start=tf.RandomWeights(0.01), optimizer=tf.SGD(average=0),
+        batch_size=100, start=tf.training.RandomWeights(0.01), optimizer=tf.training.SGD(average=0),
         dtype="float64", rng=0,
     )  # fmt: skip
     m = fit.model
@@ -90,13 +90,20 @@ BAD = [
     ({"validation": [[0.0]]}, ValueError, "validation must have 2 columns"),
     ({"visible": "real"}, ValueError, "visible must be one of 'bernoulli', 'gaussian'"),
     (
-        {"visible": tf.GaussianUnits(learn_precision=True), "sampler": tf.TrajectoryTempering()},
+        {
+            "visible": tf.GaussianUnits(learn_precision=True),
+            "sampler": tf.training.TrajectoryTempering(),
+        },
         ValueError,
         "learn_precision does not go with TrajectoryTempering",
     ),
     ({"visible": tf.TruGUnits()}, TypeError, "visible must be .* made by BernoulliUnits or Gauss"),
     ({"monitor": "pseudo"}, ValueError, "monitor='pseudo' is for visible='bernoulli'"),
-    ({"monitor": tf.Monitor("pseudo")}, ValueError, "monitor='pseudo' is for visible='bernoulli'"),
+    (
+        {"monitor": tf.training.Monitor("pseudo")},
+        ValueError,
+        "monitor='pseudo' is for visible='bernoulli'",
+    ),
 ]
 
 
@@ -113,7 +120,7 @@ def test_divergence_is_said_in_words():
         tf.train_rbm(train, 3, visible="gaussian", truncation="relu", learning_rate=1e3, rng=0)
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.PartitionWarning")  # of four temperatures
+@pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")  # of four temperatures
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_one_thread_equals_all(dtype):
     rng = np.random.default_rng(0)

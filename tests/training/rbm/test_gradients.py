@@ -77,7 +77,7 @@ def test_contrastive_divergence_starts_at_the_data():
     data = np.tile([[1.0, 0, 1, 0, 1]], (20_000, 1))
     layers = model.layers()
     phase, chains = gibbs.Phase.new(data, 4), gibbs.Chains.new(np.zeros_like(data), 4)
-    rule = Steps(tf.SGD()).rule(0.0)
+    rule = Steps(tf.training.SGD()).rule(0.0)
     paces, none = np.zeros((1, updates.PACES)), np.empty(0)
     course = updates.Course(
         *(paces, rule, updates.FROM_DATA, True, 1, 0, 0, none, none[None], none.astype(int)),

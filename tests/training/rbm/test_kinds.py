@@ -9,7 +9,7 @@ import trug_fast as tf
 from tests.support.fits import assert_same, interrupt_after, same, with_interrupts
 from tests.support.kinds import sequences_of_classes
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 interrupts = pytest.fixture(with_interrupts)
 X = sequences_of_classes(2500)
 TRAIN, TEST = X[:2000], X[2000:]
@@ -50,8 +50,10 @@ def test_scores_rise(monitor):
     assert score[-1] > score[0]
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", tf.SGD(momentum=0.5, weight_decay=1e-3), "adam"])
-@pytest.mark.parametrize("sampler", [tf.PCD(), tf.PCD(centred=False)])
+@pytest.mark.parametrize(
+    "optimizer", ["sgd", tf.training.SGD(momentum=0.5, weight_decay=1e-3), "adam"]
+)
+@pytest.mark.parametrize("sampler", [tf.training.PCD(), tf.training.PCD(centred=False)])
 def test_the_gauge_is_kept_and_changes_nothing(optimizer, sampler):
     options = SHORT | {"dtype": "float64", "optimizer": optimizer, "sampler": sampler}
     kept = tf.train_rbm(TRAIN, **options).model
@@ -121,11 +123,13 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
         interrupt_after(patch, 40)
         with pytest.warns(UserWarning, match="interrupted"):
             assert tf.train_rbm(data[:300], **options, checkpoint=path).interrupted
-    again = tf.train_rbm(data[:300], **options, checkpoint=tf.Checkpoint(path, resume=True))
+    again = tf.train_rbm(
+        data[:300], **options, checkpoint=tf.training.Checkpoint(path, resume=True)
+    )
     assert_same(whole._replace(ladder=None), again._replace(ladder=None))
     with pytest.raises(ValueError, match="belongs to another run: .*visible"):
         other = options | {"visible": tf.CategoricalUnits(5), "validation": TEST[:100]}
-        tf.train_rbm(TRAIN[:300], **other, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(TRAIN[:300], **other, checkpoint=tf.training.Checkpoint(path, resume=True))
 
 
 def test_one_thread_equals_all():
@@ -153,10 +157,10 @@ def test_chunks_and_sparse_rows_are_arrays():
     visible = tf.CategoricalUnits(4)
     options = SHORT | {"visible": visible}
     whole = tf.train_rbm(TRAIN[:300], **options, validation=TEST[:50]).model
-    for data in (tf.Chunks(TRAIN[:300]), scipy.sparse.csr_matrix(TRAIN[:300])):
+    for data in (tf.training.Chunks(TRAIN[:300]), scipy.sparse.csr_matrix(TRAIN[:300])):
         assert same(whole, tf.train_rbm(data, **options, validation=TEST[:50]).model)
     with pytest.raises(ValueError, match="must say n_states"):
-        tf.train_rbm(tf.Chunks(TRAIN), **SHORT)
+        tf.train_rbm(tf.training.Chunks(TRAIN), **SHORT)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +225,7 @@ def test_sparse_weights_to_go_on_from_stay_sparse():
     start[np.arange(start.size).reshape(start.shape) % 3 == 0] = 0
     start = tf.BernoulliRBM(start.reshape(6, 4, -1), 0.0, 0.0, visible="categorical")
     options = {"start": start, "epochs": 1, "learning_rate": 1e-12, "rng": 0}
-    sgd = tf.SGD(l1=1e-9, average=0)
+    sgd = tf.training.SGD(l1=1e-9, average=0)
     kept = tf.train_rbm(TRAIN[:20], **options, hidden="bernoulli", optimizer=sgd).model
     np.testing.assert_allclose(kept.weights, start.weights, atol=1e-6)
     gauged = tf.train_rbm(TRAIN[:20], **options, hidden="bernoulli").model
@@ -235,7 +239,7 @@ def test_penalties_of_sites_take_all_states_and_keep_the_gauge_that_l1_chooses_f
 
     def trained(**penalty):
         options = {"visible": "categorical", "hidden": "bernoulli", "epochs": 20, "rng": 0}
-        return tf.train_rbm(X, 3, optimizer=tf.SGD(**penalty), **options).model.weights
+        return tf.train_rbm(X, 3, optimizer=tf.training.SGD(**penalty), **options).model.weights
 
     weights = trained(group_lasso=0.02)
     zeros = weights == 0

@@ -11,7 +11,7 @@ from tests.support.rbm_runs import BASE, OPTIONS, digits
 from trug_fast.training import loop
 from trug_fast.training.rbm.learner import RBMLearner
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 data = pytest.fixture(scope="module")(digits)
 
 

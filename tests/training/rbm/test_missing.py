@@ -19,7 +19,7 @@ from trug_fast.training.rbm.defaults import ByData
 from trug_fast.training.rbm.missing import Filling, check_of
 from trug_fast.training.unit_parameters import Shape
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 interrupts = pytest.fixture(with_interrupts)
 NAN = np.nan
 HOLES = np.array(
@@ -116,7 +116,7 @@ def test_it_learns_more_than_from_means():
     [
         {"sampler": "cd"},
         {
-            "sampler": tf.ParallelTempering(3, n_chains=20),
+            "sampler": tf.training.ParallelTempering(3, n_chains=20),
             "visible": tf.BernoulliUnits(missing=2),
             "dtype": "float64",
         },
@@ -139,12 +139,12 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
         interrupt_after(patch, 10)
         with pytest.warns(UserWarning, match="interrupted"):
             assert tf.train_rbm(holes, **options, checkpoint=path).interrupted
-    again = tf.train_rbm(holes, **options, checkpoint=tf.Checkpoint(path, resume=True))
+    again = tf.train_rbm(holes, **options, checkpoint=tf.training.Checkpoint(path, resume=True))
     assert_same(whole, again)
     assert np.isfinite(whole.history["validation_score"]).all()
     with pytest.raises(ValueError, match="belongs to another run: .*missing"):
         other = options | {"visible": replace(options["visible"], missing=7)}
-        tf.train_rbm(holes, **other, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(holes, **other, checkpoint=tf.training.Checkpoint(path, resume=True))
 
 
 def test_one_thread_equals_all():
@@ -159,8 +159,10 @@ def test_one_thread_equals_all():
 def test_chunks_of_all_rows_are_an_array():
     _, holes = small_digits(150)
     fit = tf.train_rbm(holes, **BASE)
-    assert_same(fit, tf.train_rbm(tf.Chunks(lambda: iter([holes]), shape=holes.shape), **BASE))
-    parts = tf.Chunks(lambda: iter([holes[:90], holes[90:]]), shape=holes.shape)
+    assert_same(
+        fit, tf.train_rbm(tf.training.Chunks(lambda: iter([holes]), shape=holes.shape), **BASE)
+    )
+    parts = tf.training.Chunks(lambda: iter([holes[:90], holes[90:]]), shape=holes.shape)
     rows = as_rows("X", parts, check_of(BernoulliVisible(16), soft=False, missing=True))
     np.testing.assert_allclose(rows.means, np.nanmean(holes, axis=0), rtol=1e-14)
     tf.train_rbm(parts, **BASE)
@@ -218,7 +220,7 @@ def test_a_function_is_given_whole_rows():
         assert ((rows == holes) | np.isnan(holes)).all() and np.isin(rows, (0, 1)).all()
         return 0.0
 
-    tf.train_rbm(holes, **BASE, monitor=tf.Monitor(score))
+    tf.train_rbm(holes, **BASE, monitor=tf.training.Monitor(score))
 
 
 def test_choices_by_the_data_are_those_of_whole_data():

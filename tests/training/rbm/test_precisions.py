@@ -46,7 +46,7 @@ def test_the_gradient_is_that_of_the_exact_likelihood():
     log_p = h @ model.hidden_bias + (net**2 / (2 * model.visible_precision)).sum(axis=1)
     p = np.exp(log_p - log_p.max())
     precision = model.visible_precision.copy()
-    own = VisiblePrecisions(precision, centre, Steps(tf.SGD(momentum=0.0)))
+    own = VisiblePrecisions(precision, centre, Steps(tf.training.SGD(momentum=0.0)))
     means = own.squares(net / precision, 4 * p / p.sum(), means=True)
     shift = own.move(own.squares(X), means, 1e-3)
     found = np.log(precision / model.visible_precision) / 1e-3
@@ -55,7 +55,12 @@ def test_the_gradient_is_that_of_the_exact_likelihood():
 
 
 @pytest.mark.parametrize(
-    "sampler", [tf.PCD(n_chains=200), tf.CD(5), tf.ParallelTempering(3, n_chains=200)]
+    "sampler",
+    [
+        tf.training.PCD(n_chains=200),
+        tf.training.CD(5),
+        tf.training.ParallelTempering(3, n_chains=200),
+    ],
 )
 def test_training_finds_the_noise(sampler):
     # Given the sign columns are independent, of variances noise^2; one hidden unit is the sign.
@@ -73,7 +78,12 @@ def test_training_finds_the_noise(sampler):
 
 def test_rows_of_weight_two_are_rows_twice():
     X = signs(60, 0.4, 0)
-    run = {"epochs": 3, "batch_size": 60, "sampler": tf.PCD(n_chains=50), "rng": 0} | OPTIONS
+    run = {
+        "epochs": 3,
+        "batch_size": 60,
+        "sampler": tf.training.PCD(n_chains=50),
+        "rng": 0,
+    } | OPTIONS
     one = tf.train_rbm(X, 2, sample_weight=np.full(60, 2.0), **run).model
     other = tf.train_rbm(X, 2, **run).model
     np.testing.assert_allclose(one.visible_precision, other.visible_precision, rtol=1e-9)
@@ -81,7 +91,7 @@ def test_rows_of_weight_two_are_rows_twice():
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_a_run_that_was_stopped_goes_on(optimizer, tmp_path):
-    X, file = signs(200, 0.4, 0), tf.Checkpoint(tmp_path / "run.npz")
+    X, file = signs(200, 0.4, 0), tf.training.Checkpoint(tmp_path / "run.npz")
     run = {"epochs": 4, "batch_size": 50, "rng": 0, "optimizer": optimizer} | OPTIONS
     whole = tf.train_rbm(X, 2, **run).model
 
@@ -90,6 +100,8 @@ def test_a_run_that_was_stopped_goes_on(optimizer, tmp_path):
 
     with pytest.warns(UserWarning):
         assert tf.train_rbm(X, 2, checkpoint=file, callbacks=[stop], **run).interrupted
-    again = tf.train_rbm(X, 2, checkpoint=tf.Checkpoint(file.path, resume=True), **run).model
+    again = tf.train_rbm(
+        X, 2, checkpoint=tf.training.Checkpoint(file.path, resume=True), **run
+    ).model
     for name in whole.names:
         assert np.array_equal(getattr(whole, name), getattr(again, name)), name

@@ -7,10 +7,10 @@ import trug_fast as tf
 from tests.support.fits import assert_same, same
 from tests.support.models import exact_draws, strong_model
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 OPTIONS = {"n_hidden": 5, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
-STILL = {"learning_rate": 0.0, "optimizer": tf.SGD(truncation_rate=0.0)}
+STILL = {"learning_rate": 0.0, "optimizer": tf.training.SGD(truncation_rate=0.0)}
 KINDS = {
     "per unit": {},
     "shared": {"truncation": "c-learn"},
@@ -68,7 +68,7 @@ def test_ends_and_precisions_are_the_models(data):
     np.testing.assert_allclose(fit.model.upper, ends, rtol=1e-6)
     assert (fit.model.lower == -1).all() and fit.model.precision.tolist() == [0.5, 1, 2, 1, 1]
     moved = tf.train_rbm(
-        data, **OPTIONS | {"optimizer": tf.SGD(truncation_rate=0.1)}, start=start
+        data, **OPTIONS | {"optimizer": tf.training.SGD(truncation_rate=0.1)}, start=start
     ).model
     assert (moved.upper != ends.astype(np.float32)).all() and (moved.lower == -1).all()
     bent = tf.TruGUnits(learn_precision=True, precision_rate=20.0)
@@ -80,7 +80,7 @@ def test_a_run_from_a_model_knows_it_again(data, tmp_path):
     start = tf.train_rbm(data, **OPTIONS).model
     path = tmp_path / "run.npz"
     whole = tf.train_rbm(data, **OPTIONS, start=start, checkpoint=path)
-    resume = tf.Checkpoint(path, resume=True)
+    resume = tf.training.Checkpoint(path, resume=True)
     assert_same(whole, tf.train_rbm(data, **OPTIONS, start=start, checkpoint=resume))
     other = tf.TruGRBM(
         start.weights, start.visible_bias, 0.5, start.precision, start.lower, start.upper
@@ -114,7 +114,7 @@ BAD = [
     ({"start": TRUG, "truncation": "c-learn"}, ValueError, "one pair of ends for all .*upper=1 to"),
     ({"start": EQUAL, "truncation": "s-learn"}, ValueError, "finite ends, but start has upper=inf"),
     (
-        {"start": EQUAL, "optimizer": tf.SGD(truncation_rate=0.1)},
+        {"start": EQUAL, "optimizer": tf.training.SGD(truncation_rate=0.1)},
         ValueError,
         "truncation_rate has no effect",
     ),
@@ -145,5 +145,7 @@ def test_ends_at_infinity_stay_there(data, ends):
 
 def test_random_weights_have_the_scale_that_is_asked_for(data):
     rates = {"learning_rate": 0.0}
-    model = tf.train_rbm(data, **OPTIONS | {"n_hidden": 500}, **rates, start=tf.RandomWeights(0.3))
+    model = tf.train_rbm(
+        data, **OPTIONS | {"n_hidden": 500}, **rates, start=tf.training.RandomWeights(0.3)
+    )
     assert model.model.weights.std() == pytest.approx(0.3, rel=0.03)

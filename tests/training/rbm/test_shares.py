@@ -51,7 +51,10 @@ def test_a_ruined_magnet_is_told(visible):
     rate = (0.03, 0.0015) if visible == "spin" else (0.13, 0.0065)
     bad = {"hidden": "bernoulli", "learning_rate": rate}
     options = {"visible": visible, "epochs": 20, "monitor": None, "rng": 0}
-    with calibrate_shares.unturned(), pytest.warns(tf.TrainingWarning, match=PHRASE) as said:
+    with (
+        calibrate_shares.unturned(),
+        pytest.warns(tf.training.TrainingWarning, match=PHRASE) as said,
+    ):
         tf.train_rbm(rows, 16, **options | bad)
     assert "lower learning_rate" in str(said[0].message)
     assert "higher" not in str(said[0].message) and "hidden='trug'" in str(said[0].message)

@@ -9,7 +9,7 @@ from tests.support.fits import same
 from tests.support.models import exact_draws, strong_model
 
 # What most of these runs are to show needs no run long enough to learn.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 ARGUMENTS = {"n_hidden": 12, "epochs": 3, "batch_size": 20, "monitor": None, "rng": 0}
 
@@ -20,9 +20,9 @@ def digits():
 
 
 SAMPLERS = {
-    "pcd": tf.PCD(n_gibbs=3),
-    "cd": tf.CD(n_gibbs=3),
-    "pt": tf.ParallelTempering(4, n_gibbs=3, n_chains=25),
+    "pcd": tf.training.PCD(n_gibbs=3),
+    "cd": tf.training.CD(n_gibbs=3),
+    "pt": tf.training.ParallelTempering(4, n_gibbs=3, n_chains=25),
 }
 
 
@@ -83,9 +83,9 @@ def test_every_optimizer_improves_the_score(digits, optimizer):
     "options",
     [
         {},
-        {"sampler": tf.CD(n_gibbs=2)},
-        {"sampler": tf.ParallelTempering(n_chains=5)},
-        {"sampler": tf.TrajectoryTempering(n_chains=20, reservoir=2)},
+        {"sampler": tf.training.CD(n_gibbs=2)},
+        {"sampler": tf.training.ParallelTempering(n_chains=5)},
+        {"sampler": tf.training.TrajectoryTempering(n_chains=20, reservoir=2)},
         {"hidden": "bernoulli", "optimizer": "adam"},
         {"truncation": "c-learn", "optimizer": "rmsprop", "dtype": "float64"},
     ],
@@ -118,7 +118,7 @@ def test_a_diverged_state_does_not_replace_a_good_checkpoint(digits, tmp_path):
             truncation="relu",
             optimizer="sgd",
             learning_rate=(1e-3, 1e38),
-            checkpoint=tf.Checkpoint(path, every=0),
+            checkpoint=tf.training.Checkpoint(path, every=0),
         )
     assert np.isfinite(np.load(path)["weights"]).all()
 
@@ -135,7 +135,7 @@ def test_centring_makes_shifted_intervals_equal():
                 truncation=ends,
                 epochs=60,
                 batch_size=100,
-                sampler=tf.PCD(n_gibbs=2),
+                sampler=tf.training.PCD(n_gibbs=2),
                 learning_rate=0.2,
                 rng=0,
                 monitor=None,
@@ -174,7 +174,7 @@ def test_soft_data_and_every_dtype_of_data_are_accepted(digits):
 
 
 def test_more_rows_than_a_batch_and_chains_of_their_own(digits):
-    options = ARGUMENTS | {"batch_size": 10, "sampler": tf.PCD(n_chains=7)}
+    options = ARGUMENTS | {"batch_size": 10, "sampler": tf.training.PCD(n_chains=7)}
     model = tf.train_rbm(digits.train[:33], **options).model
     assert np.isfinite(model.weights).all()
 
@@ -182,9 +182,9 @@ def test_more_rows_than_a_batch_and_chains_of_their_own(digits):
 def test_a_pair_of_sweeps_rises_geometrically(digits):
     data = digits.train[:100]
     options = ARGUMENTS | {"epochs": 9}
-    history = tf.train_rbm(data, **options, sampler=tf.CD(n_gibbs=(1, 16))).history
+    history = tf.train_rbm(data, **options, sampler=tf.training.CD(n_gibbs=(1, 16))).history
     # At the last of an epoch's five batches 4/5 of the epoch are done.
     expected = np.round(16 ** ((np.arange(9) + 0.8) / 9))
     assert history["n_gibbs"].tolist() == expected.tolist()
-    models = [tf.train_rbm(data, **options, sampler=tf.CD(n)).model for n in (3, (3, 3))]
+    models = [tf.train_rbm(data, **options, sampler=tf.training.CD(n)).model for n in (3, (3, 3))]
     assert same(*models)

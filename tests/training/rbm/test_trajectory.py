@@ -16,7 +16,7 @@ from trug_fast.training.rbm.watch import optimistic
 from trug_fast.training.settings import Pace
 
 # What most of these runs are to show needs no run long enough to learn.
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 
 SMALL = {"epochs": 2, "batch_size": 20, "sampler": "ptt"}
 KINDS = {
@@ -64,7 +64,9 @@ def trajectory_of(model, chains=400, seed=3, **options):
     base = type(model)(**(parts | {"weights": 0 * model.weights, "hidden_bias": 0.0}))
     near = type(model)(**(parts | {"weights": 0.8 * model.weights}))
     none = np.empty((0, base.n_columns), base.dtype)
-    found = Trajectory(tf.TrajectoryTempering(reservoir=10, **options), base, none, chains, seed)
+    found = Trajectory(
+        tf.training.TrajectoryTempering(reservoir=10, **options), base, none, chains, seed
+    )
     found.freeze(near, 0)
     return found
 
@@ -107,7 +109,7 @@ def test_rungs_that_follow_each_other_closely_are_told_once(apart, warnings):
     model = strong_model()
     found = trajectory_of(model, chains=20)
     near = type(model)(**(model.arrays() | {"weights": 0.7 * model.weights}))
-    with pytest.warns(tf.TrainingWarning) if warnings else nullcontext([]) as said:
+    with pytest.warns(tf.training.TrainingWarning) if warnings else nullcontext([]) as said:
         for rung in range(1, 10):
             found.freeze((model, near)[rung % 2], rung * apart)
             if rung in (1, 7):  # killed and resumed, before the warning and after
@@ -137,7 +139,7 @@ def test_the_phase_is_that_of_the_states():
 
 def test_what_the_fit_says():
     X = rows(200, 0)
-    watched = tf.Monitor("log_likelihood", every=2)
+    watched = tf.training.Monitor("log_likelihood", every=2)
     fit = tf.train_rbm(X, 5, validation=X[:50], monitor=watched, rng=0, **(SMALL | {"epochs": 3}))
     error = fit.history["score_error"]
     assert np.isnan(error[0]) and (error[1:] > 0).all()
@@ -186,7 +188,7 @@ def test_a_certified_score_needs_its_ladder(options, message):
 )
 def test_bad_samplers(options, message):
     with pytest.raises(ValueError, match=message):
-        tf.TrajectoryTempering(**options)
+        tf.training.TrajectoryTempering(**options)
 
 
 @pytest.mark.parametrize("kind", ["ordinary", "per unit", "relu", "gaussian"])

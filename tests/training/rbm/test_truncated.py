@@ -8,7 +8,7 @@ import trug_fast as tf
 from tests.support import truncated_exact as oracle
 from tests.support.fits import assert_same, interrupt_after, same, with_interrupts
 
-pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 interrupts = pytest.fixture(with_interrupts)
 
 
@@ -86,7 +86,7 @@ def test_conditionals_and_bounds_agree_with_exact_results(trained):
         exact.append(-free.free_energy(row[None, 2:])[0] - oracle.log_partition(free))
     found = tf.log_conditional(model, TEST[:2], known, n_temperatures=200, rng=0)
     assert (abs(found.value - exact) < 5 * found.std_error + 1e-3).all()
-    bound = tf.log_likelihood_bound(model, TEST[:100], n_chains=3, rng=0).value
+    bound = tf.evaluation.log_likelihood_bound(model, TEST[:100], n_chains=3, rng=0).value
     exact = oracle.log_likelihood(model, TEST[:100])
     assert bound.mean() == pytest.approx(exact.mean(), abs=0.05)
     # Given the first pair is large, the other is small.
@@ -114,11 +114,13 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
         interrupt_after(patch, 20)
         with pytest.warns(UserWarning, match="interrupted"):
             assert tf.train_rbm(TRAIN[:300], **options, checkpoint=path).interrupted
-    again = tf.train_rbm(TRAIN[:300], **options, checkpoint=tf.Checkpoint(path, resume=True))
+    again = tf.train_rbm(
+        TRAIN[:300], **options, checkpoint=tf.training.Checkpoint(path, resume=True)
+    )
     assert_same(whole._replace(ladder=None), again._replace(ladder=None))
     with pytest.raises(ValueError, match="belongs to another run: .*visible"):
         other = options | {"visible": tf.TruncatedUnits((0, 99))}
-        tf.train_rbm(TRAIN[:300], **other, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_rbm(TRAIN[:300], **other, checkpoint=tf.training.Checkpoint(path, resume=True))
 
 
 def test_columns_of_a_list_learn_their_own_precision():

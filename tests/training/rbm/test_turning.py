@@ -47,7 +47,7 @@ def test_an_ordinary_rbm_keeps_both_phases_of_a_magnet(magnet, monkeypatch):
     assert abs(odds) < 0.3 + 3 * error
     monkeypatch.setattr(ByData, "turns", lambda self, runs: None)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tf.TrainingWarning)
+        warnings.simplefilter("ignore", tf.training.TrainingWarning)
         without = trained(magnet, **options)
     assert below(without, rows) > 2 * below(model, rows)
 
@@ -83,7 +83,11 @@ def test_turns_leave_the_distribution_as_it_is(reflected):
     turns.sign[reflected], turns.shift[reflected] = -1.0, 1.0
     turns = for_kernels(turns, float)
     assert turns.whole == (reflected == slice(None))
-    rule, paces, none = Steps(tf.SGD()).rule(0.0), np.zeros((1, updates.PACES)), np.empty(0)
+    rule, paces, none = (
+        Steps(tf.training.SGD()).rule(0.0),
+        np.zeros((1, updates.PACES)),
+        np.empty(0),
+    )
     course = updates.Course(
         paces, rule, updates.PERSISTENT, True, 1, 0, 0, none, none[None], none.astype(int), turns
     )
@@ -160,5 +164,5 @@ def test_a_run_of_turned_chains_goes_on_to_the_same_bits(magnet, tmp_path, monke
         interrupt_after(patch, 90)
         with pytest.warns(UserWarning, match="interrupted"):
             assert tf.train_rbm(magnet, **options, checkpoint=path).interrupted
-    resumed = tf.train_rbm(magnet, **options, checkpoint=tf.Checkpoint(path, resume=True))
+    resumed = tf.train_rbm(magnet, **options, checkpoint=tf.training.Checkpoint(path, resume=True))
     assert_same(whole, resumed)

@@ -15,7 +15,7 @@ from trug_fast.training.driver import divergence_raises
 from trug_fast.training.rbm.learner import RBMLearner
 
 SMALL = {"n_hidden": 12, "epochs": 2, "batch_size": 20, "monitor": None, "rng": 0}
-OLD = {"batch_size": 100, "start": tf.RandomWeights(0.01), "rng": 0}
+OLD = {"batch_size": 100, "start": tf.training.RandomWeights(0.01), "rng": 0}
 IDLE = SMALL | {"epochs": 5, "learning_rate": 1e-4}  # a rate at which nothing is learned
 BOTH = tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 
@@ -39,7 +39,7 @@ class TestDivergence:
             tf.train_rbm(
                 ones,
                 2,
-                **OLD | {"batch_size": 5, "sampler": tf.PCD(n_chains=5)},
+                **OLD | {"batch_size": 5, "sampler": tf.training.PCD(n_chains=5)},
                 epochs=2,
                 learning_rate=1e38,
                 monitor=None,
@@ -54,7 +54,7 @@ class TestDivergence:
     def test_real_data_that_is_not_standardised(self, truncation, scale):
         words = r"standardise the columns of X, whose standard deviations are 1.\d+e\+0(3|6) to"
         # Some go on with finite nonsense; all say what to do.
-        with pytest.raises((FloatingPointError, tf.TrainingWarning), match=words):
+        with pytest.raises((FloatingPointError, tf.training.TrainingWarning), match=words):
             options = SMALL | {"visible": "gaussian", "truncation": truncation, "epochs": 5}
             tf.train_rbm(columns(scale=scale), **options)
 
@@ -73,7 +73,7 @@ def test_all_that_is_learned_is_watched(name, digits, monkeypatch):
 class TestNothingLearned:
     def test_a_rate_that_is_too_low(self, digits):
         words = "pseudo-log-likelihood .* more than its noise: -24.6.*360 updates were made"
-        with pytest.warns(tf.TrainingWarning, match=words):
+        with pytest.warns(tf.training.TrainingWarning, match=words):
             tf.train_rbm(digits, **IDLE)
         # Short runs are trials; these learn.
         tf.train_rbm(digits, **IDLE | {"epochs": 1})
@@ -81,19 +81,23 @@ class TestNothingLearned:
 
     def test_defaults_of_the_first_version(self, digits):
         # From -24.6 to -24.4, of the -12 that can be had.
-        with pytest.warns(tf.TrainingWarning, match="smaller batches or more epochs"):
+        with pytest.warns(tf.training.TrainingWarning, match="smaller batches or more epochs"):
             tf.train_rbm(digits, 30, **OLD, learning_rate=(0.2, 0.01), epochs=10)
 
     def test_a_score_that_fell(self, digits):
         # By 18 +- 4; what comes of such a rate depends on the last bits.
-        with pytest.warns(tf.TrainingWarning, match="use a lower learning_rate .it began at 3.3"):
+        with pytest.warns(
+            tf.training.TrainingWarning, match="use a lower learning_rate .it began at 3.3"
+        ):
             tf.train_rbm(digits, 30, **OLD, learning_rate=3.3, epochs=5)
 
     def test_real_data(self):
         options = IDLE | {"visible": "gaussian"}
-        with pytest.warns(tf.TrainingWarning, match="reconstruction score.*larger RandomWeights"):
+        with pytest.warns(
+            tf.training.TrainingWarning, match="reconstruction score.*larger RandomWeights"
+        ):
             tf.train_rbm(columns(), **options)
-        with pytest.warns(tf.TrainingWarning, match="standardise the columns of X"):
+        with pytest.warns(tf.training.TrainingWarning, match="standardise the columns of X"):
             tf.train_rbm(columns(scale=1e-3), **options)
         tf.train_rbm(columns(), **options | {"epochs": 20, "learning_rate": 0.1})
 
@@ -103,12 +107,12 @@ class TestNothingLearned:
                 if event.epoch == stop:
                     signal.raise_signal(signal.SIGINT)
 
-            checkpoint = tf.Checkpoint(tmp_path / f"{stop}.npz", resume=resume)
+            checkpoint = tf.training.Checkpoint(tmp_path / f"{stop}.npz", resume=resume)
             options = IDLE | {"checkpoint": checkpoint}
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 tf.train_rbm(digits, **options, callbacks=[press])
-            return [str(w.message) for w in caught if w.category is tf.TrainingWarning]
+            return [str(w.message) for w in caught if w.category is tf.training.TrainingWarning]
 
         former = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
@@ -152,7 +156,7 @@ class TestFallingBack:
         with monkeypatch.context() as patch:
             self.sick_in(patch, 5)
             words = r"diverged in epoch 5: weights are no longer finite; use a lower .* of epoch \d"
-            with pytest.warns(tf.TrainingWarning, match=words) as said:
+            with pytest.warns(tf.training.TrainingWarning, match=words) as said:
                 fit = tf.train_rbm(digits, **options, callbacks=[keep])
         epoch = int(str(said[0].message).split("of epoch ")[1].split(",")[0])
         assert fit.interrupted and len(fit.history["epoch"]) == 4
@@ -161,7 +165,7 @@ class TestFallingBack:
 
     def test_the_same_after_a_stop(self, digits, monkeypatch, tmp_path):
         self.sick_in(monkeypatch, 5)
-        with pytest.warns(tf.TrainingWarning, match="of epoch 4"):
+        with pytest.warns(tf.training.TrainingWarning, match="of epoch 4"):
             whole = tf.train_rbm(digits, **self.OPTIONS)
         path = tmp_path / "run.npz"
         with monkeypatch.context() as patch, pytest.warns(UserWarning, match="interrupted"):
@@ -169,16 +173,16 @@ class TestFallingBack:
             interrupt_after(patch, 4 * 72 - 30)  # in the midst of epoch 4
             tf.train_rbm(digits, **self.OPTIONS, checkpoint=path)
             signal.signal(signal.SIGINT, former)
-        with pytest.warns(tf.TrainingWarning, match="of epoch 4"):
+        with pytest.warns(tf.training.TrainingWarning, match="of epoch 4"):
             again = tf.train_rbm(
-                digits, **self.OPTIONS, checkpoint=tf.Checkpoint(path, resume=True)
+                digits, **self.OPTIONS, checkpoint=tf.training.Checkpoint(path, resume=True)
             )
         assert_same(whole, again)
 
     def test_with_patience_the_best(self, digits, monkeypatch):
         self.sick_in(monkeypatch, 4)
-        options = self.OPTIONS | {"monitor": tf.Monitor("pseudo", patience=9)}
-        with pytest.warns(tf.TrainingWarning, match="of epoch [123], which was sound"):
+        options = self.OPTIONS | {"monitor": tf.training.Monitor("pseudo", patience=9)}
+        with pytest.warns(tf.training.TrainingWarning, match="of epoch [123], which was sound"):
             fit = tf.train_rbm(digits, **options, validation=digits[:200])
         assert fit.interrupted and np.isfinite(fit.model.weights).all()
 
@@ -193,13 +197,13 @@ class TestFallingBack:
         options = {
             "epochs": 6,
             "batch_size": 20,
-            "sampler": tf.TrajectoryTempering(freeze=0.8),
+            "sampler": tf.training.TrajectoryTempering(freeze=0.8),
             "rng": 0,
             "monitor": None,
         }
         rungs = {}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tf.TrainingWarning)
+            warnings.simplefilter("ignore", tf.training.TrainingWarning)
             whole = tf.train_rbm(X, 6, **options | {"epochs": 4}, learning_rate=0.3)
             self.sick_in(monkeypatch, 5)
             fit = tf.train_rbm(X, 6, **options, learning_rate=0.3)

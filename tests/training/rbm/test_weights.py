@@ -94,7 +94,7 @@ def test_the_model_s_side_counts_for_what_the_batch_weighs():
     [
         {},
         {"sampler": "cd", "hidden": tf.TruGUnits(learn_precision=True)},
-        {"sampler": tf.ParallelTempering(3, n_chains=10), "hidden": "bernoulli"},
+        {"sampler": tf.training.ParallelTempering(3, n_chains=10), "hidden": "bernoulli"},
         {"visible": "gaussian", "truncation": "relu", "learning_rate": 0.01},
         {"optimizer": "adam", "dtype": "float64", "truncation": "c-learn"},
     ],
@@ -135,10 +135,10 @@ def begun(data, weights):
         given.data,
         given.weights,
         UnitKinds(4, tf.TruGUnits(), tf.BernoulliUnits()),
-        tf.RandomWeights(),
+        tf.training.RandomWeights(),
         truncation=None,
-        sampler=tf.PCD(n_chains=len(data)),
-        optimizer=tf.SGD(),
+        sampler=tf.training.PCD(n_chains=len(data)),
+        optimizer=tf.training.SGD(),
         batch_size=20,
         dtype=np.dtype(np.float32),
     )
@@ -164,7 +164,7 @@ def test_weights_follow_their_rows_wherever_these_are(tmp_path, monkeypatch):
     monkeypatch.setattr(gathering, "TOGETHER", 50 * PIXELS.nbytes // 120)
     monkeypatch.setattr(chunks, "TOGETHER", 50 * PIXELS.nbytes // 120)
     for rows in (
-        tf.Chunks(PIXELS),
+        tf.training.Chunks(PIXELS),
         sparse.csr_matrix(PIXELS),
         np.load(tmp_path / "rows.npy", mmap_mode="r"),
         np.load(tmp_path / "columns.npy", mmap_mode="r"),
@@ -182,8 +182,11 @@ def test_in_chunks_rows_of_weight_zero_add_nothing():
     rate = lambda share: 0.1 if share < 0.5 else 0.0  # noqa: E731
     start = tf.train_rbm(PIXELS, 4, epochs=1, rng=0).model
     options = {"epochs": 1, "batch_size": 20, "rng": 0, "start": start}
-    options |= {"optimizer": tf.SGD(average=0.0, truncation_rate=rate), "learning_rate": rate}
-    parts = tf.Chunks(PIXELS, rows=60)
+    options |= {
+        "optimizer": tf.training.SGD(average=0.0, truncation_rate=rate),
+        "learning_rate": rate,
+    }
+    parts = tf.training.Chunks(PIXELS, rows=60)
     assert same(tf.train_rbm(parts, **options, sample_weight=zeros).model, start)
     assert not same(tf.train_rbm(parts, **options, sample_weight=120 - zeros).model, start)
 
@@ -192,7 +195,7 @@ def test_rows_that_are_scored_need_weight():
     zeros = np.zeros(2400)
     zeros[[1, 3]] = 1, 2
     with pytest.raises(ValueError, match="0 for all of the rows that are scored"):
-        tf.train_rbm(tf.Chunks(np.tile(PIXELS, (20, 1))), **FEW, sample_weight=zeros)
+        tf.train_rbm(tf.training.Chunks(np.tile(PIXELS, (20, 1))), **FEW, sample_weight=zeros)
 
 
 def test_the_likelihood_of_heavy_rows_is_learned():
@@ -238,7 +241,7 @@ def test_runs_with_weights_go_on_and_know_them(tmp_path):
         whole = tf.train_rbm(data, **options)
         path = tmp_path / "run.npz"
         tf.train_rbm(data, **options, checkpoint=path, callbacks=[lambda event: False])
-        goes_on = tf.Checkpoint(path, resume=True)
+        goes_on = tf.training.Checkpoint(path, resume=True)
         assert_same(tf.train_rbm(data, **options, checkpoint=goes_on), whole)
         for other in (None, WEIGHTS[::-1].copy()):
             with pytest.raises(ValueError, match="another run: .*sample_weight"):

@@ -103,8 +103,8 @@ def test_it_covers_what_it_says():
             y[:300],
             30,
             epochs=300,
-            validation=tf.HoldOut(0.3, refit=False, calibrate=calibrate),
-            monitor=tf.Monitor("rmse", patience=300),
+            validation=tf.training.HoldOut(0.3, refit=False, calibrate=calibrate),
+            monitor=tf.training.Monitor("rmse", patience=300),
             progress=False,
             rng=0,
         )
@@ -121,7 +121,7 @@ def test_cross_validation_covers_as_the_model_that_data_are_of():
     true = tf.TruGTGGM(*weights, 0.0, 0.15, 0.0, 1.5)
     X = rng.normal(size=(23000, 3))
     y = true.sample(X, rng=0)
-    how = tf.HoldOut(calibrate="cross_validation")
+    how = tf.training.HoldOut(calibrate="cross_validation")
     options = {"epochs": 100, "objective": "moments", "validation": how, "rng": 0}
     fit = tf.train_tggm(X[:3000], y[:3000], 20, **options, progress=False)
     found, best = (

@@ -16,35 +16,39 @@ SHARED = tf.Truncation(-1.0, 1.0, learn="shared", learn_lower=True)
 # epochs that are run: of each rate, and then those of the best one again
 RNG = np.random.default_rng(2)
 FRESH = RNG.normal(size=(20, 3)), RNG.normal(size=20)  # held out by the caller
-PLAIN = tf.HoldOut(refit=False, calibrate=None)
+PLAIN = tf.training.HoldOut(refit=False, calibrate=None)
 # epochs that are run: of each rate, and then those of the best one again
 OPTIONS = {
     "per unit": {},
     "search": {
-        "learning_rate": tf.RateSearch([0.003, (0.01, 0.001)]),
+        "learning_rate": tf.training.RateSearch([0.003, (0.01, 0.001)]),
         "truncation": SHARED,
-        "optimizer": tf.Adam(truncation_rate=0.01),
+        "optimizer": tf.training.Adam(truncation_rate=0.01),
     },
-    "sgd": {"optimizer": tf.SGD(momentum=0.9), "objective": "moments", "noise": "separate"},
+    "sgd": {
+        "optimizer": tf.training.SGD(momentum=0.9),
+        "objective": "moments",
+        "noise": "separate",
+    },
     "by input": {"noise": "by_input", "objective": "moments"},
     "rmsprop": {"optimizer": "rmsprop", "objective": "bp", "dtype": "float64"},
     "all rows": {"validation": None, "truncation": "relu"},
-    "own rows": {"validation": FRESH, "learning_rate": tf.RateSearch([0.003, 0.01])},
+    "own rows": {"validation": FRESH, "learning_rate": tf.training.RateSearch([0.003, 0.01])},
     "patience": {
-        "monitor": tf.Monitor("log_likelihood", patience=1),
-        "learning_rate": tf.RateSearch([0.3, 0.01]),
+        "monitor": tf.training.Monitor("log_likelihood", patience=1),
+        "learning_rate": tf.training.RateSearch([0.3, 0.01]),
     },
     "every": {
-        "monitor": tf.Monitor("rmse", every=3),
+        "monitor": tf.training.Monitor("rmse", every=3),
         "learning_rate": lambda share: 0.01 * (1 - share),
     },
-    "diverging": {"learning_rate": tf.RateSearch([1e30, 0.01]), "optimizer": "sgd"},
-    "crossed": {"validation": tf.HoldOut(calibrate="cross_validation"), "epochs": 2},
+    "diverging": {"learning_rate": tf.training.RateSearch([1e30, 0.01]), "optimizer": "sgd"},
+    "crossed": {"validation": tf.training.HoldOut(calibrate="cross_validation"), "epochs": 2},
     "crossed alone": {
-        "validation": tf.HoldOut(refit=False, calibrate="cross_validation"),
+        "validation": tf.training.HoldOut(refit=False, calibrate="cross_validation"),
         "epochs": 2,
     },
-    "no refit": {"validation": PLAIN, "noise": tf.Noise(learn=False)},
+    "no refit": {"validation": PLAIN, "noise": tf.training.Noise(learn=False)},
 }
 
 
@@ -64,7 +68,7 @@ def interruptible():
 
 
 def resumed(path, how=True):
-    return tf.Checkpoint(path, resume=how)
+    return tf.training.Checkpoint(path, resume=how)
 
 
 def interrupt_in(monkeypatch, epoch):
@@ -94,7 +98,9 @@ def test_a_run_continues_from_every_file_it_writes(name, data, tmp_path, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(files, "write", keep)
         path = tmp_path / "run.npz"
-        assert_same(whole, tf.train_tggm(*data, **options, checkpoint=tf.Checkpoint(path, every=0)))
+        assert_same(
+            whole, tf.train_tggm(*data, **options, checkpoint=tf.training.Checkpoint(path, every=0))
+        )
     assert len(left) > 4  # one an epoch
     for i, content in enumerate(left):
         path = tmp_path / f"{i}.npz"
@@ -137,14 +143,17 @@ def test_without_rng_the_seed_is_that_of_the_run(data, tmp_path):
         ({"epochs": 5}, "epochs is 4 there, 5 here"),
         ({"n_hidden": 4}, "n_hidden is 5 there, 4 here"),
         ({"objective": "bp"}, "objective is .MeanField.* there, ..bp.. here"),
-        ({"optimizer": tf.Adam(0.5)}, "optimizer is .Adam.momentum=0.9.*there, .*=0.5.* here"),
+        (
+            {"optimizer": tf.training.Adam(0.5)},
+            "optimizer is .Adam.momentum=0.9.*there, .*=0.5.* here",
+        ),
         (
             {"learning_rate": 0.1},
             r"learning_rate is \[\[0.01, 0.0002\]\] there, \[\[0.1, 0.1\]\] here",
         ),
         ({"learning_rate": lambda share: 0.01 * (1 - share)}, "learning_rate is .* there"),
         (
-            {"optimizer": tf.Adam(truncation_rate=0.1)},
+            {"optimizer": tf.training.Adam(truncation_rate=0.1)},
             r"truncation_rate is 'None' there, \[0.1, 0.1\] here",
         ),
         ({"validation": 0.2}, "rows held back is 7 there, 14 here"),

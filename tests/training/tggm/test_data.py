@@ -18,14 +18,14 @@ def sets(validation, seed=0, rows=20):
 
 @pytest.mark.parametrize(("fraction", "rows", "held"), [(0.3, 20, 6), (0.1, 3, 1), (0.5, 2, 1)])
 def test_a_part_is_held_back_that_the_seed_draws(fraction, rows, held):
-    found = sets(tf.HoldOut(fraction), rows=rows)
+    found = sets(tf.training.HoldOut(fraction), rows=rows)
     assert len(found.held.inputs) == held and len(found.trained.inputs) == rows - held
     together = np.concatenate([found.held.targets, found.trained.targets])[:, 0]
     assert sorted(together) == Y[:rows].tolist()  # each row once
     np.testing.assert_array_equal(found.held.inputs, X[found.held.targets[:, 0].astype(int)])
     np.testing.assert_array_equal(found.every.inputs, X[:rows])
     if rows == 20:
-        other = sets(tf.HoldOut(fraction), seed=1)
+        other = sets(tf.training.HoldOut(fraction), seed=1)
         assert (other.held.targets != found.held.targets).any()
 
 
@@ -40,6 +40,6 @@ def test_all_are_trained_on_without_it_or_with_rows_of_ones_own():
 
 def test_too_few_rows():
     with pytest.raises(ValueError, match="X has n_samples=1 rows, too few to hold 1 back"):
-        sets(tf.HoldOut(), rows=1)
+        sets(tf.training.HoldOut(), rows=1)
     with pytest.raises(ValueError, match="X has n_samples=3 rows, too few to hold 3 back"):
-        sets(tf.HoldOut(0.9), rows=3)
+        sets(tf.training.HoldOut(0.9), rows=3)

@@ -20,7 +20,7 @@ RNG = np.random.default_rng(1)
 X = RNG.normal(size=(70, 3))
 Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=70)
 BASE = {"n_models": 3, "n_hidden": 5, "epochs": 4, "batch_size": 16, "progress": False, "rng": 0}
-SEARCH = {"learning_rate": tf.RateSearch([0.003, (0.01, 0.001)])}
+SEARCH = {"learning_rate": tf.training.RateSearch([0.003, (0.01, 0.001)])}
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_models_are_those_of_single_trainings():
             assert_same(tf.train_tggm(X, Y, **plan, **SEARCH), own)
     assert not np.array_equal(*(fit.fits[k].history["validation_rmse"] for k in (0, 1)))
     assert -10 < fit.held_back_log_likelihood < 0
-    fit = train(validation=tf.HoldOut(calibrate=None))
+    fit = train(validation=tf.training.HoldOut(calibrate=None))
     assert fit.held_back_log_likelihood is fit.held_back_rmse is None
 
 
@@ -103,24 +103,28 @@ def test_a_run_continues_from_every_file_it_writes(workers, tmp_path, monkeypatc
     pool = ThreadPoolExecutor(2) if workers else None
     with monkeypatch.context() as patch:
         patch.setattr(files, "write", keep)
-        file = tf.Checkpoint(tmp_path / "run.npz", every=0)
+        file = tf.training.Checkpoint(tmp_path / "run.npz", every=0)
         assert_all_same(whole, train(**more, checkpoint=file, executor=pool))
     assert len(left) > 6
     for i, content in enumerate(left):
         path = tmp_path / f"{i}.npz"
         path.write_bytes(content)
-        again = train(**more, checkpoint=tf.Checkpoint(path, resume=True), executor=pool)
+        again = train(**more, checkpoint=tf.training.Checkpoint(path, resume=True), executor=pool)
         assert_all_same(whole, again)
 
 
 def test_cross_validated_noise_is_that_of_the_mixture(tmp_path, short):
-    more = {"validation": tf.HoldOut(calibrate="cross_validation"), "epochs": 2, "n_models": 2}
+    more = {
+        "validation": tf.training.HoldOut(calibrate="cross_validation"),
+        "epochs": 2,
+        "n_models": 2,
+    }
     fit = train(**more)
     assert len({float(model.noise_variance[0]) for model in fit.model}) == 1  # of all alike
     assert len({float(own.model.noise_variance[0]) for own in fit.fits}) == 2
     path = tmp_path / "run.npz"
-    assert_all_same(fit, train(**more, checkpoint=tf.Checkpoint(path, every=0)))
-    assert_all_same(fit, train(**more, checkpoint=tf.Checkpoint(path, resume=True)))
+    assert_all_same(fit, train(**more, checkpoint=tf.training.Checkpoint(path, every=0)))
+    assert_all_same(fit, train(**more, checkpoint=tf.training.Checkpoint(path, resume=True)))
     with ThreadPoolExecutor(2) as executor:
         assert_all_same(fit, train(**more, executor=executor))
 
@@ -139,7 +143,7 @@ def test_ctrl_c_leaves_the_models_that_were_begun(tmp_path, monkeypatch, short):
         part = train(checkpoint=path)
     assert part.interrupted and len(part.model) == 2
     assert [fit.interrupted for fit in part.fits] == [False, True]
-    assert_all_same(train(), train(checkpoint=tf.Checkpoint(path, resume=True)))
+    assert_all_same(train(), train(checkpoint=tf.training.Checkpoint(path, resume=True)))
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -175,7 +179,7 @@ def test_workers_that_die_are_named():
 def test_verdicts_name_their_models(monkeypatch):
     words = iter(["bad", None, "worse"])
     monkeypatch.setattr(members.RegressionJob, "verdict", lambda self: next(words))
-    with pytest.warns(tf.TrainingWarning, match="model 1 of 3: bad; much the same of 3"):
+    with pytest.warns(tf.training.TrainingWarning, match="model 1 of 3: bad; much the same of 3"):
         train()
 
 
@@ -194,7 +198,7 @@ def test_one_bar_for_all(monkeypatch):
 def test_other_runs_and_damaged_files_are_refused(tmp_path):
     path = tmp_path / "run.npz"
     train(checkpoint=path)
-    again = tf.Checkpoint(path, resume=True)
+    again = tf.training.Checkpoint(path, resume=True)
     with pytest.raises(ValueError, match="n_models is 3 there, 2 here"):
         train(checkpoint=again, n_models=2)
     with pytest.raises(ValueError, match="belongs to another run"):

@@ -35,9 +35,9 @@ def test_starting_at_a_model_keeps_its_predictions_whatever_the_unit_of_the_hidd
     bent = regression("by_input", outputs=1, hidden=4)
     own = {"hidden_variance": 0.4}
     for goal, noise, start in (
-        ("ml", tf.Noise("separate", **own), model),
+        ("ml", tf.training.Noise("separate", **own), model),
         ("ml", "shared", model),
-        ("bp", tf.Noise("by_input", **own), bent),
+        ("bp", tf.training.Noise("by_input", **own), bent),
     ):
         run, model = learner(goal, noise, sizes=(3, 4, 1), start=start), start
         again = run.model(scales=plain(3, 1))

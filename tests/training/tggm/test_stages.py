@@ -25,14 +25,20 @@ class TestHoldOut:
 
     def test_patience_ends_a_run(self):
         noise = np.random.default_rng(0).normal(size=277)  # nothing to learn: the first is best
-        with pytest.warns(tf.TrainingWarning, match="no better than the mean"):
+        with pytest.warns(tf.training.TrainingWarning, match="no better than the mean"):
             fit = tf.train_tggm(
-                YACHT.X_train, noise, **QUICK, monitor=tf.Monitor("rmse", patience=5), rng=0
+                YACHT.X_train,
+                noise,
+                **QUICK,
+                monitor=tf.training.Monitor("rmse", patience=5),
+                rng=0,
             )
         assert len(fit.history["epoch"]) == fit.best_epoch + 5 < 60
 
     def test_the_refit_is_a_run_on_all_rows(self):
-        refit, not_refit = (tf.HoldOut(refit=refit, calibrate=None) for refit in (True, False))
+        refit, not_refit = (
+            tf.training.HoldOut(refit=refit, calibrate=None) for refit in (True, False)
+        )
         fit = tf.train_tggm(*YACHT[:2], **QUICK, validation=refit, rng=0)
         part = tf.train_tggm(*YACHT[:2], **QUICK, validation=not_refit, rng=0)
         assert fit.best_epoch == part.best_epoch
@@ -45,7 +51,7 @@ class TestHoldOut:
         np.testing.assert_allclose(alone.model.upper, fit.model.upper, rtol=1e-3)
 
     def test_scores_every_few_epochs(self):
-        options = QUICK | dict(epochs=7, monitor=tf.Monitor("log_likelihood", every=3))
+        options = QUICK | dict(epochs=7, monitor=tf.training.Monitor("log_likelihood", every=3))
         fit = tf.train_tggm(*YACHT[:2], **options, rng=0)
         scores = fit.history["validation_log_likelihood"]
         assert np.isfinite(scores).tolist() == [False, False, True, False, False, True, True]
@@ -54,8 +60,10 @@ class TestHoldOut:
 
     def test_without_a_monitor_the_last_epoch_counts_and_the_noise_is_calibrated(self):
         options = QUICK | dict(epochs=4, monitor=None)
-        fit = tf.train_tggm(*YACHT[:2], **options, validation=tf.HoldOut(refit=False), rng=0)
-        plain = tf.HoldOut(refit=False, calibrate=None)
+        fit = tf.train_tggm(
+            *YACHT[:2], **options, validation=tf.training.HoldOut(refit=False), rng=0
+        )
+        plain = tf.training.HoldOut(refit=False, calibrate=None)
         raw = tf.train_tggm(*YACHT[:2], **options, validation=plain, rng=0)
         assert fit.best_epoch == 4 and "validation_rmse" not in fit.history
         np.testing.assert_array_equal(fit.model.upper, raw.model.upper)
@@ -91,12 +99,15 @@ class TestRowsOfOnesOwn:
         other = YACHT.X_test, YACHT.y_test + 1
         with pytest.raises(ValueError, match="y of validation is .* there"):
             tf.train_tggm(
-                *YACHT[:2], **options, validation=other, checkpoint=tf.Checkpoint(path, resume=True)
+                *YACHT[:2],
+                **options,
+                validation=other,
+                checkpoint=tf.training.Checkpoint(path, resume=True),
             )
 
     def test_a_search_chooses_by_them(self):
         options = QUICK | dict(
-            validation=self.own, learning_rate=tf.RateSearch([1e-5, (1e-2, 2e-4)])
+            validation=self.own, learning_rate=tf.training.RateSearch([1e-5, (1e-2, 2e-4)])
         )
         fit = tf.train_tggm(*YACHT[:2], **options, rng=0)
         assert fit.learning_rate == (1e-2, 2e-4)
@@ -106,7 +117,9 @@ class TestRowsOfOnesOwn:
 
 class TestSearch:
     def test_the_best_rate_is_taken(self):
-        fit = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=tf.RateSearch((1e-5, 1e-2)), rng=0)
+        fit = tf.train_tggm(
+            *YACHT[:2], **QUICK, learning_rate=tf.training.RateSearch((1e-5, 1e-2)), rng=0
+        )
         alone = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=1e-2, rng=0)
         assert fit.learning_rate == 1e-2
         assert_same(fit.model, alone.model)
@@ -117,24 +130,28 @@ class TestSearch:
             return 0.02 * (1 - share) + 1e-4
 
         rates = [1e-6, (1e-6, 1e-7), falls]
-        fit = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=tf.RateSearch(rates), rng=0)
+        fit = tf.train_tggm(*YACHT[:2], **QUICK, learning_rate=tf.training.RateSearch(rates), rng=0)
         assert fit.learning_rate is falls
         np.testing.assert_allclose(fit.history["learning_rate"][:2], [0.0201, falls(1 / 60)])
 
     def test_a_rate_that_diverges_is_left_out(self):
         options = QUICK | dict(optimizer="sgd", epochs=3)
-        fit = tf.train_tggm(*YACHT[:2], **options, learning_rate=tf.RateSearch((1e30, 1e-3)), rng=0)
+        fit = tf.train_tggm(
+            *YACHT[:2], **options, learning_rate=tf.training.RateSearch((1e30, 1e-3)), rng=0
+        )
         assert fit.learning_rate == 1e-3
         with pytest.raises(FloatingPointError, match="use a lower learning_rate"):
             tf.train_tggm(*YACHT[:2], **options, learning_rate=1e30, rng=0)
         with pytest.raises(FloatingPointError, match="lower learning_rate .it began at 1e.31"):
-            tf.train_tggm(*YACHT[:2], **options, learning_rate=tf.RateSearch([1e30, 1e31]), rng=0)
+            tf.train_tggm(
+                *YACHT[:2], **options, learning_rate=tf.training.RateSearch([1e30, 1e31]), rng=0
+            )
 
 
 class TestCallbacks:
     def test_they_see_every_run(self):
         seen = []
-        options = QUICK | dict(epochs=3, learning_rate=tf.RateSearch([0.001, 0.01]))
+        options = QUICK | dict(epochs=3, learning_rate=tf.training.RateSearch([0.001, 0.01]))
         fit = tf.train_tggm(
             *YACHT[:2],
             **options,
@@ -161,7 +178,7 @@ class TestCallbacks:
         fit = tf.train_tggm(
             *YACHT[:2],
             **QUICK,
-            validation=tf.HoldOut(refit=False),
+            validation=tf.training.HoldOut(refit=False),
             callbacks=[lambda event: event.epoch == 4],
             rng=0,
         )
@@ -192,9 +209,11 @@ def test_a_refit_that_diverges_leaves_the_model_before_it(monkeypatch):
 
     monkeypatch.setattr(RegressionLearner, "fault", sick)
     options = QUICK | dict(epochs=5, learning_rate=0.05)
-    with pytest.warns(tf.TrainingWarning, match="on all rows diverged in epoch 1; the model"):
+    with pytest.warns(
+        tf.training.TrainingWarning, match="on all rows diverged in epoch 1; the model"
+    ):
         fit = tf.train_tggm(*YACHT[:2], **options, rng=0)
-    part = tf.train_tggm(*YACHT[:2], **options, validation=tf.HoldOut(refit=False), rng=0)
+    part = tf.train_tggm(*YACHT[:2], **options, validation=tf.training.HoldOut(refit=False), rng=0)
     assert_same(fit.model, part.model)
 
 

@@ -61,7 +61,7 @@ def test_noise_that_depends_on_the_inputs_is_learned(objective):
     best = norm.logpdf(y, mean, std)[1000:].mean()
     train, test = (X[:1000], y[:1000]), (X[1000:], y[1000:])
     options = {"n_hidden": 10, "epochs": 60, "objective": objective, "progress": False, "rng": 0}
-    for validation in (0.1, tf.HoldOut(calibrate="cross_validation")):
+    for validation in (0.1, tf.training.HoldOut(calibrate="cross_validation")):
         constant, own = (
             tf.train_tggm(*train, noise=noise, validation=validation, **options).model
             for noise in ("separate", "by_input")
@@ -87,7 +87,7 @@ def test_every_optimizer_learns(optimizer):
     assert rmse(fit.model) < 2.5
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 def test_truncation_is_learned_as_asked():
     def ends(truncation):
         options = QUICK | dict(epochs=5)
@@ -172,7 +172,7 @@ def test_float64_follows_float32(fitted):
     assert double.model.dtype == fitted.model.dtype == np.float64
 
 
-@pytest.mark.filterwarnings("ignore::trug_fast.TrainingWarning")
+@pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 class TestRates:
     def rates(self, name="learning_rate", **options):
         fit = tf.train_tggm(*YACHT[:2], n_hidden=5, epochs=4, **options, rng=0)
@@ -196,11 +196,11 @@ class TestRates:
 
     def test_truncation_points_follow_the_learning_rate_or_have_their_own(self):
         alone, together = self.rates(learning_rate=(0.02, 0.002))
-        own = tf.Adam(truncation_rate=(0.02, 0.002))
+        own = tf.training.Adam(truncation_rate=(0.02, 0.002))
         same, given = self.rates(learning_rate=(0.02, 0.002), optimizer=own)
         np.testing.assert_array_equal(together.model.upper, given.model.upper)
         own, fit = self.rates(
-            "truncation_rate", learning_rate=0.02, optimizer=tf.Adam(truncation_rate=0.0)
+            "truncation_rate", learning_rate=0.02, optimizer=tf.training.Adam(truncation_rate=0.0)
         )
         assert (own == 0).all() and (fit.model.upper == np.float32(1)).all()
 
@@ -211,7 +211,7 @@ class TestRates:
             5,
             epochs=10,
             learning_rate=lambda share: 0.05 + 0.1 * share,
-            monitor=tf.Monitor(patience=1),
+            monitor=tf.training.Monitor(patience=1),
             callbacks=[lambda event: seen.append(event.history["learning_rate"][-1])],
             progress=False,
             rng=0,
@@ -244,8 +244,11 @@ BAD = [
         "learning_rate must have a value for each of the 1 epochs",
     ),
     (dict(learning_rate=-1.0), "learning_rate must be at least 0"),
-    (dict(learning_rate=tf.RateSearch([0.1, -1.0])), "rates must be at least 0"),
-    (dict(learning_rate=tf.RateSearch([0.1, 0.2]), validation=None), "RateSearch needs validation"),
+    (dict(learning_rate=tf.training.RateSearch([0.1, -1.0])), "rates must be at least 0"),
+    (
+        dict(learning_rate=tf.training.RateSearch([0.1, 0.2]), validation=None),
+        "RateSearch needs validation",
+    ),
     (dict(validation=1.0), "validation must be below 1"),
     (dict(validation=0.0), "validation must be positive"),
     (dict(X=np.zeros((1, 2)), y=[0.0], validation=0.9), "too few to hold 1 back"),
@@ -253,21 +256,30 @@ BAD = [
     (dict(validation=(np.zeros((3, 6)), np.zeros(4))), "y of validation must be .* the 3 rows"),
     (dict(validation=(np.zeros((3, 6)), np.zeros((3, 2)))), "y of validation must have 1 column"),
     (dict(monitor="r2"), "monitor must be one of"),
-    (dict(monitor=tf.Monitor("ais")), "score must be one of 'auto', 'rmse', 'log_likelihood'"),
+    (
+        dict(monitor=tf.training.Monitor("ais")),
+        "score must be one of 'auto', 'rmse', 'log_likelihood'",
+    ),
     (dict(start=START), "start must have n_inputs=6, got 1"),
     (dict(truncation="cosine"), "truncation must be one of"),
 ]
 NO_EFFECT = [
     (
-        dict(truncation="relu", optimizer=tf.Adam(truncation_rate=0.1)),
+        dict(truncation="relu", optimizer=tf.training.Adam(truncation_rate=0.1)),
         "truncation_rate has no effect: .* not learned",
     ),
-    (dict(optimizer=tf.Adam(average=0.1)), "average=0.1, which has no effect"),
+    (dict(optimizer=tf.training.Adam(average=0.1)), "average=0.1, which has no effect"),
     (dict(validation=None, monitor="rmse"), "monitor has no effect without validation"),
-    (dict(validation=None, monitor=tf.Monitor()), "monitor has no effect without validation"),
-    (dict(start=OWN, noise=tf.Noise(variance=0.2)), "variance=0.2, which has no effect: .* start"),
     (
-        dict(learning_rate=tf.RateSearch([0.1, 0.2]), monitor=None),
+        dict(validation=None, monitor=tf.training.Monitor()),
+        "monitor has no effect without validation",
+    ),
+    (
+        dict(start=OWN, noise=tf.training.Noise(variance=0.2)),
+        "variance=0.2, which has no effect: .* start",
+    ),
+    (
+        dict(learning_rate=tf.training.RateSearch([0.1, 0.2]), monitor=None),
         "RateSearch needs validation, and a monitor",
     ),
 ]
@@ -285,7 +297,7 @@ def test_bad_arguments(change, message):
     [
         (dict(dtype="int32"), "dtype must be float32 or float64"),
         (dict(start=3), "start must be a TruGTGGM, got int"),
-        (dict(start=tf.RandomWeights()), "start must be a TruGTGGM, got RandomWeights"),
+        (dict(start=tf.training.RandomWeights()), "start must be a TruGTGGM, got RandomWeights"),
         (dict(rng=1.5), "rng must be None"),
         (dict(callbacks=print), "callbacks must be a list of functions"),
         (dict(validation="0.1"), "validation must be a fraction"),

@@ -28,12 +28,16 @@ class TestDivergence:
 
         monkeypatch.setattr(RegressionLearner, "fault", third)
         options = {"n_hidden": 10, "epochs": 5, "learning_rate": (0.1, 0.002), "rng": 0}
-        with pytest.warns(tf.TrainingWarning, match="diverged in epoch 3; the model is .* epoch 2"):
+        with pytest.warns(
+            tf.training.TrainingWarning, match="diverged in epoch 3; the model is .* epoch 2"
+        ):
             fit = tf.train_tggm(*YACHT[:2], **options)
         assert fit.best_epoch == 2 and len(fit.history["epoch"]) == 2
         calls.clear()
         # Without scores too: the third look is that at the end of the third epoch.
-        with pytest.warns(tf.TrainingWarning, match="diverged in epoch 3; the model is .* epoch 2"):
+        with pytest.warns(
+            tf.training.TrainingWarning, match="diverged in epoch 3; the model is .* epoch 2"
+        ):
             last = tf.train_tggm(*YACHT[:2], **options, validation=None)
         assert fit.interrupted and last.interrupted and last.best_epoch == 2
         assert np.isfinite(last.model.predict(YACHT.X_test)).all()
@@ -46,12 +50,12 @@ class TestDivergence:
         with pytest.raises(FloatingPointError, match=r"it began at 100\)$"):
             tf.train_tggm(*YACHT[:2], **options)
         with pytest.raises(FloatingPointError, match=r"at 100\), or a lower truncation_rate$"):
-            tf.train_tggm(*YACHT[:2], **options, optimizer=tf.Adam(truncation_rate=0.1))
+            tf.train_tggm(*YACHT[:2], **options, optimizer=tf.training.Adam(truncation_rate=0.1))
 
 
 def test_a_training_that_learned_nothing():
     options = {"n_hidden": 10, "epochs": 5, "rng": 0}
-    with pytest.warns(tf.TrainingWarning, match="no better than the mean.*25 updates"):
+    with pytest.warns(tf.training.TrainingWarning, match="no better than the mean.*25 updates"):
         tf.train_tggm(*YACHT[:2], **options, learning_rate=1e-5)
     tf.train_tggm(*YACHT[:2], **options, learning_rate=(0.1, 0.002))
 

@@ -83,7 +83,7 @@ def test_a_run_with_weights_goes_on_and_knows_them(tmp_path):
     options = {"epochs": 6, "n_hidden": 4, "rng": 0, "batch_size": 5, "sample_weight": WEIGHTS}
     path = tmp_path / "run.npz"
     whole = tf.train_tggm(X, Y, **options, checkpoint=path)
-    resumed = tf.Checkpoint(path, resume=True)
+    resumed = tf.training.Checkpoint(path, resume=True)
     assert_same(tf.train_tggm(X, Y, **options, checkpoint=resumed), whole)
     with pytest.raises(ValueError, match="another run: .*sample_weight"):
         tf.train_tggm(X, Y, **options | {"sample_weight": None}, checkpoint=resumed)

@@ -28,7 +28,7 @@ def test_each_sequence_is_held_out_once_and_numbers_are_those_of_trainings_by_ha
         return run(rest, held_out, options)
 
     monkeypatch.setattr(cross_validation, "_error", watched)
-    found = tf.cross_validate(VIDEOS, WAYS, n_folds=3, rng=4)
+    found = tf.training.cross_validate(VIDEOS, WAYS, n_folds=3, rng=4)
     lengths = {len(x) for x in VIDEOS}
     assert seen[:3] == seen[3:] and [len(out) for _, out in seen[:3]] == [3, 2, 2]
     assert set.union(*(out for _, out in seen[:3])) == lengths
@@ -51,9 +51,9 @@ def test_each_sequence_is_held_out_once_and_numbers_are_those_of_trainings_by_ha
 
 
 def test_an_executor_changes_no_number():
-    alone = tf.cross_validate(VIDEOS, WAYS, n_folds=2, rng=0)
+    alone = tf.training.cross_validate(VIDEOS, WAYS, n_folds=2, rng=0)
     with ThreadPoolExecutor(2) as executor:
-        found = tf.cross_validate(VIDEOS, WAYS, n_folds=2, executor=executor, rng=0)
+        found = tf.training.cross_validate(VIDEOS, WAYS, n_folds=2, executor=executor, rng=0)
     np.testing.assert_array_equal(alone.folds, found.folds)
 
 
@@ -74,7 +74,9 @@ BAD = [
 def test_a_bad_argument_is_named(changed, kind, words):
     arguments = {"sequences": VIDEOS, "choices": WAYS, "rng": 0} | changed
     with pytest.raises(kind, match=words):
-        tf.cross_validate(arguments.pop("sequences"), arguments.pop("choices"), **arguments)
+        tf.training.cross_validate(
+            arguments.pop("sequences"), arguments.pop("choices"), **arguments
+        )
 
 
 def test_patience_ends_a_temporal_training_and_returns_the_model_of_the_best_score():
@@ -84,10 +86,13 @@ def test_patience_ends_a_temporal_training_and_returns_the_model_of_the_best_sco
         return next(scores) if len(some) == 2 else 0.0
 
     options = {"n_hidden": 5, "learning_rate": 0.01, "rng": 0}
-    monitor = tf.Monitor(told, patience=2)
+    monitor = tf.training.Monitor(told, patience=2)
     fit = tf.train_trbm(VIDEOS[2:], epochs=9, validation=VIDEOS[:2], monitor=monitor, **options)
     assert list(fit.history["validation_score"]) == [1.0, 3.0, 2.0, 2.5]
-    rates = {"optimizer": tf.Adam(truncation_rate=0.001), "sampler": tf.SequenceCD(n_gibbs=3)}
+    rates = {
+        "optimizer": tf.training.Adam(truncation_rate=0.001),
+        "sampler": tf.training.SequenceCD(n_gibbs=3),
+    }
     scores = iter([1.0, 3.0, 2.0, 2.5])
     fit = tf.train_trbm(
         VIDEOS[2:], epochs=9, validation=VIDEOS[:2], monitor=monitor, **options, **rates

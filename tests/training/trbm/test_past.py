@@ -56,7 +56,9 @@ def test_the_gradient_given_another_past(n_lags):
         draws = Draws(2, repeat, 0, 0)
         with one_blas_thread():
             options = {"start": start, "known": known}
-            runs.append(estimate(own, given, batch, offsets, tf.SequenceCD(), draws, **options))
+            runs.append(
+                estimate(own, given, batch, offsets, tf.training.SequenceCD(), draws, **options)
+            )
     for name in ("weights", "visible_to_hidden", "hidden_to_hidden", "hidden_bias", "upper"):
         drawn = np.array([run[name] for run in runs], float) * len(X)
         if name.endswith("_to_hidden"):
@@ -75,7 +77,15 @@ def test_the_same_past_changes_nothing():
     same = Sequences(given.frames.copy(), given.lengths)
     with one_blas_thread():
         found = [
-            estimate(model.parameters(), given, batch, offsets, tf.SequenceCD(), draws, known=past)
+            estimate(
+                model.parameters(),
+                given,
+                batch,
+                offsets,
+                tf.training.SequenceCD(),
+                draws,
+                known=past,
+            )
             for past in (None, same)
         ]
     for name, value in found[0].items():

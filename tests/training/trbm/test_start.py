@@ -39,11 +39,11 @@ def swings():
 )
 def test_training_starts_at_the_forecast_from_two_frames(swings, units):
     train, test = swings
-    simple = {k: v.mean() for k, v in tf.forecast_errors(train, test).items()}
+    simple = {k: v.mean() for k, v in tf.evaluation.forecast_errors(train, test).items()}
     assert simple["linear, order 2"] < 0.5 * simple["linear, order 1"]
     errors = {}
     for order in (1, 2):
-        options = {"visible": "gaussian", "start": tf.LinearStart(order, 0.001)} | units
+        options = {"visible": "gaussian", "start": tf.training.LinearStart(order, 0.001)} | units
         fit = tf.train_trbm(train, 120, **options, **STILL)
         errors[order] = tf.prediction_error(fit.model, test, method="mean_field").mean()
     # The first is exact but for small random weights; the second holds while units are linear.
@@ -54,7 +54,9 @@ def test_training_starts_at_the_forecast_from_two_frames(swings, units):
 def test_models_too_small_for_it_start_at_one_frame(swings):
     train, test = swings
     models = [
-        tf.train_trbm(train, 3, visible="gaussian", start=tf.LinearStart(order), **KEPT).model
+        tf.train_trbm(
+            train, 3, visible="gaussian", start=tf.training.LinearStart(order), **KEPT
+        ).model
         for order in (1, 2)
     ]
     for name in models[0].names:
@@ -63,7 +65,7 @@ def test_models_too_small_for_it_start_at_one_frame(swings):
 
 def test_gaussian_visibles_start_as_exact_as_the_linear_forecast(swings):
     train = swings[0]
-    error = tf.forecast_errors(train, train, orders=(1,))["linear, order 1"].mean()
+    error = tf.evaluation.forecast_errors(train, train, orders=(1,))["linear, order 1"].mean()
     precision = tf.train_trbm(train, 3, visible="gaussian", **KEPT).model.visible_precision
     np.testing.assert_allclose(precision, train[0].shape[1] / error, rtol=1e-4)
     given = tf.train_trbm(train, 3, visible=tf.GaussianUnits(2.5), **KEPT).model
@@ -73,15 +75,19 @@ def test_gaussian_visibles_start_as_exact_as_the_linear_forecast(swings):
 def test_wrong_orders():
     videos = tf.datasets.bouncing_balls(2, 5, size=4, n_balls=1, rng=0)
     with pytest.raises(ValueError, match="order 2 needs n_lags=2 .* is for visible='gaussian'"):
-        tf.train_trbm(videos, 4, start=tf.LinearStart(2))
+        tf.train_trbm(videos, 4, start=tf.training.LinearStart(2))
     with pytest.raises(ValueError, match="order 3 needs n_lags=3 or more, got 2$"):
-        tf.train_trbm(videos, 4, n_lags=2, visible="gaussian", start=tf.LinearStart(3))
+        tf.train_trbm(videos, 4, n_lags=2, visible="gaussian", start=tf.training.LinearStart(3))
 
 
 @pytest.mark.parametrize(("n_lags", "order"), [(2, 2), (3, 2), (3, 3)])
 def test_models_of_several_lags_start_at_the_forecast_from_as_many_frames(swings, n_lags, order):
     train, test = swings
-    options = {"visible": "gaussian", "start": tf.LinearStart(order, 0.0), "dtype": "float64"}
+    options = {
+        "visible": "gaussian",
+        "start": tf.training.LinearStart(order, 0.0),
+        "dtype": "float64",
+    }
     model = tf.train_trbm(train, 3, n_lags=n_lags, **options, **KEPT).model
     assert model.n_lags == n_lags
 
@@ -123,7 +129,7 @@ def test_training_can_start_at_an_rbm_of_single_frames(kind, n_lags):
     own = {} if kind == "bernoulli" else {"visible_precision": rng.uniform(1, 2, 5)}
     rbm = tf.TruGRBM(weights, 0.1, rng.normal(size=4), 1.0, -1.0, [1, 2, 1, 2], **own)
     videos = rng.integers(0, 2, (4, 6, 5))
-    still = STILL | {"optimizer": tf.Adam(truncation_rate=1e-9)}
+    still = STILL | {"optimizer": tf.training.Adam(truncation_rate=1e-9)}
     fit = tf.train_trbm(videos, n_lags=n_lags, dtype="float64", start=rbm, **still)
     assert fit.model.n_lags == n_lags and fit.model.visible == kind
     for name, value in fit.model.arrays().items():
@@ -155,10 +161,14 @@ def test_training_learns_what_comes_from_the_second_lag():
     at = (places[:, None] + steps[:, None] * np.arange(14)) % 10
     data = (at[:, :, None] == np.arange(10)).astype(float)
     train, test = data[:40], data[40:]
-    options = {"epochs": 20, "learning_rate": (0.02, 0.002), "start": tf.LinearStart(order=1)}
+    options = {
+        "epochs": 20,
+        "learning_rate": (0.02, 0.002),
+        "start": tf.training.LinearStart(order=1),
+    }
     fit = tf.train_trbm(train, 30, n_lags=2, **options, rng=0)
     errors = [((fit.model.predict(x, rng=0) - x)[2:] ** 2).sum(axis=1).mean() for x in test]
-    assert tf.forecast_errors(train, test)["linear, order 1"].mean() > 0.4
+    assert tf.evaluation.forecast_errors(train, test)["linear, order 1"].mean() > 0.4
     assert np.mean(errors) < 0.1
 
 
@@ -166,9 +176,9 @@ def test_training_learns_what_comes_from_the_second_lag():
 @pytest.mark.parametrize("order", [1, 2])
 def test_intervals_without_a_lower_end(swings, ends, order):
     train, test = swings
-    options = {"visible": "gaussian", "start": tf.LinearStart(order), "truncation": ends}
+    options = {"visible": "gaussian", "start": tf.training.LinearStart(order), "truncation": ends}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = tf.train_trbm(train, 60, **options, **STILL).model
-    simple = tf.forecast_errors(train, test, orders=(1,))["linear, order 1"].mean()
+    simple = tf.evaluation.forecast_errors(train, test, orders=(1,))["linear, order 1"].mean()
     assert tf.prediction_error(model, test, method="mean_field").mean() < 1.05 * simple

@@ -34,14 +34,14 @@ SETTINGS = [
     {},
     {
         "hidden": "bernoulli",
-        "optimizer": tf.SGD(momentum=0.9, l1={"weights": 0.1}, l1_squared=(0.01, 0.1)),
-        "sampler": tf.SequenceCD(n_gibbs=(1, 3), begin="past"),
+        "optimizer": tf.training.SGD(momentum=0.9, l1={"weights": 0.1}, l1_squared=(0.01, 0.1)),
+        "sampler": tf.training.SequenceCD(n_gibbs=(1, 3), begin="past"),
         "transform": noisy,
     },
     {
-        "sampler": tf.SequenceCD(begin="data", gradient="paper-draws"),
+        "sampler": tf.training.SequenceCD(begin="data", gradient="paper-draws"),
         "truncation": "c-learn",
-        "optimizer": tf.Adam(average=0.5),
+        "optimizer": tf.training.Adam(average=0.5),
     },
     {
         "visible": tf.GaussianUnits(learn_precision=True),
@@ -76,10 +76,12 @@ def test_resumed_equals_never_stopped(videos, options, tmp_path):
     with pytest.warns(UserWarning, match="interrupted"):
         part = tf.train_trbm(videos, **arguments, checkpoint=path, callbacks=[stop])
     assert part.interrupted
-    rest = tf.train_trbm(videos, **arguments, checkpoint=tf.Checkpoint(path, resume=True))
+    rest = tf.train_trbm(videos, **arguments, checkpoint=tf.training.Checkpoint(path, resume=True))
     assert same(whole.model, rest.model)
     with pytest.raises(ValueError, match="belongs to another run"):
-        tf.train_trbm(videos[:-1], **arguments, checkpoint=tf.Checkpoint(path, resume=True))
+        tf.train_trbm(
+            videos[:-1], **arguments, checkpoint=tf.training.Checkpoint(path, resume=True)
+        )
 
 
 @pytest.mark.parametrize("hidden", ["trug", "bernoulli"])
@@ -88,7 +90,7 @@ def test_training_learns_to_predict(hidden):
     train, test = videos[:50], videos[50:]
     fit = tf.train_trbm(
         train, 40, hidden=hidden, epochs=20, batch_size=2, learning_rate=(5e-3, 5e-4),
-        validation=test, monitor=tf.Monitor(every=20), rng=0,
+        validation=test, monitor=tf.training.Monitor(every=20), rng=0,
     )  # fmt: skip
     error = tf.prediction_error(fit.model, test, method="mean_field", rng=0).mean()
     # It starts near the error of a linear forecast, 1.19; the frame before has 1.36.
@@ -113,7 +115,7 @@ def test_gaussian_training_beats_its_linear_start():
         learning_rate=(1e-2, 1e-3), monitor=None, rng=0,
     )  # fmt: skip
     error = tf.prediction_error(fit.model, data[60:], method="mean_field").mean()
-    simple = tf.forecast_errors(data[:60], data[60:])
+    simple = tf.evaluation.forecast_errors(data[:60], data[60:])
     assert error < 0.9 * simple["linear, order 2"].mean() < simple["linear, order 1"].mean()
 
 
@@ -121,7 +123,9 @@ def test_training_goes_on_from_a_model(videos):
     for options in SETTINGS:
         still = ARGUMENTS | options | {"learning_rate": 1e-9, "epochs": 1}
         if options.get("truncation") != "relu" and options.get("hidden") != "bernoulli":
-            still["optimizer"] = replace(still.get("optimizer", tf.Adam()), truncation_rate=1e-9)
+            still["optimizer"] = replace(
+                still.get("optimizer", tf.training.Adam()), truncation_rate=1e-9
+            )
         if isinstance(options.get("visible"), tf.GaussianUnits):
             still["visible"] = replace(options["visible"], precision_rate=1e-9)
         first = tf.train_trbm(videos, **(ARGUMENTS | options)).model
@@ -158,7 +162,7 @@ def test_models_that_cannot_be_gone_on_from(videos, options, words):
 def test_a_checkpoint_belongs_to_its_start_and_its_rates(videos, tmp_path):
     path, first = tmp_path / "run.npz", tf.train_trbm(videos, **ARGUMENTS).model
     tf.train_trbm(videos, **ARGUMENTS, start=first, checkpoint=path)
-    go_on = tf.Checkpoint(path, resume=True)
+    go_on = tf.training.Checkpoint(path, resume=True)
     with pytest.raises(ValueError, match="belongs to another run: start is"):
         tf.train_trbm(videos, **ARGUMENTS, checkpoint=go_on)
     with pytest.raises(ValueError, match="belongs to another run: truncation_rate is"):
@@ -167,7 +171,7 @@ def test_a_checkpoint_belongs_to_its_start_and_its_rates(videos, tmp_path):
             **ARGUMENTS,
             start=first,
             checkpoint=go_on,
-            optimizer=tf.Adam(truncation_rate=lambda share: 1e-4),
+            optimizer=tf.training.Adam(truncation_rate=lambda share: 1e-4),
         )
 
 
@@ -176,16 +180,16 @@ def test_a_checkpoint_belongs_to_its_start_and_its_rates(videos, tmp_path):
     [
         ({"hidden": "bernoulli", "truncation": "relu"}, "truncation is for hidden='trug'"),
         ({"visible": tf.BernoulliUnits(soft=True)}, "soft has no effect in train_trbm"),
-        ({"monitor": tf.Monitor(patience=3)}, "patience needs validation"),
+        ({"monitor": tf.training.Monitor(patience=3)}, "patience needs validation"),
         ({"monitor": None, "validation": [np.zeros((3, 64))]}, "validation has no effect"),
         ({"monitor": "ais"}, "monitor must be one of"),
         ({"truncation": "relu", "hidden": tf.TruGUnits(-1.0)}, "precision must be positive"),
         (
-            {"truncation": "relu", "optimizer": tf.Adam(truncation_rate=0.1)},
+            {"truncation": "relu", "optimizer": tf.training.Adam(truncation_rate=0.1)},
             "truncation_rate has no effect",
         ),
         (
-            {"hidden": "bernoulli", "optimizer": tf.Adam(truncation_rate=0.1)},
+            {"hidden": "bernoulli", "optimizer": tf.training.Adam(truncation_rate=0.1)},
             "truncation_rate has no effect",
         ),
         ({"visible": tf.BernoulliUnits(missing=3)}, "missing has no effect in train_trbm"),

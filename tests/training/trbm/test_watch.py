@@ -38,7 +38,7 @@ def test_all_that_is_learned_is_watched(name, monkeypatch):
 def test_nothing_learned(videos):
     options = {"epochs": 5, "monitor": None, "rng": 0}
     words = "score of forecasts.*the linear forecast at which training begins"
-    with pytest.warns(tf.TrainingWarning, match=words):
+    with pytest.warns(tf.training.TrainingWarning, match=words):
         tf.train_trbm(videos, 10, **options, learning_rate=1e-6)
     tf.train_trbm(videos, 10, **options | {"epochs": 30}, learning_rate=0.03)
 
@@ -46,7 +46,9 @@ def test_nothing_learned(videos):
 def test_sequences_that_only_come_nearer_to_ignorance():
     # It starts at -8e8, and ends at -2e8: as much as 76 times the variance.
     waves = np.sin(np.arange(60)[:, None] / [3, 5, 7, 4] + np.arange(20)[:, None, None])
-    with pytest.warns(tf.TrainingWarning, match="above that of ignorance.*standardise the"):
+    with pytest.warns(
+        tf.training.TrainingWarning, match="above that of ignorance.*standardise the"
+    ):
         tf.train_trbm(1000 * waves, 40, visible="gaussian", epochs=10, rng=0)
 
 
@@ -72,7 +74,9 @@ def test_after_a_divergence_the_last_sound_model_is_returned(videos, monkeypatch
 
     monkeypatch.setattr(TRBMLearner, "update", sick)
     options = {"epochs": 30, "monitor": None, "rng": 0, "learning_rate": 0.03}
-    with pytest.warns(tf.TrainingWarning, match="diverged in epoch 21: .* that of epoch 20, which"):
+    with pytest.warns(
+        tf.training.TrainingWarning, match="diverged in epoch 21: .* that of epoch 20, which"
+    ):
         fit = tf.train_trbm(videos, 10, **options, callbacks=[keep])
     assert fit.interrupted and same(fit.model, models[20])
     with pytest.raises(FloatingPointError, match="diverged in epoch 21"):

@@ -109,7 +109,7 @@ def test_scores_are_weighted_and_runs_go_on(tmp_path):
     errors = tf.prediction_error(whole.model, VIDEOS)
     expected = -np.average(errors, weights=WEIGHTS)
     assert whole.history["score"][-1] == pytest.approx(expected, rel=1e-3)
-    resumed = tf.Checkpoint(path, resume=True)
+    resumed = tf.training.Checkpoint(path, resume=True)
     assert_same(tf.train_trbm(VIDEOS, **options, checkpoint=resumed), whole)
     with pytest.raises(ValueError, match="another run: .*sample_weight"):
         tf.train_trbm(VIDEOS, **options | {"sample_weight": None}, checkpoint=resumed)

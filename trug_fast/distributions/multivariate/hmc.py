@@ -123,7 +123,7 @@ def truncmvn_hmc(
 
     >>> import numpy as np, trug_fast as tf
     >>> rises = np.diff(np.eye(4), axis=0)
-    >>> chains = tf.truncmvn_hmc([3, 2, 1, 0], 1.0, 0, A=rises, n_samples=100, rng=1)
+    >>> chains = tf.distributions.truncmvn_hmc([3, 2, 1, 0], 1.0, 0, A=rises, n_samples=100, rng=1)
     >>> chains.samples.shape, bool((np.diff(chains.samples) >= 0).all())
     ((4, 100, 4), True)
     """

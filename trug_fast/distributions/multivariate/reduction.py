@@ -73,5 +73,5 @@ def box_form(cut: CutNormal) -> BoxForm:
 def _refusal(got: str) -> str:
     return (
         "A must have independent rows, no more than x has dimensions, for exact draws and "
-        f"probabilities, got {got}; tf.truncmvn_hmc draws chains of x for any A"
+        f"probabilities, got {got}; tf.distributions.truncmvn_hmc draws chains of x for any A"
     )

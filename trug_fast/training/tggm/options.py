@@ -28,7 +28,7 @@ class MeanField:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.MeanField(n_cycles=20)
+    >>> tf.training.MeanField(n_cycles=20)
     MeanField(n_cycles=20, tolerance=0.1)
     """
 
@@ -67,7 +67,7 @@ class Noise:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.Noise("separate", variance=1.0).learn
+    >>> tf.training.Noise("separate", variance=1.0).learn
     True
     """
 
@@ -116,7 +116,7 @@ class HoldOut:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.HoldOut(0.2, refit=False)
+    >>> tf.training.HoldOut(0.2, refit=False)
     HoldOut(fraction=0.2, refit=False, calibrate='held_back', laplace=False)
     """
 
@@ -149,7 +149,7 @@ class RateSearch:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.RateSearch([0.003, (0.01, 0.0002)])
+    >>> tf.training.RateSearch([0.003, (0.01, 0.0002)])
     RateSearch(rates=(0.003, (0.01, 0.0002)))
     """
 

@@ -107,7 +107,7 @@ def cross_validate(
     >>> import trug_fast as tf
     >>> videos = tf.datasets.bouncing_balls(6, 10, size=6, rng=0)
     >>> ways = {"small": {"n_hidden": 4, "epochs": 1}, "large": {"n_hidden": 8, "epochs": 1}}
-    >>> found = tf.cross_validate(videos, ways, n_folds=3, rng=0)
+    >>> found = tf.training.cross_validate(videos, ways, n_folds=3, rng=0)
     >>> found.folds.shape, found.best in ways
     ((2, 3), True)
     """

@@ -32,7 +32,7 @@ class SequenceCD:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.SequenceCD(begin="data").n_gibbs
+    >>> tf.training.SequenceCD(begin="data").n_gibbs
     (3, 25)
     """
 
@@ -68,7 +68,7 @@ class LinearStart:
     Examples
     --------
     >>> import trug_fast as tf
-    >>> tf.LinearStart(order=1)
+    >>> tf.training.LinearStart(order=1)
     LinearStart(order=1, scale=0.01, ridge=None)
     """
 
