@@ -21,7 +21,11 @@ from . import scores, shares
 from .trajectory import LogZ
 
 ROWS, TEMPERATURES = 200, 1000  # of the annealing that a certified score is compared with
-FIRST_LOOK, EACH_LOOK = 4, 4  # epoch of the first look at phases; of so many rows one is taken
+# A look at phases while training goes takes as long as 5 to 15 updates.
+FIRST_LOOK, UPDATES, EACH_LOOK = 4, 600, 4  # epoch, updates before it; of so many rows one is taken
+# Nats that a part lacks, no less than at the last look, or at any.  Good runs of phases of unequal
+# shares lacked up to 15 after epoch 4, 10 after 8, 6 after 16.
+MUCH, MOST = 8.0, 25.0
 SLACK, ERRORS = 0.5, 3.0  # nats that so short an annealing may fall short of, and standard errors
 
 
@@ -29,7 +33,7 @@ class RBMWatch(ContrastiveWatch):
     """Watches up to 1,000 rows of the training data."""
 
     name = "X"
-    _told = False  # of phases, while training goes
+    _told, _lack = False, math.inf  # of phases, while training goes; what lacked at the last look
 
     @property
     def yardstick(self) -> str:  # type: ignore[override]
@@ -87,27 +91,27 @@ class RBMWatch(ContrastiveWatch):
         return said
 
     def look(self, epoch: int) -> None:
-        """Warn, once, that shares of phases are being lost: after epochs 4, 8, 16, ..."""
-        if self._told or epoch < FIRST_LOOK or epoch & (epoch - 1) or self._untold(epoch):
+        """Warn, once, that shares of phases are being lost: after epochs 4, 8, 16, ...
+
+        While rates are high, good runs may lack some, but not so much, and less at each look.
+        """
+        learner, due = self.learner, epoch >= FIRST_LOOK and epoch & (epoch - 1) == 0
+        if self._told or not due or learner.updates < UPDATES or learner.filling is not None:
             return
-        model, rows, weights = self.learner.model(), np.asarray(self.rows, np.float64), self.weights
-        few = rows[::EACH_LOOK] if weights is None else rows
-        if not shares.lost(model, few, weights, self.learner.seed):  # spares good runs time
-            return
-        said = self._lost(model, rows)
+        model, rows, weights = learner.model(), np.asarray(self.rows, np.float64), self.weights
+        few = rows[::EACH_LOOK] if weights is None else rows  # spares good runs time
+        before, self._lack = self._lack, shares.lost(model, few, weights, learner.seed)
+        said = None if self._lack < min(max(before, MUCH), MOST) else self._lost(model, rows)
         if said is not None:
             self._told = True
             warnings.warn(f"after epoch {epoch}, {said}", diagnosis.TrainingWarning, stacklevel=2)
 
-    def _untold(self, epochs: int) -> bool:
-        """Whether phases are not looked at."""
-        return diagnosis.brief(epochs, self.learner.updates) or self.learner.filling is not None
-
     def _ruined(self, epochs: int, model: Any) -> str | None:
         """Say that a model has lost the shares of phases, or its mass is elsewhere, or nothing."""
-        if self._untold(epochs):
+        learner = self.learner
+        if diagnosis.brief(epochs, learner.updates) or learner.filling is not None:
             return None
-        rows, seed = np.asarray(self.rows, np.float64), self.learner.seed
+        rows, seed = np.asarray(self.rows, np.float64), learner.seed
         said = self._lost(model, rows)
         if said is not None:
             return said
