@@ -137,7 +137,7 @@ def test_units_are_cut_on_both_sides_alike_where_turned_data_look_like_data(magn
     noise = magnets.magnet(6, 3.0, 1000, 5, 0)
     for rows in (magnet, bits, fixed, noise, magnet[: len(magnet) // 2]):
         assert usual_truncation(rows, real=False) == SYMMETRIC
-    missing = np.where(np.random.default_rng(1).random(bits.shape) < 0.05, np.nan, bits)
+    missing = np.where(np.random.default_rng(1).random(noise.shape) < 0.05, np.nan, noise)
     assert usual_truncation(missing, real=False) == SYMMETRIC
     letters = np.eye(3)[np.random.default_rng(2).integers(3, size=(500, 20))].reshape(500, -1)
     for rows, real in ((magnet * 1.0, True), (fewer, False), (letters, False)):
@@ -151,13 +151,13 @@ def test_units_are_cut_on_both_sides_alike_where_turned_data_look_like_data(magn
 
 
 def test_a_magnet_without_phases_is_learned_better_by_symmetric_units():
-    # 0.61 against 1.17 nats below the truth; seeds 0 to 2 differ by 0.04.
-    rows, others = (magnets.magnet(6, 3.0, n, k, n) for n, k in ((3000, 5), (1000, 20)))
+    # 0.08 nats below the truth against 0.10 to 0.12, by four seeds.
+    rows, others = (magnets.magnet(4, 3.0, n, k, n) for n, k in ((3000, 5), (1000, 20)))
     found = [
-        tf.exact.log_likelihood(trained(rows, n_hidden=2, visible="spin", **given), others).mean()
+        tf.exact.log_likelihood(trained(rows, n_hidden=16, visible="spin", **given), others).mean()
         for given in ({}, {"truncation": BEST_TRUNCATION})
     ]
-    assert found[0] > found[1]
+    assert found[0] > found[1] + 0.01
 
 
 def test_a_run_of_turned_chains_goes_on_to_the_same_bits(magnet, tmp_path, monkeypatch, interrupts):
