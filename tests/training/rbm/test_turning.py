@@ -140,7 +140,8 @@ def test_units_are_cut_on_both_sides_alike_where_turned_data_look_like_data(magn
     missing = np.where(np.random.default_rng(1).random(noise.shape) < 0.05, np.nan, noise)
     assert usual_truncation(missing, real=False) == SYMMETRIC
     letters = np.eye(3)[np.random.default_rng(2).integers(3, size=(500, 20))].reshape(500, -1)
-    for rows, real in ((magnet * 1.0, True), (fewer, False), (letters, False)):
+    ones = np.ones((50, 3))
+    for rows, real in ((magnet * 1.0, True), (fewer, False), (letters, False), (ones, False)):
         assert usual_truncation(rows, real=real) == BEST_TRUNCATION
     given = {"n_hidden": 4, "epochs": 1, "visible": "spin"}
     model = trained(noise, **given)

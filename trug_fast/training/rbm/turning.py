@@ -44,8 +44,9 @@ def mirrored(rows: NDArray[np.generic]) -> bool:
     """Tell whether rows look like rows if each column is reflected between its ends."""
     X = np.asarray(rows, np.float64)
     X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    low, high = X.min(axis=0), X.max(axis=0)
     with one_blas_thread():
-        return _alike(X.min(axis=0) + X.max(axis=0) - X, X)
+        return bool((low < high).any()) and _alike(low + high - X, X)
 
 
 def for_kernels(turns: Turns | None, dtype: Any) -> Turns:
