@@ -86,7 +86,7 @@ def test_a_run_from_a_model_knows_it_again(data, tmp_path):
         start.weights, start.visible_bias, 0.5, start.precision, start.lower, start.upper
     )
     for changed in (other, None):
-        with pytest.raises(ValueError, match="belongs to another run: start is .TruGRBM.* there"):
+        with pytest.raises(ValueError, match="belongs to another run: .*start is .TruGRBM.* there"):
             tf.train_rbm(data, **OPTIONS, start=changed, checkpoint=resume)
 
 

@@ -16,7 +16,7 @@ from trug_fast.kernels.rbm.turning import EVERY, GROUPS, Turns
 from trug_fast.models.mixed_units import units_of
 from trug_fast.models.visible_kinds import run_of
 from trug_fast.training.optimizers import Steps
-from trug_fast.training.rbm.defaults import ByData
+from trug_fast.training.rbm.defaults import BEST_TRUNCATION, SYMMETRIC, ByData, usual_truncation
 from trug_fast.training.rbm.turning import for_kernels, turns_of
 
 MAGNET = (6, 1.9)
@@ -155,6 +155,36 @@ def test_other_data_are_not_turned():
     assert turns_of(noise.astype(float), (run_of("bernoulli", 40),)) is None
     assert turns_of(noise[:, :1] * np.ones(40), (run_of("relu", 40),)) is None
     assert ByData(rows.astype(float), None, 1.0).turns((run_of("bernoulli", 40),)) is None
+
+
+def test_units_are_cut_on_both_sides_alike_where_turned_data_look_like_data(magnet):
+    bits, fewer = (magnet + 1) // 2, np.random.default_rng(0).random((500, 40)) < 0.2
+    fixed = np.column_stack([bits, np.ones(len(bits))])  # a column that does not vary
+    noise = magnets.magnet(6, 3.0, 1000, 5, 0)
+    for rows in (magnet, bits, fixed, noise, magnet[: len(magnet) // 2]):
+        assert usual_truncation(rows, real=False) == SYMMETRIC
+    missing = np.where(np.random.default_rng(1).random(noise.shape) < 0.05, np.nan, noise)
+    assert usual_truncation(missing, real=False) == SYMMETRIC
+    letters = np.eye(3)[np.random.default_rng(2).integers(3, size=(500, 20))].reshape(500, -1)
+    ones = np.ones((50, 3))
+    for rows, real in ((magnet * 1.0, True), (fewer, False), (letters, False), (ones, False)):
+        assert usual_truncation(rows, real=real) == BEST_TRUNCATION
+    given = {"n_hidden": 4, "epochs": 1, "visible": "spin"}
+    model = trained(noise, **given)
+    assert (model.lower == -4).all() and abs(model.upper - 4).max() < 0.5
+    assert (trained(noise, truncation="tanh", **given).upper == 1).all()  # what is given is taken
+    again = trained(noise, start=trained(noise, truncation=(0, 4), **given), **given)
+    assert (again.lower == 0).all()  # and so are a model's
+
+
+def test_a_magnet_without_phases_is_learned_better_by_symmetric_units():
+    # 0.08 nats below the truth against 0.10 to 0.12, by four seeds.
+    rows, others = (magnets.magnet(4, 3.0, n, k, n) for n, k in ((3000, 5), (1000, 20)))
+    found = [
+        tf.exact.log_likelihood(trained(rows, n_hidden=16, visible="spin", **given), others).mean()
+        for given in ({}, {"truncation": BEST_TRUNCATION})
+    ]
+    assert found[0] > found[1] + 0.01
 
 
 def test_a_run_of_turned_chains_goes_on_to_the_same_bits(magnet, tmp_path, monkeypatch, interrupts):

@@ -40,7 +40,7 @@ from trug_fast.training.rates import Rate
 from trug_fast.training.samplers import CD, PCD, Sampler, as_sampler
 from trug_fast.training.settings import Rates
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
-from trug_fast.training.units import HiddenLike, VisibleLike
+from trug_fast.training.units import HiddenLike, VisibleLike, are_real
 from trug_fast.training.weighing import Weights, weights_identity
 
 from .data import checked_data, transformed
@@ -53,6 +53,7 @@ from .defaults import (
     TRUNCATION_RATES,
     ByData,
     usual_batch_size,
+    usual_truncation,
 )
 from .learner import RBMLearner
 from .missing import Data
@@ -123,7 +124,8 @@ def train_rbm(
     n_hidden : int, optional
         Number of hidden units.  It may be left out beside a model as ``start``.
     truncation : Truncation, name or pair, optional
-        See :class:`Truncation`; by default learned per unit from [0, 4].
+        See :class:`Truncation`; by default learned per unit from [0, 4], of discrete data that look
+        the same turned over (docs/training.md) from [-4, 4].
     hidden : TruGUnits, "trug" or "bernoulli", optional
         "bernoulli" trains the ordinary RBM by the same code.  Left out, it is as in ``start``, or
         "trug".
@@ -320,7 +322,10 @@ def _settings(
     dtype: np.dtype[Any],
 ) -> tuple[RBMSettings, ByData]:
     """Return how to train, and what chooses by the data where it is not said."""
-    ends = checked_truncation(truncation, units.hidden, origin, BEST_TRUNCATION)
+    best = BEST_TRUNCATION
+    if truncation is None and units.hidden is not None and isinstance(origin, RandomWeights):
+        best = usual_truncation(data, real=are_real(units.visible))
+    ends = checked_truncation(truncation, units.hidden, origin, best)
     if not isinstance(origin, RandomWeights):
         require_agreement(origin, data.shape[1], units)
     size = usual_batch_size(data.shape[0]) if batch_size is None else batch_size

@@ -12,7 +12,7 @@ from trug_fast.kernels.compiling import want
 from trug_fast.kernels.rbm.turning import TURNED, Turns
 from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, GAUSSIAN, SPIN, Runs
 
-__all__ = ["Turns", "for_kernels", "turns_of"]
+__all__ = ["Turns", "for_kernels", "mirrored", "turns_of"]
 
 # How much farther from the nearest other row a turned row may be than a row itself, in squared
 # distances by their medians.
@@ -37,9 +37,16 @@ def turns_of(rows: NDArray[np.generic], runs: Runs) -> Turns | None:
         if turns is None:
             return None
         turned = turns.shift + turns.sign * X[:, turns.source[0]]
-        if np.median(nearest(turned, X)) > FARTHER * np.median(nearest(X, X)):
-            return None
-    return turns
+        return turns if _alike(turned, X) else None
+
+
+def mirrored(rows: NDArray[np.generic]) -> bool:
+    """Tell whether rows look like rows if each column is reflected between its ends."""
+    X = np.asarray(rows, np.float64)
+    X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    low, high = X.min(axis=0), X.max(axis=0)
+    with one_blas_thread():
+        return bool((low < high).any()) and _alike(low + high - X, X)
 
 
 def for_kernels(turns: Turns | None, dtype: Any) -> Turns:
@@ -76,6 +83,11 @@ def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs)
     changes = (sign < 0).any() or (source[0] != np.arange(above.size)).any()
     along, middle = above - below, above / 2 + below / 2
     return Turns(source, sign, shift, along, middle) if changes else None
+
+
+def _alike(turned: NDArray[np.float64], rows: NDArray[np.float64]) -> bool:
+    """Tell whether turned rows are about as near to others as rows are."""
+    return bool(np.median(nearest(turned, rows)) <= FARTHER * np.median(nearest(rows, rows)))
 
 
 def nearest(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
