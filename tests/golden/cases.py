@@ -107,7 +107,7 @@ def _features():
         "patience": lambda: binary(
             validation=held,
             epochs=6,
-            learning_rate=1.0,
+            learning_rate=0.3,
             monitor=tf.training.Monitor("pseudo", patience=1),
         ),
         "ais monitor": lambda: binary(monitor=tf.training.Monitor("ais", every=2)),
