@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +95,8 @@ class Forecast:
 
     def plot(self, channels: int | Sequence[int] | None = None, **options: Any) -> Any:
         """Draw the forecast as a fan; see :func:`trug_fast.plots.forecast`."""
-        plots = import_module("trug_fast.plots")  # a room above this one
+        from trug_fast import plots  # with Matplotlib
+
         return plots.forecast(self, channels, **options)
 
     def __getitem__(self, index: int) -> Forecast:
