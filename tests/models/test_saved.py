@@ -31,7 +31,9 @@ def told(model):
         return float((mean + std).sum())
     if isinstance(model, tf.TruGTRBM | tf.BernoulliTRBM):
         frames = rng.integers(0, 2, (6, 3)).astype(float)
-        return float((model.filter(frames) * np.arange(1, 3)).sum() + model.visible_to_visible.sum())
+        return float(
+            (model.filter(frames) * np.arange(1, 3)).sum() + model.visible_to_visible.sum()
+        )
     rows = rng.integers(0, 2, (4, model.n_visible)).astype(float)
     if getattr(model, "visible", "") == "spin":
         rows = 2 * rows - 1

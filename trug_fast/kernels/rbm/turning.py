@@ -30,9 +30,10 @@ from .visible import GAUSSIAN, TRUNCATED
 
 TURNED = "turned chains"  # subject of rare kernels
 # Each chain is offered a turn once in so many updates, with every fourth other one: few calls for
-# many rows.  At 20 64 TruG units end half a nat lower, and at 40 trainings diverge: the model runs
-# away in between.
-EVERY, GROUPS = 12, 4
+# many rows.  At 12 log-odds of the phases are off by 0.2 of a magnet of 16x16 spins, of the model
+# and so of its draws, at 8 by 0.1 at most; at 40 trainings diverge.  The middle between the sides
+# is looked at more rarely, since each look costs as much as an offer.
+EVERY, GROUPS, LOOKS = 8, 4, 20
 SMALL = 1 << 12  # net inputs of a group up to which one thread takes it
 
 
@@ -144,9 +145,9 @@ def turn_and_draw(layers, chains, turns, seed, step, update):
 def approach_middle(data, weights, turns, update, share, offset):
     """Move the offset to between the mean hidden units of the data's two sides, if it has both.
 
-    One of EVERY batches is looked at, for as much as all: that of each update took 2 % of it.
+    One of LOOKS batches is looked at, for as much as all: that of each update took 2 % of it.
     """
-    if update % EVERY != 0:
+    if update % LOOKS != 0:
         return
     total, count = zeros((2, offset.size), offset.dtype), zeros((2, 1), np.float64)
     level = np.dot(turns.along, turns.middle)
@@ -157,4 +158,4 @@ def approach_middle(data, weights, turns, update, share, offset):
     if count[0, 0] > 0.0 and count[1, 0] > 0.0:
         divide(total[0], 2.0 * count[0, 0])
         add(total[0], total[1], 0.5 / count[1, 0], 1)
-        approach(offset, total[0], 1.0 - (1.0 - share) ** EVERY)
+        approach(offset, total[0], 1.0 - (1.0 - share) ** LOOKS)
