@@ -240,7 +240,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add(parser.add_subparsers(required=True, metavar="COMMAND"))
     stream: Any = sys.stdout
     former = getattr(stream, "errors", None)
-    if former != "strict":
+    if former not in ("strict", "surrogateescape"):  # which a locale of ASCII has
         return cli.main(argv, parser)
     stream.reconfigure(errors=HANDLER)
     try:

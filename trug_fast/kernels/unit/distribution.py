@@ -167,13 +167,14 @@ def entropy(a, d, lower, upper):
     leaves out, about the same point: midpoint, near end or mode.  About another, as far from the
     mass as 1e12 standard deviations, a mean would cancel.
     """
-    zero, half, one = like(a, 0.0), like(a, 0.5), like(a, 1.0)
+    zero, half, two = like(a, 0.0), like(a, 0.5), like(a, 2.0)
     s, _, u, u_far, width, tau, _ = whiten(a, d, lower, upper)
     n0, n1, n2, _ = narrow_integrals(width, tau)
     w0, w1, w2, _ = wide_integrals(u, u_far, width, tau)
     # Fused by hand, for the same bits in a vectorised loop and in its remainder: see between.
     thin = fma(half * half * width * width, n2, -tau * n1)
-    wide = fma(one, w2, w0) if u < zero else fma(u + u, w1, w2)
+    # w2 may be a product that waits to be rounded: halves, since a factor of 1 would be left out.
+    wide = two * fma(half, w2, half * w0) if u < zero else fma(u + u, w1, w2)
     narrow = is_narrow(width, tau)
     energy = (thin if narrow else wide) / (n0 if narrow else w0)
     integral = width * (half * n0) if narrow else w0
