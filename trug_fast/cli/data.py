@@ -31,7 +31,7 @@ KEYED = (".npz", ".h5", ".hdf5")  # files whose arrays have names
 class Data(NamedTuple):
     """What a model is trained or tested on, and how it came about."""
 
-    train: Any  # rows, a Resampler of images, or a list of sequences
+    train: Any  # rows, or a list of sequences
     test: Any = None  # what is held back, or the test images of a named set
     y: Any = None  # targets of a regression
     scaling: Scaling | None = None  # how real numbers were standardised

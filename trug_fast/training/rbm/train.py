@@ -239,10 +239,11 @@ def train_rbm(
         Gaussian units, the score of reconstructions) of up to 1,000 training rows by two standard
         errors, whatever ``monitor`` is, or any run (or one from a model) has lowered it; if the
         model gives a part of the data far less probability than it has, because chains did not go
-        from phase to phase, or has its mass where there are no data; and if training diverged after
-        a sound epoch, whose model is returned.  While it trains, if :class:`TrajectoryTempering`
-        has made three rungs that were fewer than 20 updates apart: most of the time goes into
-        rungs then, and rates are lowered.
+        from phase to phase (after epochs 4, 8, 16, ... too), or has its mass where there are no
+        data, to which chains that begin at the data go; and if training diverged after a sound
+        epoch, whose model is returned.  While it trains, if :class:`TrajectoryTempering` has made
+        three rungs that were fewer than 20 updates apart: most of the time goes into rungs then,
+        and rates are lowered.
 
     Examples
     --------
