@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .broadcasting import columns_of
-from .functions import logpdf, mean, std
-from .powers import framed, mean_power
+from trug_fast.kernels import arrays
+
+from .broadcasting import NAMES, columns_of, elementwise
+from .moments import framed, mean, mean_power, var
 
 # Where integrals are cut, in standard deviations from the mean: adaptive quadrature that begins
 # with one panel would not see a narrow peak.
@@ -88,7 +89,7 @@ def expect(
     low, high = -np.inf if lb is None else float(lb), np.inf if ub is None else float(ub)
     if not low < high:
         raise ValueError(f"lb must be below ub, got {lb} and {ub}")
-    columns, shape, dtype = columns_of("a b loc scale", (*args, loc, scale))
+    columns, shape, dtype = columns_of(NAMES, (*args, loc, scale))
     full = (np.broadcast_to(column, int(np.prod(shape))).tolist() for column in columns)
     found = [_mean(func, one, (low, high), conditional, kwds) for one in zip(*full, strict=True)]
     result = np.array(found, dtype).reshape(shape)
@@ -114,7 +115,8 @@ def _mean(
     if not conditional and (low, high) != (a, b):
         # The two densities are in this ratio everywhere, so where they are highest.
         top = loc + scale * min(max(0.0, low), high)
-        share = float(np.exp(logpdf(top, *parameters) - logpdf(top, *inner)))
+        whole, part = (elementwise(arrays.logpdf, *each, x=top) for each in (parameters, inner))
+        share = float(np.exp(whole - part))
     if share == 0.0:
         return 0.0
     if func is None:
@@ -132,8 +134,10 @@ def _integral(
     frame = framed(*(np.array([end]) for end in (a, b)))
     slope, sign = float(frame.slope[0]), -1.0 if frame.reflected[0] else 1.0
     place = loc + scale * float(frame.origin[0])
-    unit = float(std(a, b))  # of length, so that a piece is neither far too long nor too short
-    log_density = float(logpdf(float(frame.origin[0]), a, b))
+    unit = float(
+        np.sqrt(var(a, b))
+    )  # of length, so that a piece is neither far too long nor too short
+    log_density = float(elementwise(arrays.logpdf, a, b, x=float(frame.origin[0])))
     centre = float(mean_power(1, frame, np.zeros(1))[0]) / unit
     first, last = (a, b) if sign > 0 else (-b, -a)
     start = float(frame.low[0]) / unit if np.isfinite(first) else -np.inf

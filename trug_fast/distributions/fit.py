@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from trug_fast import kernels
 from trug_fast.kernels import arrays
 
+from .broadcasting import elementwise
 from .fit_mixed import fit_mixed
 from .fit_sample import (
     FitTask,
@@ -300,3 +301,37 @@ def _zero(function: Callable[[float], float], start: float, step: float) -> floa
         raise not_found()
     low, high = sorted((start, beyond))
     return float(brentq(function, low, high, xtol=1e-300, rtol=1e-15))
+
+
+def nnlf(theta: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike], x: ArrayLike) -> Any:
+    """Negative log likelihood of data: minus the sum of the log density.
+
+    Parameters
+    ----------
+    theta : (a, b, loc, scale)
+        Parameters, as for :func:`rvs`.
+    x : array_like
+        Data; of more than one axis, the first is summed over.
+
+    Returns
+    -------
+    numpy.ndarray or NumPy float
+        inf if a datum lies outside the interval, or theta are no parameters.
+
+    Raises
+    ------
+    ValueError
+        If ``theta`` are not four.
+
+    Examples
+    --------
+    >>> from trug_fast import truncnorm
+    >>> print(f"{truncnorm.nnlf((0.0, float('inf'), 0.0, 1.0), [0.5, 1.0]):.12f}")
+    1.076582705289
+    """
+    if len(theta) != 4:
+        raise ValueError(f"theta must be (a, b, loc, scale), got {len(theta)} numbers")
+    a, b, loc, scale = theta
+    if np.isnan(elementwise(arrays.mean, a, b, loc, scale)).any():
+        return np.inf
+    return -np.sum(np.atleast_1d(elementwise(arrays.logpdf, a, b, loc, scale, x=x)), axis=0)

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast.kernels import arrays
+
+from .broadcasting import elementwise
 from .fit_sample import FitTask, Sample, at_infinity, require_two_values
 from .fit_shape import outside
-from .functions import log_mass, pdf
 
 _FLATTEST = 1e-6  # width of the data in standard deviations: less is as good as uniform
 _NOTHING = 1e-9  # of a datum's log likelihood
@@ -35,13 +37,13 @@ class Mixed(NamedTuple):
         """Return the negative log likelihood of a datum, less that of the uniform on [0, 1]."""
         start = self.a + gap
         energy = start * start + 2.0 * start * slope * self.mean + slope * slope * self.square
-        mass = log_mass(self.a, start + slope)
+        mass = elementwise(arrays.log_mass, self.a, start + slope)
         return 0.5 * energy + mass - np.log(slope) + 0.5 * math.log(2.0 * math.pi)
 
     def gradient(self, slope: float, gap: float) -> NDArray[np.float64]:
         """Return its derivatives by log(slope) and gap."""
         start = self.a + gap
-        end = float(pdf(start + slope, self.a, start + slope))
+        end = float(elementwise(arrays.pdf, self.a, start + slope, x=start + slope))
         by_slope = start * self.mean + slope * self.square + end - 1.0 / slope
         return np.array([slope * by_slope, start + slope * self.mean + end])
 

@@ -20,8 +20,7 @@ from trug_fast.kernels.multivariate.one_factor import FactorBox
 from trug_fast.kernels.multivariate.tangents import Hull
 from trug_fast.kernels.unit.quantile_rows import ROW
 
-from .one_factor import COARSE, OneFactor
-from .quadrature import probability_of_factor
+from .one_factor import COARSE, OneFactor, probability_of_factor
 from .reduction import BoxForm
 from .tilting import Tilting, bound_holds
 

@@ -18,7 +18,7 @@ from trug_fast.distributions.family import truncnorm
 from trug_fast.kernels.multivariate import gibbs as kernels
 
 from .chains import TruncMVNChains, checked_sizes, checked_start, run_stretches
-from .precision import CutPrecision, cut_precision, scaled
+from .checking import CutPrecision, cut_precision, scaled
 
 
 class _Problem(NamedTuple):

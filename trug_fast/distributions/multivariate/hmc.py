@@ -16,8 +16,7 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.kernels.multivariate import bounces as kernels
 
 from .chains import TruncMVNChains, checked_sizes, checked_start, run_stretches
-from .checking import CutNormal, cut_normal, in_units
-from .precision import inverted, precision_matrix
+from .checking import CutNormal, cut_normal, in_units, inverted, precision_matrix
 
 PRODUCTS = 4096  # walls up to which their products with each other are kept
 OUTSIDE = 1e-8  # deviations that rounding may take a draw past a wall

@@ -1,4 +1,4 @@
-"""Covariances of one factor, S = diag(D) + b b': how they are recognised, and what follows.
+"""Covariances of one factor, S = diag(D) + b b': how they are recognised, and integrals over it.
 
 Tested in tests/distributions/multivariate/test_one_factor.py.
 """
@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trug_fast._common.threads import UNIT, computing
 from trug_fast.kernels.multivariate import one_factor as kernels
 from trug_fast.kernels.multivariate.factor_draws import Placing
 from trug_fast.kernels.multivariate.one_factor import FactorBox
 
 from .reduction import BoxForm
-from .tilting import EPSILON
+from .tilting import EPSILON, standard_moments
 
 APART_64, APART_32 = 1e-13, 1e-6  # of correlations from those of one factor, at most
 COARSE = 0.01  # error of a log density by last digits that is too much
@@ -153,3 +154,183 @@ def _framed(
     push[scale.size :] = abs(frame.peak) + 1.0 / frame.step  # what cuts the factor itself
     digits = EPSILON * (1.0 + 0.5 * frame.peak**2 + ends + turns)
     return frame, float(digits + 0.5 * (push @ apart @ push))
+
+
+NODES, THIN = 20, 5  # of a panel; one of so many tells of rounding
+HALVINGS = 60
+SECTIONS, ROUNDS = np.linspace(0.0, 1.0, 17), 12  # of an interval: to the last digit
+CLOSE = 1e-13  # of a panel and its halves, over the whole
+
+
+class Nodes(NamedTuple):
+    """A sum that is the integral of the factor's density."""
+
+    z: NDArray[Any]  # (n,)
+    shares: NDArray[Any]  # (n,), of sum 1
+    log: float  # of the integral
+    error: float  # over the integral
+
+
+def probability_of_factor(factor: OneFactor) -> tuple[float, float]:
+    """Return the log of the probability of the box, and the error of it."""
+    if factor.frame is None:
+        rounding = 4 * (EPSILON + factor.rounding) if factor.placing.mean.size else 0.0
+        return float(standard_moments(factor.box.low, factor.box.high)[0].sum()), rounding
+    nodes = nodes_of(factor, factor.frame)
+    return nodes.log, nodes.error + 4 * (EPSILON + _rounding(factor, nodes))
+
+
+def _rounding(factor: OneFactor, nodes: Nodes) -> float:
+    """Return how much last digits change the log of the integral.
+
+    That is at the peak, or the average along the factor, which is much more where little noise
+    makes steps of the density.  Derivatives are those of ``one_factor._framed``; where the factor
+    ends it has one by its correlations, too.
+    """
+    box, apart, n = factor.box, factor.apart, factor.box.low.size
+    over = np.sqrt(1.0 + box.slope**2)  # 1 / scale
+    some = np.argsort(nodes.z)[THIN // 2 :: THIN]  # of each panel, enough for a doubt
+    z, shares = nodes.z[some], THIN * nodes.shares[some]
+    inner, spread = _noise(factor, z)
+    push = np.abs(inner) * over
+    sums = np.minimum(np.abs(box.low), np.abs(box.high)) + np.abs(z[:, None] * box.slope)
+    digits = (np.abs(inner) * sums).sum(1) + np.abs(inner**2 + spread - 1.0) @ over**2
+    pairs = (push * shares[:, None]).T @ push
+    total = EPSILON * float(shares @ digits) + 0.5 * float((apart[:n, :n] * pairs).sum())
+    ends = np.array([end for end in (box.least, box.most) if np.isfinite(end)])
+    if ends.size:
+        heights = np.empty(ends.size)
+        kernels.log_densities(box, ends, heights)
+        densities = np.exp(heights - nodes.log - 0.5 * np.log(2 * np.pi))
+        total += float(densities @ (np.abs(_noise(factor, ends)[0]) * over) @ apart[n, :n])
+    return max(total, factor.rounding)
+
+
+def nodes_of(factor: OneFactor, frame: FactorPeak) -> Nodes:
+    """Return nodes of Gauss-Legendre panels, halved until that changes nothing."""
+    unit, weight = np.polynomial.legendre.leggauss(NODES)
+    edges = _edges(factor, frame)
+    panels = np.stack([edges[:-1], edges[1:]], 1)
+    z, terms, sums = _integrated(factor, frame, panels, unit, weight)
+    taken: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    done = error = 0.0
+    close = CLOSE + 4 * factor.rounding
+    for _ in range(HALVINGS):
+        middle = panels.mean(1)
+        halves = np.stack([panels[:, 0], middle, middle, panels[:, 1]], 1).reshape(-1, 2)
+        z, terms, parts = _integrated(factor, frame, halves, unit, weight)
+        apart = np.abs(parts.reshape(-1, 2).sum(1) - sums)
+        total = done + float(parts.sum())
+        good = np.repeat(apart <= close * total, 2)
+        taken.append((z[good], terms[good]))
+        done, error = done + float(parts[good].sum()), error + float(apart[good[::2]].sum())
+        panels, sums = halves[~good], parts[~good]
+        if not panels.size:
+            break
+    else:
+        taken.append((z[~good], terms[~good]))
+        done, error = done + float(sums.sum()), error + float(apart[~good[::2]].sum())
+    places, shares = (np.concatenate([pair[i].ravel() for pair in taken]) for i in (0, 1))
+    log = frame.top + float(np.log(done)) - 0.5 * float(np.log(2 * np.pi))
+    return Nodes(places, shares / done, log, error / done)
+
+
+def _edges(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
+    """Return edges of panels that grow with their distance from the peak, and from where it ends.
+
+    Little noise makes a step of the density as narrow as itself, and beyond it nothing is left: so
+    what is narrow lies at the peak or where h falls to nothing (h'' stays what it is in the step).
+    """
+    (left, inner_left), (right, inner_right) = _falls(factor, frame)
+    doubled = 2.0 ** np.arange(0, 1024)
+    with np.errstate(over="ignore"):
+        below, above = frame.peak - frame.step * doubled, frame.peak + frame.step * doubled
+        rising = left + (inner_left - left) * doubled
+        falling = right - (right - inner_right) * doubled
+    within = [below[below > left], above[above < right]]
+    within += [rising[rising < frame.peak], falling[falling > frame.peak]]
+    return np.unique(np.concatenate([*within, [left, frame.peak, right]]))
+
+
+def _falls(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
+    """Return where h has fallen by FALL, or its ends, and where by less, on the left and right."""
+    far, heights = np.array([frame.left, frame.right]), np.empty(2)
+    kernels.log_densities(factor.box, far, heights)
+    most = np.minimum(frame.top - heights, FALL)
+    fall = np.stack([most, most - np.minimum(0.5 * most, np.maximum(0.5, most / 8))], 1).ravel()
+    near, far = np.full(4, frame.peak), np.repeat(far, 2)
+    heights = np.empty(4 * SECTIONS.size)
+    for _ in range(ROUNDS):
+        points = near[:, None] + (far - near)[:, None] * SECTIONS
+        kernels.log_densities(factor.box, points.ravel(), heights)
+        fallen = frame.top - heights.reshape(points.shape) >= fall[:, None]
+        fallen[:, -1] = True
+        first = fallen.argmax(1)
+        far = points[np.arange(4), first]
+        near = points[np.arange(4), np.maximum(first - 1, 0)]
+    return far.reshape(2, 2)
+
+
+def _integrated(
+    factor: OneFactor,
+    frame: FactorPeak,
+    panels: NDArray[Any],
+    unit: NDArray[Any],
+    weight: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return nodes of panels, terms and sums of the density over the peak's."""
+    half = 0.5 * (panels[:, 1:] - panels[:, :1])
+    z = panels[:, :1] + half * (1 + unit)
+    heights = np.empty(z.size)
+    with computing(z.size * max(1, factor.box.low.size) * UNIT):
+        kernels.log_densities(factor.box, z.ravel(), heights)
+    terms = np.exp(heights.reshape(z.shape) - frame.top) * half * weight
+    return z, terms, terms.sum(1)
+
+
+class FactorMoments(NamedTuple):
+    """Mean and covariance of coordinates with an end, in their own order, and errors."""
+
+    mean: NDArray[Any]
+    mean_error: NDArray[Any]
+    cov: NDArray[Any]
+    cov_error: NDArray[Any]
+
+
+def moments_of_factor(factor: OneFactor) -> FactorMoments:
+    """Return mean and covariance of the coordinates that have an end."""
+    box, placing, frame = factor.box, factor.placing, factor.frame
+    z, shares, error, rounding = np.zeros(1), np.ones(1), 0.0, factor.rounding
+    if frame is not None:
+        nodes = nodes_of(factor, frame)
+        z, shares, _, error = nodes
+        rounding = _rounding(factor, nodes)
+    peak = 0.0 if frame is None else frame.peak
+    n = box.low.size
+    centre = placing.mean + placing.loading * peak
+    noise = _noise(factor, np.array([peak]))[0][0]
+    centre[:n] += placing.scale[:n] * noise
+    away = placing.loading * (z - peak)[:, None]
+    inner, spread = _noise(factor, z)
+    away[:, :n] += placing.scale[:n] * (inner - noise)
+    first = shares @ away
+    away -= first
+    cov = (away * shares[:, None]).T @ away
+    cov[np.arange(n), np.arange(n)] += placing.scale[:n] ** 2 * (shares @ spread)
+    deviation = np.sqrt(np.diagonal(cov))
+    lost = 4 * EPSILON * (np.abs(centre) + np.abs(placing.loading * peak) + deviation)
+    doubt = error + 4 * (EPSILON + rounding)
+    mean_error = lost + doubt * deviation
+    cov_error = np.outer(lost, deviation) + np.outer(deviation, lost)
+    cov_error += doubt * np.outer(deviation, deviation)
+    order = np.argsort(placing.place)  # bounded ascends
+    square = np.ix_(order, order)
+    return FactorMoments((centre + first)[order], mean_error[order], cov[square], cov_error[square])
+
+
+def _noise(factor: OneFactor, z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return mean and variance of the noise of coordinates, given the factor: (z, n) each."""
+    box = factor.box
+    shift = z[:, None] * box.slope
+    _, mean, variance = standard_moments((box.low - shift).ravel(), (box.high - shift).ravel())
+    return mean.reshape(shift.shape), variance.reshape(shift.shape)
