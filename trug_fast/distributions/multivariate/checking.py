@@ -18,6 +18,7 @@ SYMMETRIC_64, SYMMETRIC_32 = 1e-9, 1e-4  # difference of two halves, over the de
 SINGULAR = 1e-13  # least variance of a coordinate given others, over its own
 TINY, HUGE = 1e-305, 1e305  # variances: all digits of their products and of sums are kept
 LARGEST = 1e150  # deviations from 0: squares are within what floats hold
+FARTHEST = 1e90  # for conditionals: sums of numbers up to it, times weights, are within reach
 
 
 class CutNormal(NamedTuple):
@@ -47,37 +48,29 @@ def cut_normal(
     upper: ArrayLike | None,
     A: ArrayLike | None = None,
 ) -> CutNormal:
-    """Return what was given, checked.
-
-    mean : (d,), or a number for all; None stands for 0
-    cov : (d, d), (d,) for a diagonal, or a number for a multiple of the identity
-    lower, upper : (d,) or with A (m,), or a number for all; None stands for an infinite end
-    A : (m, d)
-
-    Raises
-    ------
-    TypeError
-        If one does not hold real numbers.
-    ValueError
-        If shapes do not fit, d is 0, a number is NaN, mean, cov or A are not finite, cov is not
-        symmetric and positive definite, or an interval is empty.
-    """
+    """Return what was given, checked; for shapes and meaning see the arguments of truncmvn."""
     if cov is None:
         raise TypeError("cov must hold real numbers, got None")
-    given = {"mean": mean, "cov": cov, "lower": lower, "upper": upper, "A": A}
-    arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
-    dtype = float_type({name: given[name] for name in arrays}, arrays)
+    if A is not None and lower is None and upper is None:
+        raise ValueError("with A lower or upper must be given, got neither")
+    arrays, dtype = _arrays(mean=mean, cov=cov, lower=lower, upper=upper, A=A)
     matrix = None if A is None else _constraints(arrays["A"])
     d = _dimension(arrays, matrix)
-    m = d if matrix is None else matrix.shape[0]
-    centre, low, high = mean_and_ends(arrays, d, m)
+    centre, low, high = _mean_and_ends(arrays, d, d if matrix is None else matrix.shape[0])
     return CutNormal(centre, covariance(arrays["cov"], d), low, high, matrix, dtype)
 
 
-def mean_and_ends(
+def _arrays(**given: Any) -> tuple[dict[str, NDArray[Any]], Any]:
+    """Return what is not None as arrays, and the float type: float32 if every array is."""
+    arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
+    typed = [array.dtype for name, array in arrays.items() if not is_python_number(given[name])]
+    single = bool(typed) and all(t == np.float32 for t in typed)
+    return arrays, np.dtype(np.float32 if single else np.float64)
+
+
+def _mean_and_ends(
     arrays: dict[str, NDArray[Any]], d: int, m: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return mean (d,), lower and upper (m,) of what was given by these names."""
     centre = checks.vector("mean", arrays.get("mean", 0.0), d, np.float64, infinite=False)
     low = checks.vector("lower", arrays.get("lower", -np.inf), m, np.float64, infinite=True)
     high = checks.vector("upper", arrays.get("upper", np.inf), m, np.float64, infinite=True)
@@ -90,18 +83,11 @@ def mean_and_ends(
     return centre, low, high
 
 
-def float_type(given: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return float32 if every array that was given is, else float64."""
-    typed = [arrays[name].dtype for name, value in given.items() if not is_python_number(value)]
-    single = bool(typed) and all(t == np.float32 for t in typed)
-    return np.dtype(np.float32 if single else np.float64)
-
-
 def _constraints(array: NDArray[Any]) -> NDArray[Any]:
     matrix = checks.matrix("A", array)
-    if (~(matrix != 0).any(1)).any():
-        j = int(np.argmin((matrix != 0).any(1)))
-        raise ValueError(f"A must have no row of zeros, got one at row {j}")
+    some = (matrix != 0).any(1)
+    if not some.all():
+        raise ValueError(f"A must have no row of zeros, got one at row {int(np.argmin(some))}")
     return np.array(matrix, np.float64, order="C")
 
 
@@ -111,9 +97,8 @@ def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> 
         raise ValueError(
             f"cov must be a number, a vector or a matrix, got shape {arrays['cov'].shape}"
         )
-    told = [("cov", arrays["cov"]), ("mean", arrays.get("mean"))]
-    told += [] if matrix is not None else [(n, arrays.get(n)) for n in ("lower", "upper")]
-    lengths = [(name, a.shape[0]) for name, a in told if a is not None and a.ndim > 0]
+    told = ("cov", "mean") if matrix is not None else ("cov", "mean", "lower", "upper")
+    lengths = [(n, arrays[n].shape[0]) for n in told if n in arrays and arrays[n].ndim > 0]
     lengths += [] if matrix is None else [("A", matrix.shape[1])]
     name, d = lengths[0] if lengths else ("cov", 1)
     if d == 0:
@@ -183,11 +168,6 @@ def in_units(cut: CutNormal) -> tuple[CutNormal, NDArray[np.int64]]:
 
     Rows of A are scaled too, so that their largest number is near 1.  Nothing is rounded.  Ends
     that are out of sight become infinite.
-
-    Raises
-    ------
-    ValueError
-        If mean, lower or upper is too far out.
     """
     exponents = np.rint(0.5 * np.log2(np.diagonal(cut.cov))).astype(np.int64)
     A, rows = cut.A, exponents
@@ -196,17 +176,29 @@ def in_units(cut: CutNormal) -> tuple[CutNormal, NDArray[np.int64]]:
             sizes = np.log2(np.abs(A)) + exponents
         rows = np.rint(sizes.max(axis=1)).astype(np.int64)
         A = _times_power(A, exponents - rows[:, None])
-    mean, lower, upper = (
-        _times_power(vector, -powers)
-        for vector, powers in ((cut.mean, exponents), (cut.lower, rows), (cut.upper, rows))
-    )
-    _require_near("mean", np.abs(mean) <= LARGEST, cut.mean)
-    _require_near("lower", lower <= LARGEST, cut.lower)
-    _require_near("upper", upper >= -LARGEST, cut.upper)
-    lower[lower < -LARGEST] = -np.inf
-    upper[upper > LARGEST] = np.inf
+    mean, lower, upper = _vectors_in_units(cut, exponents, rows, LARGEST)
     cov = _times_power(cut.cov, -(exponents[:, None] + exponents))
     return CutNormal(mean, cov, lower, upper, A, cut.dtype), exponents
+
+
+def _vectors_in_units(
+    cut: CutNormal | CutPrecision, own: NDArray[np.int64], rows: NDArray[np.int64], most: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    mean = _times_power(cut.mean, -own)
+    lower, upper = _times_power(cut.lower, -rows), _times_power(cut.upper, -rows)
+    for name, good, given in (
+        ("mean", np.abs(mean) <= most, cut.mean),
+        ("lower", lower <= most, cut.lower),
+        ("upper", upper >= -most, cut.upper),
+    ):
+        if not good.all():
+            j = int(np.argmin(good))
+            raise ValueError(
+                f"{name} must come within {most:g} deviations of 0, got {given[j]} at index {j}"
+            )
+    lower[lower < -most] = -np.inf
+    upper[upper > most] = np.inf
+    return mean, lower, upper
 
 
 def _times_power(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -215,17 +207,6 @@ def _times_power(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> N
     with np.errstate(over="ignore", under="ignore"):
         result: NDArray[np.float64] = np.ldexp(values, exponents)
     return result
-
-
-def _require_near(name: str, good: NDArray[np.bool_], values: NDArray[np.float64]) -> None:
-    if not good.all():
-        j = int(np.argmin(good))
-        raise ValueError(
-            f"{name} must come within {LARGEST:g} deviations of 0, got {values[j]} at index {j}"
-        )
-
-
-FARTHEST = 1e90  # sums of numbers up to it, times weights, are within what kernels take
 
 
 class CutPrecision(NamedTuple):
@@ -239,6 +220,12 @@ class CutPrecision(NamedTuple):
     dtype: Any  # of what is returned: float32 if every array that was given is
 
 
+def _require_one(cov: ArrayLike | None, precision: Any) -> None:
+    if (cov is None) == (precision is None):
+        got = "neither" if cov is None else "both"
+        raise ValueError(f"cov or precision must be given, one of the two, got {got}")
+
+
 def cut_precision(
     mean: ArrayLike | None,
     cov: ArrayLike | None,
@@ -246,64 +233,49 @@ def cut_precision(
     lower: ArrayLike | None,
     upper: ArrayLike | None,
 ) -> CutPrecision:
-    """Return what was given, of which ``cov`` and ``precision`` are two ways, checked.
-
-    Raises
-    ------
-    TypeError
-        If one does not hold real numbers.
-    ValueError
-        If not one of the two is given, or as of ``checking.cut_normal``.
-    """
-    if (cov is None) == (precision is None):
-        got = "neither" if cov is None else "both"
-        raise ValueError(f"cov or precision must be given, one of the two, got {got}")
+    """Return what was given by a covariance or a precision, which stays sparse if it is."""
+    _require_one(cov, precision)
     if cov is not None:
         normal = cut_normal(mean, cov, lower, upper)
         inverse: Any = inverted(normal.cov)
         centre, low, high, dtype = normal.mean, normal.lower, normal.upper, normal.dtype
     else:
         inverse, own = precision_matrix(precision)
-        given: dict[str, Any] = {"mean": mean, "lower": lower, "upper": upper}
-        given = {name: value for name, value in given.items() if value is not None}
-        arrays = {name: checks.numbers(name, value) for name, value in given.items()}
-        centre, low, high = mean_and_ends(arrays, inverse.shape[0], inverse.shape[0])
-        itself = {"precision": np.empty(0, own)}
-        dtype = float_type(given | itself, arrays | itself)
+        none_of_it = np.empty(0, own)
+        arrays, dtype = _arrays(mean=mean, lower=lower, upper=upper, precision=none_of_it)
+        centre, low, high = _mean_and_ends(arrays, inverse.shape[0], inverse.shape[0])
     diagonal = np.array(inverse.diagonal(), np.float64)
+    require_variances("the diagonal of the precision", diagonal)
     return CutPrecision(centre, inverse, diagonal, low, high, dtype)
 
 
+def cut_covariance(
+    mean: ArrayLike | None,
+    cov: ArrayLike | None,
+    precision: Any,
+    lower: ArrayLike | None,
+    upper: ArrayLike | None,
+    A: ArrayLike | None,
+) -> CutNormal:
+    """Return what was given by a covariance or a precision, dense."""
+    _require_one(cov, precision)
+    if cov is not None:
+        return cut_normal(mean, cov, lower, upper, A)
+    matrix, dtype = precision_matrix(precision)
+    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    stand_in = cut_normal(mean, np.ones(len(dense), dtype), lower, upper, A)
+    return stand_in._replace(cov=inverted(dense))
+
+
 def scaled(cut: CutPrecision) -> tuple[CutPrecision, NDArray[Any]]:
-    """Return the same in units in which conditional variances are near 1, and how many are in one.
-
-    Units are powers of two, so nothing is rounded.  Ends that are out of sight become infinite.
-
-    Raises
-    ------
-    ValueError
-        If a number is larger than kernels take.
-    """
-    with np.errstate(all="ignore"):
-        units = np.exp2(np.round(0.5 * np.log2(cut.diagonal)))
-        mean, lower, upper = units * cut.mean, units * cut.lower, units * cut.upper
-    good = (np.abs(mean) <= FARTHEST) & (lower <= FARTHEST) & (upper >= -FARTHEST)
-    good &= np.isfinite(units) & (units > 0)
-    if not good.all():
-        j = int(np.argmin(good))
-        raise ValueError(
-            f"mean, lower and upper must come within {FARTHEST:g} conditional deviations of 0, got "
-            f"mean={cut.mean[j]}, lower={cut.lower[j]}, upper={cut.upper[j]}, "
-            f"precision={cut.diagonal[j]} at index {j}"
-        )
-    lower, upper = (
-        np.where(lower < -FARTHEST, -np.inf, lower),
-        np.where(upper > FARTHEST, np.inf, upper),
-    )
+    """Return the same in units in which conditional variances are near 1, and the units."""
+    exponents = -np.rint(0.5 * np.log2(cut.diagonal)).astype(np.int64)
+    mean, lower, upper = _vectors_in_units(cut, exponents, exponents, FARTHEST)
+    units = np.ldexp(1.0, exponents)
     if isinstance(cut.precision, np.ndarray):
-        precision: Any = cut.precision / units[:, None] / units
+        precision: Any = _times_power(cut.precision, exponents[:, None] + exponents)
     else:
-        precision = cut.precision.multiply(1 / units[:, None]).multiply(1 / units).tocsr()
+        precision = cut.precision.multiply(units[:, None]).multiply(units).tocsr()
         precision.sort_indices()
     diagonal = np.array(precision.diagonal(), np.float64)
     return CutPrecision(mean, precision, diagonal, lower, upper, cut.dtype), units

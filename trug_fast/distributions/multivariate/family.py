@@ -106,8 +106,6 @@ class FrozenVector:
     ) -> None:
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-        if A is not None and lower is None and upper is None:
-            raise ValueError("with A lower or upper must be given, got neither")
         self._cut = cut_normal(mean, cov, lower, upper, A)
         self._own, self._exponents = in_units(self._cut)
         self._tolerance = None if method == "tilting" else tolerance_of(cov)
