@@ -16,21 +16,10 @@ from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.distributions.facade import functions_of, told
 
-from .checking import cut_normal, in_units
-from .draws import FactorSource, accepted, factor_source, through_factor
-from .one_factor import OneFactor, one_factor, tolerance_of
-from .probability import (
-    LEAST_REPLICATES,
-    BoxProbability,
-    Estimate,
-    by_factor,
-    by_points,
-    marginal_log_density,
-    moments_by_factor,
-    moments_by_points,
-)
-from .reduction import BoxForm, box_form
-from .tilting import Tilting, tilting
+from .boxes import BoxForm, BoxProbability, Estimate, box_form
+from .checking import CutNormal, cut_normal, in_units
+from .one_factor import ByFactor, one_factor, tolerance_of
+from .tilting import LEAST_REPLICATES, ByTilting
 
 Method = Literal["auto", "factor", "tilting"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -109,7 +98,7 @@ class FrozenVector:
         self._cut = cut_normal(mean, cov, lower, upper, A)
         self._own, self._exponents = in_units(self._cut)
         self._tolerance = None if method == "tilting" else tolerance_of(cov)
-        if method == "factor" and self._factor is None:
+        if method == "factor" and self.method != method:
             raise ValueError(
                 "method='factor' takes what has ends to have a covariance of one factor, "
                 "diag(D) + b b', right to its last digits, got another: method='tilting' takes any"
@@ -120,26 +109,13 @@ class FrozenVector:
         return f"FrozenVector(dimension={self._cut.dimension}, constraints={rows})"
 
     @cached_property
-    def _form(self) -> BoxForm:
-        return box_form(self._own)
-
-    @cached_property
-    def _factor(self) -> OneFactor | None:
-        return one_factor(self._form, self._tolerance)
-
-    @cached_property
-    def _source(self) -> FactorSource | None:
-        return None if self._factor is None else factor_source(self._form, self._factor)
+    def _way(self) -> ByFactor | ByTilting:
+        return _way_of(box_form(self._own), self._tolerance)
 
     @property
     def method(self) -> str:
         """How it is computed: ``"factor"`` or ``"tilting"``."""
-        return "tilting" if self._factor is None else "factor"
-
-    @cached_property
-    def _tilted(self) -> Tilting:
-        form = self._form
-        return tilting(form.mean, form.cov, form.lower, form.upper)
+        return self._way.method
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: vars(self)[name] for name in ("_cut", "_own", "_exponents", "_tolerance")}
@@ -189,10 +165,7 @@ class FrozenVector:
         count = prod(shape)
         if count > MOST:
             raise ValueError(f"size must be of at most {MOST} vectors, got {size}")
-        if self._source is None:
-            draws, info = accepted(self._form, self._tilted, count, key)
-        else:
-            draws, info = through_factor(self._source, count, key)
+        draws, info = self._way.draws(count, key)
         if self._exponents.any():
             draws *= np.ldexp(1.0, self._exponents)  # exact, in a tenth of ldexp's time
         draws = self._narrowed(draws)
@@ -227,10 +200,7 @@ class FrozenVector:
     def logprob(self, *, n_points: int = N_POINTS, rng: RngLike = None) -> BoxProbability:
         """Return the log of the probability that the untruncated normal meets the constraints."""
         checks.count("n_points", n_points, LEAST_REPLICATES)
-        key = seed_from(rng, "truncmvn.logprob")
-        if self._factor is not None:
-            return by_factor(self._factor)
-        return by_points(self._tilted, self._form.bounded.size, n_points, key)
+        return self._way.probability(n_points, seed_from(rng, "truncmvn.logprob"))
 
     @row(
         {"x : array_like of shape (..., d)": "Points."},
@@ -301,14 +271,12 @@ class FrozenVector:
 
     def _moments(self, n_points: int, rng: RngLike) -> tuple[Estimate, Estimate]:
         checks.count("n_points", n_points, LEAST_REPLICATES)
-        key, own = seed_from(rng, "truncmvn.moments"), self._own
-        form, factor = self._form, self._factor
-        mean, cov = (
-            moments_by_points(form, self._tilted, own.mean, own.cov, n_points, key)
-            if factor is None
-            else moments_by_factor(form, factor, own.mean, own.cov)
-        )
-        powers = self._exponents
+        key = seed_from(rng, "truncmvn.moments")
+        own, powers = self._own, self._exponents
+        if self._way.form.bounded.size:
+            mean, cov = self._way.moments(own.mean, own.cov, n_points, key)
+        else:
+            mean, cov = (Estimate(part, np.zeros_like(part)) for part in (own.mean, own.cov))
         return (
             Estimate(*(np.ldexp(part, powers) for part in mean)),
             Estimate(*(np.ldexp(part, powers[:, None] + powers) for part in cov)),
@@ -341,8 +309,69 @@ class FrozenVector:
         points = checks.numbers("x", x).astype(np.float64)
         whole = self.logprob(n_points=n_points, rng=(key := seed_from(rng, "truncmvn.marginal")))
         points = np.where(np.isnan(points), points, np.ldexp(points, -self._exponents[i]))
-        found = marginal_log_density(self._own, i, points, whole, self._tolerance, n_points, key)
+        found = _marginal_log_density(self._own, i, points, whole, self._tolerance, n_points, key)
         return Estimate(found.value - self._exponents[i] * np.log(2.0), found.error)
+
+
+def _way_of(form: BoxForm, tolerance: float | None) -> ByFactor | ByTilting:
+    factor = one_factor(form, tolerance)
+    return ByTilting(form) if factor is None else ByFactor(form, factor)
+
+
+def _marginal_log_density(
+    cut: CutNormal,
+    index: int,
+    x: NDArray[Any],
+    whole: BoxProbability,
+    tolerance: float | None,
+    n_points: int,
+    seed: int,
+) -> Estimate:
+    """Return log of the density of one coordinate at points, and its error.
+
+    It is that of the normal there times the probability of the rest given it, over that of all.
+    Where that is of one factor, the rest is, too, to a ``tolerance``; None: by points.
+    """
+    value, error = np.full(x.shape, -np.inf), np.zeros(x.shape)
+    variance = cut.cov[index, index]
+    for place in np.ndindex(x.shape):
+        if np.isnan(x[place]):
+            value[place] = error[place] = np.nan
+            continue
+        away = float(x[place]) - cut.mean[index]
+        with np.errstate(over="ignore"):
+            square = away * away / variance
+        if np.isinf(square):
+            continue
+        rest = _given(cut, index, float(x[place]))
+        if rest is None:
+            continue
+        log, doubt = 0.0, 0.0
+        if rest.dimension:
+            found = _way_of(box_form(rest), tolerance).probability(n_points, seed)
+            log, doubt = found.log, found.relative_error
+        log -= 0.5 * (square + np.log(2 * np.pi * variance))
+        value[place] = log - whole.log
+        error[place] = np.hypot(doubt, whole.relative_error)
+    return Estimate(value, error)
+
+
+def _given(cut: CutNormal, index: int, value: float) -> CutNormal | None:
+    """Return the other coordinates given one, cut; None where that one is outside."""
+    rest = np.arange(cut.dimension) != index
+    slope = cut.cov[rest, index] / cut.cov[index, index]
+    mean = cut.mean[rest] + slope * (value - cut.mean[index])
+    cov = cut.cov[np.ix_(rest, rest)] - np.outer(slope, cut.cov[index, rest])
+    if cut.A is None:
+        if not cut.lower[index] <= value <= cut.upper[index]:
+            return None
+        return CutNormal(mean, cov, cut.lower[rest], cut.upper[rest], None, cut.dtype)
+    A, moved = cut.A[:, rest], cut.A[:, index] * value
+    lower, upper = cut.lower - moved, cut.upper - moved
+    alone = ~(A != 0).any(1)  # constraints on that one coordinate
+    if ((lower[alone] > 0) | (upper[alone] < 0)).any():
+        return None
+    return CutNormal(mean, cov, lower[~alone], upper[~alone], A[~alone], cut.dtype)
 
 
 # fmt: off

@@ -1,25 +1,30 @@
-"""Covariances of one factor, S = diag(D) + b b': how they are recognised, and integrals over it.
+"""Covariances of one factor, S = diag(D) + b b': recognised, integrated over, and drawn through.
 
 Tested in tests/distributions/multivariate/test_one_factor.py.
 """
 
 from __future__ import annotations
 
+import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common.threads import UNIT, computing
+from trug_fast.kernels.multivariate import factor_draws, tangents
 from trug_fast.kernels.multivariate import one_factor as kernels
 from trug_fast.kernels.multivariate.factor_draws import Placing
 from trug_fast.kernels.multivariate.one_factor import FactorBox
+from trug_fast.kernels.multivariate.tangents import Hull
+from trug_fast.kernels.unit.quantile_rows import ROW
 
-from .reduction import BoxForm
-from .tilting import EPSILON, standard_moments
+from .boxes import BoxForm, BoxProbability, DrawInfo, Estimate
+from .tilting import COARSE, EPSILON, NUMBERS, standard_moments
 
 APART_64, APART_32 = 1e-13, 1e-6  # of correlations from those of one factor, at most
-COARSE = 0.01  # error of a log density by last digits that is too much
+TANGENTS = 192  # at most
 FALL = 45.0  # of the log of a density of the factor, beyond which it is left out
 
 
@@ -334,3 +339,104 @@ def _noise(factor: OneFactor, z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[An
     shift = z[:, None] * box.slope
     _, mean, variance = standard_moments((box.low - shift).ravel(), (box.high - shift).ravel())
     return mean.reshape(shift.shape), variance.reshape(shift.shape)
+
+
+class FactorSource(NamedTuple):
+    """What draws of a box of one factor take: x = offset + back @ w, with w drawn, or x = w."""
+
+    box: FactorBox
+    placing: Placing
+    hull: Hull
+    top: float  # h where it is highest
+    log_bound: float
+    offset: NDArray[Any] | None
+    back: NDArray[Any] | None
+
+
+class ByFactor:
+    """Numbers of a box of one factor, by integrals over it, and draws through it."""
+
+    method = "factor"
+
+    def __init__(self, form: BoxForm, factor: OneFactor) -> None:
+        self.form, self.factor = form, factor
+
+    def probability(self, n_points: int, seed: int) -> BoxProbability:
+        """Return the log of the probability of the box; points are not needed."""
+        log, error = probability_of_factor(self.factor)
+        return BoxProbability(log, error, min(log + 3 * error, 0.0), 0, "factor")
+
+    def moments(
+        self, mean: NDArray[Any], cov: NDArray[Any], n_points: int, seed: int
+    ) -> tuple[Estimate, Estimate]:
+        """Return the mean and the covariance of x, of which y has ends."""
+        form, y = self.form, moments_of_factor(self.factor)
+        gain, size = form.gain, np.abs(form.gain)
+        rest = mean - gain @ form.mean[form.bounded]
+        whole = form.rest + gain @ y.cov @ gain.T
+        return (
+            Estimate(rest + gain @ y.mean, size @ y.mean_error),
+            Estimate(0.5 * (whole + whole.T), size @ y.cov_error @ size.T),
+        )
+
+    @cached_property
+    def _source(self) -> FactorSource:
+        # Coordinates without ends are normal given the others: numbers without ends are drawn
+        # beside these, and mixed.
+        form, factor = self.form, self.factor
+        y, d = form.bounded, form.mean.size
+        box, placing, offset, back = factor.box, factor.placing, form.offset, form.back
+        if free := d - y.size:
+            if back is None:
+                values, vectors = np.linalg.eigh(form.rest)
+                root = vectors[:, y.size :] * np.sqrt(np.maximum(values[y.size :], 0.0))
+                root[y] = 0.0
+                back = np.hstack([form.gain, root])
+                offset = form.mean - form.gain @ form.mean[y]
+            box, placing = _with_free(box, placing, y, free)
+        if factor.frame is None:
+            nothing = np.empty(0)
+            hull = Hull(nothing, nothing, nothing, np.empty((0, 8)), np.empty(0, np.int64))
+            return FactorSource(
+                box, placing, hull, 0.0, probability_of_factor(factor)[0], offset, back
+            )
+        room = np.empty((11, TANGENTS))
+        table, guide = room[3:].reshape(TANGENTS, 8), np.empty(tangents.GUIDES, np.int64)
+        hull = Hull(room[0], room[1], room[2], table, guide)
+        count, top, area = tangents.cover(box, hull)
+        hull = Hull(room[0, :count], room[1, :count], room[2, :count], table[:count], guide)
+        log_bound = top + math.log(area) - 0.5 * math.log(2 * math.pi)
+        return FactorSource(box, placing, hull, top, log_bound, offset, back)
+
+    def draws(self, count: int, seed: int) -> tuple[NDArray[Any], DrawInfo]:
+        """Return so many draws, (count, d), and how they were had."""
+        box, placing, hull, top, bound, offset, back = self._source
+        k, blocks = placing.mean.size, -(-count // ROW)
+        draws, proposals = np.empty((blocks * ROW, k)), np.empty(blocks, np.int64)
+        most = max(1, NUMBERS // (ROW * k))
+        for first in range(0, blocks, most):
+            stop = min(first + most, blocks)
+            part = draws[first * ROW : stop * ROW]
+            with computing(part.size * 2 * UNIT):
+                factor_draws.draw(
+                    box, placing, hull, top, np.uint64(seed), first, part, proposals[first:stop]
+                )
+        draws, made = draws[:count], int(proposals.sum())
+        if back is not None:
+            draws = draws @ back.T + offset
+        rate = blocks * ROW / made if made else float("nan")
+        return draws, DrawInfo(rate, made, bound, "factor")
+
+
+def _with_free(
+    box: FactorBox, placing: Placing, y: NDArray[Any], free: int
+) -> tuple[FactorBox, Placing]:
+    """Put standard normals without ends behind the coordinates y that have noise."""
+    n, place = box.low.size, np.searchsorted(y, placing.place)
+    zero, infinite = np.zeros(free), np.full(free, np.inf)
+    new = (zero, zero, zero + 1.0, -infinite, infinite, y.size + np.arange(free))
+    old = placing._replace(place=place)
+    parts = (np.concatenate([a[:n], b, a[n:]]) for a, b in zip(old, new, strict=True))
+    low, high = np.append(box.low, -infinite), np.append(box.high, infinite)
+    wider = box._replace(low=low, high=high, slope=np.append(box.slope, zero))
+    return wider, Placing(*parts)
