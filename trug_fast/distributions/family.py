@@ -16,13 +16,13 @@ from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike
 from trug_fast.kernels import arrays
 
-from . import draws, expectations
+from . import draws
 from . import moments as _moments
 from .broadcasting import NAMES, columns_of, elementwise, is_python_number
 from .draws import Source, Sourced
-from .expectations import expect
 from .facade import functions_of, told
 from .fit import fit, nnlf
+from .moments import Function, expect
 
 N = ArrayLike
 F = TypeVar("F", bound=Callable[..., Any])
@@ -368,7 +368,7 @@ class Frozen(Functions, Sourced):
 
     def expect(
         self,
-        func: expectations.Function | None = None,
+        func: Function | None = None,
         lb: float | None = None,
         ub: float | None = None,
         conditional: bool = False,

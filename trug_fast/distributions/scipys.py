@@ -15,7 +15,17 @@ from .family import truncnorm
 
 
 class ScipyTruncnorm(type(stats.truncnorm)):  # type: ignore[misc]
-    """SciPy's class, of which all that computes is replaced; see ``scipy_truncnorm``."""
+    """The class of ``scipy_truncnorm``: SciPy's, of which all that computes is replaced.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from trug_fast.distributions import scipy_truncnorm
+    >>> isinstance(scipy_truncnorm, stats.rv_continuous)
+    True
+    >>> print(f"{scipy_truncnorm(8.0, 9.0).sf(8.5):.9f}")
+    0.015059371
+    """
 
     _pdf = staticmethod(truncnorm.pdf)
     _logpdf = staticmethod(truncnorm.logpdf)
@@ -39,14 +49,3 @@ class ScipyTruncnorm(type(stats.truncnorm)):  # type: ignore[misc]
 
 
 scipy_truncnorm = ScipyTruncnorm(name="truncnorm", shapes="a, b")
-"""``trug_fast.truncnorm`` as a ``scipy.stats.rv_continuous``, for ``scipy.stats.fit`` and the like.
-
-Examples
---------
->>> from scipy import stats
->>> from trug_fast.distributions import scipy_truncnorm
->>> isinstance(scipy_truncnorm, stats.rv_continuous)
-True
->>> print(f"{scipy_truncnorm(8.0, 9.0).sf(8.5):.9f}")
-0.016017105
-"""
