@@ -23,6 +23,12 @@ _UNIT = 2.0**-52
 _MOST = 1e150  # deviations of a datum: beyond, its density is 0 even as a logarithm
 _FLATTEST = 1e-10  # of d in units of the data's variance: beyond, an exponential in all digits
 _WIDENINGS = 200  # of a search for a change of sign, each twice the last
+_FIXING = {
+    "a": ("fa", "f0", "fix_a"),
+    "b": ("fb", "f1", "fix_b"),
+    "loc": ("floc",),
+    "scale": ("fscale",),
+}
 _HINT = "Fix loc or scale, or take scipy.stats.truncexpon."
 _UNIFORM = 1e-6  # width of the data in standard deviations: less is as good as uniform
 _NOTHING = 1e-9  # of a datum's log likelihood
@@ -81,13 +87,13 @@ def fit(
     >>> print(f"{loc:.2f} {scale:.2f}")
     4.99 2.00
     """
-    options = _checked(starts, dict(kwds))
+    fixed = _fixed(starts, dict(kwds))
     sample = sample_of(data)
-    task = _task(sample, support, options)
+    task = _task(sample, support, fixed)
     found = None
     try:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            found = _parameters(sample, task, *_maximum(sample, task, options))
+            found = _parameters(sample, task, *_maximum(sample, task))
     except ArithmeticError:  # of numbers near the ends of floats
         pass
     if found is None:
@@ -211,72 +217,56 @@ def not_found() -> Exception:
     return error
 
 
-def fixed_of(kwds: dict[str, Any], names: tuple[str, ...]) -> float | None:
-    """Take from the keywords what fixes a parameter, by one of its names."""
-    given = [name for name in names if kwds.get(name) is not None]
-    if len(given) > 1:
-        raise ValueError(f"give one of {', '.join(given)}: they fix the same parameter")
-    values = {name: kwds.pop(name, None) for name in names}
-    return number(given[0], values[given[0]]) if given else None
-
-
-def number(name: str, value: Any) -> float:
-    """Return a number that may be infinite, not NaN."""
+def _number(word: str, name: str, value: Any) -> float | None:
+    """Return a number of the parameter ``name``, not NaN; None stays None."""
+    if value is None:
+        return None
     try:
         result = float(value)
     except (TypeError, ValueError):
         result = math.nan
     if math.isnan(result):
-        raise ValueError(f"{name} must be a number, got {value!r}")
+        raise ValueError(f"{word} must be a number, got {value!r}")
+    if name == "scale" and not 0 < result < math.inf:
+        raise ValueError(f"{word} must be positive and finite, got {result}")
+    if name == "loc" and math.isinf(result):
+        raise ValueError(f"{word} must be finite, got {result}")
+    if name in ("a", "b") and word != name and arrays.FARTHEST_64 < abs(result) < math.inf:
+        raise ValueError(f"{word} must be at most 1e100 in size, or infinite, got {result}")
     return result
 
 
-def _checked(starts: tuple[Any, ...], kwds: dict[str, Any]) -> dict[str, float | None]:
-    """Return what is fixed and where to start, by name."""
-    options: dict[str, float | None] = {
-        "fa": fixed_of(kwds, ("fa", "f0", "fix_a")),
-        "fb": fixed_of(kwds, ("fb", "f1", "fix_b")),
-        "floc": fixed_of(kwds, ("floc",)),
-        "fscale": fixed_of(kwds, ("fscale",)),
-    }
+def _fixed(starts: tuple[Any, ...], kwds: dict[str, Any]) -> list[float | None]:
+    """Return what is fixed of a, b, loc and scale; starting values are looked at alone."""
     method = kwds.pop("method", "MLE")
     if str(method).upper() != "MLE":
         raise ValueError(f"method must be 'MLE', got {method!r}")
     if len(starts) > 2:
         raise TypeError(f"starting values by position are a and b, got {len(starts)}")
-    given = dict(zip("ab", starts, strict=False))
-    for name in ("a", "b", "loc", "scale"):
-        if name in kwds and name in given:
+    first = dict(zip("ab", starts, strict=False))
+    fixed = []
+    for name, words in _FIXING.items():
+        given = {word: kwds.pop(word, None) for word in words}
+        given = {word: value for word, value in given.items() if value is not None}
+        if len(given) > 1:
+            raise ValueError(f"give one of {', '.join(given)}: they fix the same parameter")
+        if name in kwds and name in first:
             raise TypeError(f"the starting value of {name} is given twice")
-        value = kwds.pop(name, given.get(name))
-        options[name] = None if value is None else number(name, value)
+        _number(name, name, kwds.pop(name, first.get(name)))
+        fixed += [_number(word, name, value) for word, value in given.items()] or [None]
     if kwds:
         raise TypeError(f"unknown keywords for fit: {', '.join(sorted(kwds))}")
-    for name in ("scale", "fscale"):
-        size = options[name]
-        if size is not None and not 0 < size < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {size}")
-    for name in ("fa", "fb"):
-        end = options[name]
-        if end is not None and arrays.FARTHEST_64 < abs(end) < math.inf:
-            raise ValueError(f"{name} must be at most 1e100 in size, or infinite, got {end}")
-    for name in ("loc", "floc"):
-        place = options[name]
-        if place is not None and math.isinf(place):
-            raise ValueError(f"{name} must be finite, got {place}")
-    return options
+    return fixed
 
 
 def _task(
-    sample: Sample,
-    support: tuple[float | None, float | None],
-    options: dict[str, float | None],
+    sample: Sample, support: tuple[float | None, float | None], given: list[float | None]
 ) -> FitTask:
     """Return what is given of a fit, once the data have told where free ends are."""
-    a, b, loc, scale = (options[name] for name in ("fa", "fb", "floc", "fscale"))
+    a, b, loc, scale = given
     if not isinstance(support, tuple | list) or len(support) != 2:
         raise ValueError(f"support must be a pair (lower, upper), got {support!r}")
-    lower, upper = (None if end is None else number("support", end) for end in support)
+    lower, upper = (_number("support", "end", end) for end in support)
     for name, fixed, known in (("fa", a, lower), ("fb", b, upper)):
         if fixed is not None and known is not None:
             raise ValueError(f"give {name} or support for this end, not both")
@@ -303,18 +293,14 @@ def _task(
     return FitTask(a, b, loc, scale, lower, upper)
 
 
-def _maximum(
-    sample: Sample, task: FitTask, options: dict[str, float | None]
-) -> tuple[float, float]:
+def _maximum(sample: Sample, task: FitTask) -> tuple[float, float]:
     """Return loc and scale."""
     if task.a is not None and task.b is not None:
         return fit_shape(sample, task)
     if task.loc is not None and task.scale is not None:
         return task.loc, task.scale
     if task.lower is not None and task.upper is not None:
-        loc, scale = options["loc"], options["scale"]
-        start = sample.mean if loc is None else loc, sample.unit if scale is None else scale
-        return fit_interval(sample, task, start)
+        return fit_interval(sample, task)
     return fit_mixed(sample, task)
 
 
@@ -345,20 +331,18 @@ def _parameters(
     return None
 
 
-def fit_interval(sample: Sample, task: FitTask, start: tuple[float, float]) -> tuple[float, float]:
-    """Return the loc and scale of the greatest likelihood."""
+def fit_interval(sample: Sample, task: FitTask) -> tuple[float, float]:
+    """Return loc and scale where the ends are known in units of x."""
     assert task.lower is not None and task.upper is not None
     require_two_values(sample, "a distribution whose ends or scale are free")
     ends = sample.measured(task.lower), sample.measured(task.upper)
-    loc, scale = task.loc, task.scale
-    if scale is not None:
-        d = (sample.unit / scale) ** 2
-        eta = _tilt(d, ends, (start[0] - sample.mean) / sample.unit * d)
-        return sample.mean + sample.unit * eta / d, scale
-    d = (sample.unit / start[1]) ** 2
-    if loc is not None:
-        return loc, sample.unit / math.sqrt(_precision_about(sample.measured(loc), ends, d))
-    eta, d = _both(ends, d)
+    if task.scale is not None:
+        d = (sample.unit / task.scale) ** 2
+        return sample.mean + sample.unit * _tilt(d, ends, 0.0) / d, task.scale
+    if task.loc is not None:
+        d = _precision_about(sample.measured(task.loc), ends)
+        return task.loc, sample.unit / math.sqrt(d)
+    eta, d = _both(ends)
     return sample.mean + sample.unit * eta / d, sample.unit / math.sqrt(d)
 
 
@@ -371,7 +355,7 @@ def _tilt(d: float, ends: tuple[float, float], start: float) -> float:
     return _zero(miss, start, math.sqrt(d))
 
 
-def _both(ends: tuple[float, float], start: float) -> tuple[float, float]:
+def _both(ends: tuple[float, float]) -> tuple[float, float]:
     """Return the eta and d with which the mean is 0 and the variance 1.
 
     The variance grows as d falls to 0: from less than 1 at 1, where no end cuts a normal, to that
@@ -391,11 +375,11 @@ def _both(ends: tuple[float, float], start: float) -> tuple[float, float]:
         finite = math.isfinite(ends[1] - ends[0])
         limit = "an exponential" + (", rising or falling, on the same interval" if finite else "")
         raise at_infinity(limit, "They vary as much as that, or more. " + _HINT)
-    d = math.exp(_zero(miss, min(max(math.log(start), flattest), 0.0), 0.5))
+    d = math.exp(_zero(miss, 0.0, 0.5))
     return _tilt(d, ends, tilts[0]), d
 
 
-def _precision_about(loc: float, ends: tuple[float, float], start: float) -> float:
+def _precision_about(loc: float, ends: tuple[float, float]) -> float:
     """Return the d with which the mean of (x - loc)**2 is that of the data."""
 
     def miss(log_d: float) -> float:
@@ -409,7 +393,7 @@ def _precision_about(loc: float, ends: tuple[float, float], start: float) -> flo
             "uniform on the same interval",
             "With this loc they vary as much as that, or more. Free loc, or fix scale.",
         )
-    return math.exp(_zero(miss, max(math.log(start), flattest), 1.0))
+    return math.exp(_zero(miss, 0.0, 1.0))
 
 
 def _zero(function: Callable[[float], float], start: float, step: float) -> float:
