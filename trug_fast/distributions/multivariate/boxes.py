@@ -6,12 +6,11 @@ Tested in tests/distributions/multivariate/test_reduction.py.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .checking import SINGULAR, CutNormal
+from .checking import SINGULAR, Array, CutNormal
 
 
 class BoxProbability(NamedTuple):
@@ -64,8 +63,8 @@ class Estimate(NamedTuple):
         Their errors, of the same shape; three times one is exceeded once in 370 times.
     """
 
-    value: NDArray[Any]
-    error: NDArray[Any]
+    value: Array
+    error: Array
 
 
 class DrawInfo(NamedTuple):
@@ -98,15 +97,15 @@ class BoxForm(NamedTuple):
     what then is left of the covariance.
     """
 
-    mean: NDArray[Any]  # (k,)
-    cov: NDArray[Any]  # (k, k)
-    lower: NDArray[Any]  # (k,)
-    upper: NDArray[Any]
-    offset: NDArray[Any] | None  # (d,)
-    back: NDArray[Any] | None  # (d, k)
-    bounded: NDArray[Any]  # (m,) indices of y in w
-    gain: NDArray[Any]  # (d, m)
-    rest: NDArray[Any]  # (d, d), covariance of x given y
+    mean: Array  # (k,)
+    cov: Array  # (k, k)
+    lower: Array  # (k,)
+    upper: Array
+    offset: Array | None  # (d,)
+    back: Array | None  # (d, k)
+    bounded: Array  # (m,) indices of y in w
+    gain: Array  # (d, m)
+    rest: Array  # (d, d), covariance of x given y
 
 
 def box_form(cut: CutNormal) -> BoxForm:

@@ -20,7 +20,7 @@ from trug_fast._common import checks
 from trug_fast._common.progress import Progress, require_progress
 from trug_fast._common.threads import computing
 
-from .checking import CutNormal, CutPrecision
+from .checking import Array, CutNormal, CutPrecision
 
 Vector = NDArray[np.float64]  # of samples (chains, draws, coordinates)
 NORMAL = {
@@ -251,7 +251,7 @@ _LEAST = 4  # draws of a chain: two halves with a variance each
 AT_ONCE = 2**22  # numbers that one pass over some coordinates takes
 
 
-def by_coordinates(measure: Callable[[Vector], Vector], samples: NDArray[Any]) -> Vector:
+def by_coordinates(measure: Callable[[Vector], Vector], samples: Array) -> Vector:
     """Return a measure of each coordinate, of as many at once as fit."""
     d = samples.shape[2]
     width = max(1, AT_ONCE // (samples.shape[0] * samples.shape[1]))

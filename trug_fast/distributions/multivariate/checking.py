@@ -14,6 +14,7 @@ from trug_fast._common import checks
 
 from ..broadcasting import is_python_number
 
+Array = NDArray[Any]
 SYMMETRIC_64, SYMMETRIC_32 = 1e-9, 1e-4  # difference of two halves, over the deviations
 SINGULAR = 1e-13  # least variance of a coordinate given others, over its own
 TINY, HUGE = 1e-305, 1e305  # variances: all digits of their products and of sums are kept
@@ -28,11 +29,11 @@ class CutNormal(NamedTuple):
     the float type of what is returned: float32 if every array that was given is.
     """
 
-    mean: NDArray[Any]  # (d,)
-    cov: NDArray[Any]  # (d, d), symmetric
-    lower: NDArray[Any]  # (m,), m = d without A
-    upper: NDArray[Any]
-    A: NDArray[Any] | None  # (m, d)
+    mean: Array  # (d,)
+    cov: Array  # (d, d), symmetric
+    lower: Array  # (m,), m = d without A
+    upper: Array
+    A: Array | None  # (m, d)
     dtype: Any
 
     @property
@@ -60,7 +61,7 @@ def cut_normal(
     return CutNormal(centre, covariance(arrays["cov"], d), low, high, matrix, dtype)
 
 
-def _arrays(**given: Any) -> tuple[dict[str, NDArray[Any]], Any]:
+def _arrays(**given: Any) -> tuple[dict[str, Array], Any]:
     """Return what is not None as arrays, and the float type: float32 if every array is."""
     arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
     typed = [array.dtype for name, array in arrays.items() if not is_python_number(given[name])]
@@ -68,9 +69,7 @@ def _arrays(**given: Any) -> tuple[dict[str, NDArray[Any]], Any]:
     return arrays, np.dtype(np.float32 if single else np.float64)
 
 
-def _mean_and_ends(
-    arrays: dict[str, NDArray[Any]], d: int, m: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _mean_and_ends(arrays: dict[str, Array], d: int, m: int) -> tuple[Array, Array, Array]:
     centre = checks.vector("mean", arrays.get("mean", 0.0), d, np.float64, infinite=False)
     low = checks.vector("lower", arrays.get("lower", -np.inf), m, np.float64, infinite=True)
     high = checks.vector("upper", arrays.get("upper", np.inf), m, np.float64, infinite=True)
@@ -83,7 +82,7 @@ def _mean_and_ends(
     return centre, low, high
 
 
-def _constraints(array: NDArray[Any]) -> NDArray[Any]:
+def _constraints(array: Array) -> Array:
     matrix = checks.matrix("A", array)
     some = (matrix != 0).any(1)
     if not some.all():
@@ -91,7 +90,7 @@ def _constraints(array: NDArray[Any]) -> NDArray[Any]:
     return np.array(matrix, np.float64, order="C")
 
 
-def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> int:
+def _dimension(arrays: dict[str, Array], matrix: Array | None) -> int:
     """Return the length of x, by the first array that tells it."""
     if arrays["cov"].ndim > 2:
         raise ValueError(
@@ -108,7 +107,7 @@ def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> 
     return int(d)
 
 
-def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
+def covariance(array: Array, d: int, name: str = "cov") -> Array:
     """Return a covariance, or a precision, as a symmetric, positive definite matrix (d, d)."""
     checks._finite(name, array)
     if array.ndim < 2:
@@ -139,7 +138,7 @@ def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
     return cov
 
 
-def _halved(cov: NDArray[Any], scale: NDArray[Any], name: str, tolerance: float) -> NDArray[Any]:
+def _halved(cov: Array, scale: Array, name: str, tolerance: float) -> Array:
     """Return the average of both halves of a matrix, which may differ by rounding."""
     with np.errstate(over="ignore"):
         apart = np.abs(cov - cov.T) / np.outer(scale, scale)
@@ -151,7 +150,7 @@ def _halved(cov: NDArray[Any], scale: NDArray[Any], name: str, tolerance: float)
     return 0.5 * cov + 0.5 * cov.T
 
 
-def require_variances(name: str, values: NDArray[Any]) -> None:
+def require_variances(name: str, values: Array) -> None:
     """Check that variances, or precisions, are positive, and within what is computed with."""
     checks.positive(name, values)
     good = (values >= TINY) & (values <= HUGE)
@@ -212,11 +211,11 @@ def _times_power(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> N
 class CutPrecision(NamedTuple):
     """A normal vector of a mean and a precision, held to lower <= x <= upper; float64."""
 
-    mean: NDArray[Any]  # (d,)
+    mean: Array  # (d,)
     precision: Any  # (d, d), an array or a scipy.sparse.csr_array with sorted rows
-    diagonal: NDArray[Any]  # (d,), of the precision
-    lower: NDArray[Any]  # (d,)
-    upper: NDArray[Any]
+    diagonal: Array  # (d,), of the precision
+    lower: Array  # (d,)
+    upper: Array
     dtype: Any  # of what is returned: float32 if every array that was given is
 
 
@@ -267,7 +266,7 @@ def cut_covariance(
     return stand_in._replace(cov=inverted(dense))
 
 
-def scaled(cut: CutPrecision) -> tuple[CutPrecision, NDArray[Any]]:
+def scaled(cut: CutPrecision) -> tuple[CutPrecision, Array]:
     """Return the same in units in which conditional variances are near 1, and the units."""
     exponents = -np.rint(0.5 * np.log2(cut.diagonal)).astype(np.int64)
     mean, lower, upper = _vectors_in_units(cut, exponents, exponents, FARTHEST)
@@ -298,7 +297,7 @@ def issparse(value: object) -> bool:
     return type(value).__module__.startswith("scipy.sparse")
 
 
-def inverted(matrix: NDArray[Any]) -> NDArray[Any]:
+def inverted(matrix: Array) -> Array:
     """Return the inverse of a symmetric, positive definite matrix."""
     from scipy.linalg import cho_factor, cho_solve
 

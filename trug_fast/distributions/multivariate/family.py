@@ -10,14 +10,14 @@ from math import prod
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.distributions.facade import functions_of, told
 
 from .boxes import BoxForm, BoxProbability, Estimate, box_form
-from .checking import CutNormal, cut_normal, in_units
+from .checking import Array, CutNormal, cut_normal, in_units
 from .one_factor import ByFactor, one_factor, tolerance_of
 from .tilting import LEAST_REPLICATES, ByTilting
 
@@ -172,7 +172,7 @@ class FrozenVector:
         draws = draws.reshape(*shape, self._cut.dimension)
         return (draws, info) if return_info else draws
 
-    def _narrowed(self, draws: NDArray[Any]) -> NDArray[Any]:
+    def _narrowed(self, draws: Array) -> Array:
         """Return draws in the float type of the parameters, between the ends."""
         cut = self._cut
         if draws.dtype == cut.dtype:
@@ -181,7 +181,7 @@ class FrozenVector:
         if cut.A is not None:
             return narrow
         ends = cut.lower.astype(cut.dtype), cut.upper.astype(cut.dtype)
-        clipped: NDArray[Any] = np.clip(narrow, *ends)
+        clipped: Array = np.clip(narrow, *ends)
         return clipped
 
     @row(
@@ -222,7 +222,7 @@ class FrozenVector:
         log = self.logprob(n_points=n_points, rng=rng).log
         own, d = self._own, cut.dimension
         root = np.linalg.cholesky(own.cov)
-        known = np.isfinite(points).all(-1)
+        known = np.asarray(np.isfinite(points).all(-1))
         place = np.ldexp(np.where(known[..., None], points, 0.0), -self._exponents)
         with np.errstate(over="ignore"):
             white = np.linalg.solve(root, (place - own.mean).reshape(-1, d).T)
@@ -234,7 +234,7 @@ class FrozenVector:
         value = np.where(inside, -0.5 * square - constant, -np.inf)
         return np.where(np.isnan(points).any(-1), np.nan, value).astype(cut.dtype)[()]
 
-    def _points(self, x: ArrayLike) -> NDArray[Any]:
+    def _points(self, x: ArrayLike) -> Array:
         points = checks.numbers("x", x).astype(np.float64)
         d = self._cut.dimension
         if points.ndim == 0 or points.shape[-1] != d:
@@ -321,7 +321,7 @@ def _way_of(form: BoxForm, tolerance: float | None) -> ByFactor | ByTilting:
 def _marginal_log_density(
     cut: CutNormal,
     index: int,
-    x: NDArray[Any],
+    x: Array,
     whole: BoxProbability,
     tolerance: float | None,
     n_points: int,
@@ -378,28 +378,28 @@ def _given(cut: CutNormal, index: int, value: float) -> CutNormal | None:
 class _Draws(Protocol):
     def __call__(
         self, mean: M = None, cov: N = 1, lower: M = None, upper: M = None, A: M = None, *,
-        size: int | tuple[int, ...] | None = None, rng: RngLike = None, return_info: bool = False,
+        size: int | tuple[int, ...] | None = None, rng: RngLike = None, return_info: bool = False
     ) -> Any: ...
 
 
 class _OfModel(Protocol[R]):
     def __call__(
         self, mean: M = None, cov: N = 1, lower: M = None,
-        upper: M = None, A: M = None, *, n_points: int = N_POINTS, rng: RngLike = None,
+        upper: M = None, A: M = None, *, n_points: int = N_POINTS, rng: RngLike = None
     ) -> R: ...
 
 
 class _OfPoints(Protocol):
     def __call__(
         self, x: N, mean: M = None, cov: N = 1, lower: M = None,
-        upper: M = None, A: M = None, *, n_points: int = N_POINTS, rng: RngLike = None,
+        upper: M = None, A: M = None, *, n_points: int = N_POINTS, rng: RngLike = None
     ) -> Any: ...
 
 
 class _OfCoordinate(Protocol):
     def __call__(
         self, index: int, x: N, mean: M = None, cov: N = 1, lower: M = None,
-        upper: M = None, A: M = None, *, n_points: int = N_POINTS, rng: RngLike = None,
+        upper: M = None, A: M = None, *, n_points: int = N_POINTS, rng: RngLike = None
     ) -> Estimate: ...
 # fmt: on
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT
@@ -25,7 +25,7 @@ from .chains import (
     course_of,
     run_chains,
 )
-from .checking import CutPrecision, cut_precision, scaled
+from .checking import Array, CutPrecision, cut_precision, scaled
 
 
 class _Problem(NamedTuple):
@@ -114,7 +114,7 @@ def truncmvn_gibbs(
     states = _independent_draws(own, n_chains, seed) if begin is None else begin / units
     problem = _problem_of(own)
 
-    def run(rows: NDArray[Any], step: int, burn: int, thin: int) -> None:
+    def run(rows: Array, step: int, burn: int, thin: int) -> None:
         sweeps = kernels.Sweeps(seed, step, burn, thin)
         problem.run(problem.coordinates, problem.others, states, rows, sweeps)
         rows *= units
@@ -122,7 +122,7 @@ def truncmvn_gibbs(
     return run_chains(run, states, course, problem.work, cut.dtype)
 
 
-def _independent_draws(cut: CutPrecision, chains: int, seed: int) -> NDArray[Any]:
+def _independent_draws(cut: CutPrecision, chains: int, seed: int) -> Array:
     """Return a draw of each coordinate as if there were no others, of its variance given them."""
     scale = 1.0 / np.sqrt(cut.diagonal)
     ends = (cut.lower - cut.mean) / scale, (cut.upper - cut.mean) / scale
@@ -155,7 +155,7 @@ def _problem_of(cut: CutPrecision) -> _Problem:
     return _Problem(_coordinates(cut, order), neighbours, kernels.run_sparse, work)
 
 
-def _coordinates(cut: CutPrecision, order: NDArray[Any]) -> kernels.Coordinates:
+def _coordinates(cut: CutPrecision, order: Array) -> kernels.Coordinates:
     return kernels.Coordinates(
         (cut.precision @ cut.mean)[order],
         cut.diagonal[order],

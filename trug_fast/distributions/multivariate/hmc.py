@@ -23,7 +23,7 @@ from .chains import (
     course_of,
     run_chains,
 )
-from .checking import CutNormal, cut_covariance, in_units
+from .checking import Array, CutNormal, cut_covariance, in_units
 
 PRODUCTS = 4096  # walls up to which their products with each other are kept
 OUTSIDE = 1e-8  # deviations that rounding may take a draw past a wall
@@ -36,14 +36,14 @@ WORK = 20  # multiply-adds that take as long as what a bounce does for each wall
 class _Region(NamedTuple):
     """The cut normal as x = mean + factor z of a standard normal z between walls."""
 
-    mean: NDArray[Any]
-    factor: NDArray[Any]  # (d, d), lower triangular
+    mean: Array
+    factor: Array  # (d, d), lower triangular
     walls: kernels.Walls
-    rows: NDArray[Any]  # (walls, d), the constraints on x
-    lower: NDArray[Any]  # (walls,), of rows x
-    upper: NDArray[Any]
-    inside: NDArray[Any]  # (d,), a point x away from all walls
-    near: NDArray[Any]  # (d,), the same as z
+    rows: Array  # (walls, d), the constraints on x
+    lower: Array  # (walls,), of rows x
+    upper: Array
+    inside: Array  # (d,), a point x away from all walls
+    near: Array  # (d,), the same as z
 
 
 @described(
@@ -122,7 +122,7 @@ def truncmvn_hmc(
     seed = seed_from(rng, "truncmvn_hmc")
     met = np.zeros(n_chains, np.int64)
 
-    def run(rows: NDArray[Any], step: int, burn: int, thin: int) -> None:
+    def run(rows: Array, step: int, burn: int, thin: int) -> None:
         paths = kernels.Paths(seed, step, burn, thin, BOUNCES)
         kernels.run_paths(region.walls, states, rows, met, paths)
         if met.max(initial=0) > BOUNCES:
@@ -168,7 +168,7 @@ def _states(region: _Region, begin: NDArray[np.float64] | None, chains: int) -> 
     return np.array(found.T, order="C")
 
 
-def _point_of_box(cut: CutNormal, factor: NDArray[Any]) -> NDArray[np.float64]:
+def _point_of_box(cut: CutNormal, factor: Array) -> NDArray[np.float64]:
     """Return the point nearest the mean that is a deviation from all ends, or half the width."""
     from scipy.linalg import solve_triangular
 
@@ -213,7 +213,7 @@ def point_inside(walls: kernels.Walls, near: NDArray[np.float64]) -> NDArray[np.
     )
 
 
-def _kept_inside(region: _Region, x: NDArray[Any]) -> NDArray[Any]:
+def _kept_inside(region: _Region, x: Array) -> Array:
     """Return draws that rounding took past a wall moved towards the point inside."""
     for step in (*(10.0**k for k in range(-15, -8)), OUTSIDE, 0.0):
         place = x @ region.rows.T

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trug_fast._common.threads import UNIT, computing
 from trug_fast.kernels.multivariate import factor_draws, tangents
@@ -21,6 +21,7 @@ from trug_fast.kernels.multivariate.tangents import Hull
 from trug_fast.kernels.unit.quantile_rows import ROW
 
 from .boxes import BoxForm, BoxProbability, DrawInfo, Estimate
+from .checking import Array
 from .tilting import COARSE, EPSILON, NUMBERS, standard_moments
 
 APART_64, APART_32 = 1e-13, 1e-6  # of correlations from those of one factor, at most
@@ -45,7 +46,7 @@ class OneFactor(NamedTuple):
     placing: Placing  # of these, and of the one without, if there is one
     frame: FactorPeak | None  # None: all are independent
     rounding: float  # error of the log probability by the last digits of what was given, at a peak
-    apart: NDArray[Any]  # (k, k) by how much correlations may be off, in the order of placing
+    apart: Array  # (k, k) by how much correlations may be off, in the order of placing
 
 
 def tolerance_of(cov: ArrayLike) -> float:
@@ -88,9 +89,7 @@ def one_factor(form: BoxForm, tolerance: float | None) -> OneFactor | None:
     return whole if whole.rounding <= COARSE else None
 
 
-def _ends_of_factor(
-    loading: NDArray[Any], low: NDArray[Any], high: NDArray[Any], pure: NDArray[Any]
-) -> tuple[float, float]:
+def _ends_of_factor(loading: Array, low: Array, high: Array, pure: Array) -> tuple[float, float]:
     if not pure.size:
         return -np.inf, np.inf
     p = pure[0]
@@ -98,9 +97,7 @@ def _ends_of_factor(
     return float(ends[0]), float(ends[1])
 
 
-def _of_two(
-    correlations: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _of_two(correlations: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """Return loadings and noise of two: the factor is the one whose ends are farther out."""
     rho = correlations[0, 1]
     if rho == 0.0:
@@ -111,9 +108,7 @@ def _of_two(
     return loading, noise
 
 
-def _loadings(
-    correlations: NDArray[Any], tolerance: float
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def _loadings(correlations: Array, tolerance: float) -> tuple[Array, Array] | None:
     """Return the loadings that explain the correlations, and the noise, if there are such."""
     loading = np.zeros(correlations.shape[0])
     others = correlations - np.diag(np.diagonal(correlations))
@@ -137,9 +132,7 @@ def _loadings(
     return loading, noise
 
 
-def _framed(
-    box: FactorBox, scale: NDArray[Any], apart: NDArray[Any]
-) -> tuple[FactorPeak | None, float]:
+def _framed(box: FactorBox, scale: Array, apart: Array) -> tuple[FactorPeak | None, float]:
     """Return where the factor is, and how much last digits change the log probability.
 
     Of correlations that is by their distance from one factor, too.  At the peak the derivative by
@@ -170,8 +163,8 @@ CLOSE = 1e-13  # of a panel and its halves, over the whole
 class Nodes(NamedTuple):
     """A sum that is the integral of the factor's density."""
 
-    z: NDArray[Any]  # (n,)
-    shares: NDArray[Any]  # (n,), of sum 1
+    z: Array  # (n,)
+    shares: Array  # (n,), of sum 1
     log: float  # of the integral
     error: float  # over the integral
 
@@ -217,7 +210,7 @@ def nodes_of(factor: OneFactor, frame: FactorPeak) -> Nodes:
     edges = _edges(factor, frame)
     panels = np.stack([edges[:-1], edges[1:]], 1)
     z, terms, sums = _integrated(factor, frame, panels, unit, weight)
-    taken: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    taken: list[tuple[Array, Array]] = []
     done = error = 0.0
     close = CLOSE + 4 * factor.rounding
     for _ in range(HALVINGS):
@@ -240,7 +233,7 @@ def nodes_of(factor: OneFactor, frame: FactorPeak) -> Nodes:
     return Nodes(places, shares / done, log, error / done)
 
 
-def _edges(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
+def _edges(factor: OneFactor, frame: FactorPeak) -> Array:
     """Return edges of panels that grow with their distance from the peak, and from where it ends.
 
     Little noise makes a step of the density as narrow as itself, and beyond it nothing is left: so
@@ -257,7 +250,7 @@ def _edges(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
     return np.unique(np.concatenate([*within, [left, frame.peak, right]]))
 
 
-def _falls(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
+def _falls(factor: OneFactor, frame: FactorPeak) -> Array:
     """Return where h has fallen by FALL, or its ends, and where by less, on the left and right."""
     far, heights = np.array([frame.left, frame.right]), np.empty(2)
     kernels.log_densities(factor.box, far, heights)
@@ -277,12 +270,8 @@ def _falls(factor: OneFactor, frame: FactorPeak) -> NDArray[Any]:
 
 
 def _integrated(
-    factor: OneFactor,
-    frame: FactorPeak,
-    panels: NDArray[Any],
-    unit: NDArray[Any],
-    weight: NDArray[Any],
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    factor: OneFactor, frame: FactorPeak, panels: Array, unit: Array, weight: Array
+) -> tuple[Array, Array, Array]:
     """Return nodes of panels, terms and sums of the density over the peak's."""
     half = 0.5 * (panels[:, 1:] - panels[:, :1])
     z = panels[:, :1] + half * (1 + unit)
@@ -296,10 +285,10 @@ def _integrated(
 class FactorMoments(NamedTuple):
     """Mean and covariance of coordinates with an end, in their own order, and errors."""
 
-    mean: NDArray[Any]
-    mean_error: NDArray[Any]
-    cov: NDArray[Any]
-    cov_error: NDArray[Any]
+    mean: Array
+    mean_error: Array
+    cov: Array
+    cov_error: Array
 
 
 def moments_of_factor(factor: OneFactor) -> FactorMoments:
@@ -333,7 +322,7 @@ def moments_of_factor(factor: OneFactor) -> FactorMoments:
     return FactorMoments((centre + first)[order], mean_error[order], cov[square], cov_error[square])
 
 
-def _noise(factor: OneFactor, z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _noise(factor: OneFactor, z: Array) -> tuple[Array, Array]:
     """Return mean and variance of the noise of coordinates, given the factor: (z, n) each."""
     box = factor.box
     shift = z[:, None] * box.slope
@@ -349,8 +338,8 @@ class FactorSource(NamedTuple):
     hull: Hull
     top: float  # h where it is highest
     log_bound: float
-    offset: NDArray[Any] | None
-    back: NDArray[Any] | None
+    offset: Array | None
+    back: Array | None
 
 
 class ByFactor:
@@ -367,7 +356,7 @@ class ByFactor:
         return BoxProbability(log, error, min(log + 3 * error, 0.0), 0, "factor")
 
     def moments(
-        self, mean: NDArray[Any], cov: NDArray[Any], n_points: int, seed: int
+        self, mean: Array, cov: Array, n_points: int, seed: int
     ) -> tuple[Estimate, Estimate]:
         """Return the mean and the covariance of x, of which y has ends."""
         form, y = self.form, moments_of_factor(self.factor)
@@ -408,7 +397,7 @@ class ByFactor:
         log_bound = top + math.log(area) - 0.5 * math.log(2 * math.pi)
         return FactorSource(box, placing, hull, top, log_bound, offset, back)
 
-    def draws(self, count: int, seed: int) -> tuple[NDArray[Any], DrawInfo]:
+    def draws(self, count: int, seed: int) -> tuple[Array, DrawInfo]:
         """Return so many draws, (count, d), and how they were had."""
         box, placing, hull, top, bound, offset, back = self._source
         k, blocks = placing.mean.size, -(-count // ROW)
@@ -422,15 +411,13 @@ class ByFactor:
                     box, placing, hull, top, np.uint64(seed), first, part, proposals[first:stop]
                 )
         draws, made = draws[:count], int(proposals.sum())
-        if back is not None:
+        if back is not None and offset is not None:
             draws = draws @ back.T + offset
         rate = blocks * ROW / made if made else float("nan")
         return draws, DrawInfo(rate, made, bound, "factor")
 
 
-def _with_free(
-    box: FactorBox, placing: Placing, y: NDArray[Any], free: int
-) -> tuple[FactorBox, Placing]:
+def _with_free(box: FactorBox, placing: Placing, y: Array, free: int) -> tuple[FactorBox, Placing]:
     """Put standard normals without ends behind the coordinates y that have noise."""
     n, place = box.low.size, np.searchsorted(y, placing.place)
     zero, infinite = np.zeros(free), np.full(free, np.inf)

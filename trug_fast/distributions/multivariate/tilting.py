@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trug_fast._common.threads import UNIT, computing
 from trug_fast.kernels.multivariate import ordering, sequential
@@ -20,6 +19,7 @@ from trug_fast.kernels.multivariate.sequential import Proposal
 from trug_fast.kernels.unit.quantile_rows import ROW
 
 from .boxes import BoxForm, BoxProbability, DrawInfo, Estimate
+from .checking import Array
 
 STEPS, HALVINGS = 500, 40
 CLOSE = 1e-13  # of a step over the tilt
@@ -40,9 +40,7 @@ class Tilting(NamedTuple):
     rounding: float  # error of psi from the last digits of the ends
 
 
-def tilting(
-    mean: NDArray[Any], cov: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]
-) -> Tilting:
+def tilting(mean: Array, cov: Array, lower: Array, upper: Array) -> Tilting:
     """Return the proposal of a normal vector cut to a box."""
     d = mean.size
     order, factor = np.empty(d, np.int64), np.empty((d, d))
@@ -64,16 +62,14 @@ def bound_holds(tilted: Tilting, psi: float) -> bool:
     return psi <= tilted.bound + 1e-8 + 8 * tilted.rounding
 
 
-def standard_moments(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
+def standard_moments(lower: Array, upper: Array) -> Array:
     """Return log mass, mean and variance of standard normals cut to intervals, as rows."""
     out = np.empty((3, lower.size))
     ordering.standard_moments(lower, upper, *out)
     return out
 
 
-def saddle_point(
-    factor: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]
-) -> tuple[NDArray[Any], float, float]:
+def saddle_point(factor: Array, lower: Array, upper: Array) -> tuple[Array, float, float]:
     """Return the tilt that makes the highest psi lowest, that psi, and its rounding error.
 
     By Newton's method (mathematics 1.15).
@@ -96,13 +92,7 @@ def saddle_point(
 class _State:
     """A tilt, whose last number stays 0, the means under it, and the slope of psi there."""
 
-    def __init__(
-        self,
-        factor: NDArray[Any],
-        lower: NDArray[Any],
-        upper: NDArray[Any],
-        tilt: NDArray[Any],
-    ) -> None:
+    def __init__(self, factor: Array, lower: Array, upper: Array, tilt: Array) -> None:
         self.factor, self.lower, self.upper, self.tilt = factor, lower, upper, tilt
         self.point, found = np.empty(tilt.size), np.empty((tilt.size, 4))
         ordering.mean_path(factor, lower, upper, tilt, self.point, found)
@@ -157,8 +147,8 @@ class _State:
 class WeighedPoints(NamedTuple):
     """Points in replicates that are estimates of their own."""
 
-    log_weights: NDArray[Any]  # (replicates, n) psi
-    points: NDArray[Any]  # (replicates, n, m), or of no length
+    log_weights: Array  # (replicates, n) psi
+    points: Array  # (replicates, n, m), or of no length
 
 
 def head(tilted: Tilting, m: int) -> Tilting:
@@ -208,7 +198,7 @@ class ByTilting:
         return BoxProbability(log, error, bound, int(weighed.log_weights.size), "tilting")
 
     def moments(
-        self, mean: NDArray[Any], cov: NDArray[Any], n_points: int, seed: int
+        self, mean: Array, cov: Array, n_points: int, seed: int
     ) -> tuple[Estimate, Estimate]:
         """Return weighed averages of the coordinates y that have ends; x is normal given y."""
         form, m = self.form, self.form.bounded.size
@@ -229,7 +219,7 @@ class ByTilting:
         total = weights.sum(1) / weights.sum()
         return _combined(means, total), _combined(covs, total)
 
-    def draws(self, count: int, seed: int) -> tuple[NDArray[Any], DrawInfo]:
+    def draws(self, count: int, seed: int) -> tuple[Array, DrawInfo]:
         """Return so many draws, (count, d), and how they were had."""
         form, tilted = self.form, self._tilted
         proposal, bound, rounding = tilted
@@ -269,12 +259,12 @@ class ByTilting:
                     "instead"
                 )
         rate = weights / (first * ROW) if first else float("nan")
-        if form.back is not None:
+        if form.back is not None and form.offset is not None:
             draws = draws @ form.back.T + form.offset
         return draws, DrawInfo(rate, first * ROW, bound, "tilting")
 
 
-def _combined(replicates: NDArray[Any], total: NDArray[Any]) -> Estimate:
+def _combined(replicates: Array, total: Array) -> Estimate:
     """Return the average of replicates by their weights, and its error by their spread."""
     value = np.einsum("r,r...->...", total, replicates)
     away = np.einsum("r,r...->r...", total, replicates - value)
@@ -333,7 +323,7 @@ def weighed_points(
 
 def _scrambled(
     dimensions: int, n: int, width: int, source: np.random.SeedSequence
-) -> Iterator[NDArray[Any]]:
+) -> Iterator[Array]:
     """Yield the n points of a scrambling, so many at a time."""
     from scipy.stats import qmc  # 0.3 s to import
 
@@ -345,5 +335,5 @@ def _scrambled(
     bits = 30
     sobol = qmc.Sobol(dimensions, scramble=True, bits=bits, seed=generator)
     for _ in range(0, n, width):
-        points: NDArray[Any] = sobol.random(width) + 0.5 ** (bits + 1)
+        points: Array = sobol.random(width) + 0.5 ** (bits + 1)
         yield points  # in the middle of cells: never 0
