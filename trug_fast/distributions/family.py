@@ -282,7 +282,7 @@ class Functions:
         return _moments.stats(self.a, self.b, self.loc, self.scale, moments)
 
 
-class Given(Functions):
+class Parameters(Functions):
     """Parameters as they come, for one call."""
 
     __slots__ = ("a", "b", "loc", "scale")
@@ -402,7 +402,7 @@ class _OfLetters(Protocol):
     def __call__(self, a: N, b: N, loc: N = 0, scale: N = 1, moments: str = "mv") -> Any: ...
 
 
-@functions_of(Functions, Given, GIVEN)
+@functions_of(Functions, Parameters, GIVEN)
 class Family(Sourced):
     """Truncated normal distributions over arrays, with the arguments of ``scipy.stats.truncnorm``.
 

@@ -164,7 +164,7 @@ class TruncMVNChains:
         return f"TruncMVNChains(n_chains={chains}, n_samples={draws}, d={d})"
 
 
-class Course(NamedTuple):
+class ChainSizes(NamedTuple):
     """How chains go on, checked."""
 
     n_chains: int
@@ -174,10 +174,10 @@ class Course(NamedTuple):
     progress: bool | None
 
 
-def course_of(n_chains: int, n_samples: int, n_burn: int, thin: int, progress: Any) -> Course:
+def sizes_of(n_chains: int, n_samples: int, n_burn: int, thin: int, progress: Any) -> ChainSizes:
     """Return what was given, checked."""
     require_progress(progress)
-    return Course(
+    return ChainSizes(
         checks.count("n_chains", n_chains),
         checks.count("n_samples", n_samples),
         checks.count("n_burn", n_burn, 0),
@@ -218,7 +218,7 @@ def checked_start(
 def run_chains(
     run: Callable[[Vector, int, int, int], None],
     states: Vector,
-    course: Course,
+    sizes: ChainSizes,
     work: float,
     dtype: Any,
 ) -> TruncMVNChains:
@@ -228,7 +228,7 @@ def run_chains(
         before the first row, and how many for each
     work : multiply-adds of a step of one chain
     """
-    chains, n_samples, n_burn, thin, progress = course
+    chains, n_samples, n_burn, thin, progress = sizes
     work *= chains
     samples = np.empty((chains, n_samples, states.shape[1]), dtype)
     longest = max(1, int(STRETCH / work))  # steps

@@ -389,7 +389,7 @@ class _OfModel(Protocol[R]):
     ) -> R: ...
 
 
-class _OfPoints(Protocol):
+class _OfVectors(Protocol):
     def __call__(
         self, x: N, mean: M = None, cov: N = 1, lower: M = None,
         upper: M = None, A: M = None, *, n_points: int = N_POINTS, rng: RngLike = None
@@ -426,7 +426,7 @@ class VectorFamily:
 
     rvs: _Draws
     logprob: _OfModel[BoxProbability]
-    logpdf: _OfPoints
+    logpdf: _OfVectors
     mean: _OfModel[Estimate]
     cov: _OfModel[Estimate]
     marginal_logpdf: _OfCoordinate

@@ -22,8 +22,8 @@ from .chains import (
     SOURCE,
     TruncMVNChains,
     checked_start,
-    course_of,
     run_chains,
+    sizes_of,
 )
 from .checking import Array, CutPrecision, cut_precision, scaled
 
@@ -107,7 +107,7 @@ def truncmvn_gibbs(
     :func:`truncmvn_hmc` moves all coordinates at once, and takes linear constraints.
     """
     cut = cut_precision(mean, cov, precision, lower, upper)
-    course = course_of(n_chains, n_samples, n_burn, thin, progress)
+    sizes = sizes_of(n_chains, n_samples, n_burn, thin, progress)
     begin = checked_start(start, n_chains, cut)
     seed = seed_from(rng, "truncmvn_gibbs")
     own, units = scaled(cut)
@@ -119,7 +119,7 @@ def truncmvn_gibbs(
         problem.run(problem.coordinates, problem.others, states, rows, sweeps)
         rows *= units
 
-    return run_chains(run, states, course, problem.work, cut.dtype)
+    return run_chains(run, states, sizes, problem.work, cut.dtype)
 
 
 def _independent_draws(cut: CutPrecision, chains: int, seed: int) -> Array:

@@ -20,8 +20,8 @@ from .chains import (
     SOURCE,
     TruncMVNChains,
     checked_start,
-    course_of,
     run_chains,
+    sizes_of,
 )
 from .checking import Array, CutNormal, cut_covariance, in_units
 
@@ -114,7 +114,7 @@ def truncmvn_hmc(
     ``h`` times.
     """
     cut = cut_covariance(mean, cov, precision, lower, upper, A)
-    course = course_of(n_chains, n_samples, n_burn, thin, progress)
+    sizes = sizes_of(n_chains, n_samples, n_burn, thin, progress)
     begin = checked_start(start, n_chains, cut)
     own, exponents = in_units(cut)
     region = _region(own)
@@ -133,7 +133,7 @@ def truncmvn_hmc(
         rows[...] = np.ldexp(_kept_inside(region, region.mean + rows @ region.factor.T), exponents)
 
     work = (len(region.rows) + 1.0) * (cut.dimension + WORK * cut.dimension)
-    return run_chains(run, states, course, work, cut.dtype)
+    return run_chains(run, states, sizes, work, cut.dtype)
 
 
 def _region(cut: CutNormal) -> _Region:
