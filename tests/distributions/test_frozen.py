@@ -59,6 +59,7 @@ def test_functions_are_made_of_the_methods_of_frozen_distributions():
             told = re.findall(r"^([\w, ]+) : ", text, re.MULTILINE)
             own = [name for name in inspect.signature(one).parameters if name != "self"]
             assert [name for names in told for name in names.split(", ")] == own
+        assert pickle.loads(pickle.dumps(function)) is function
     assert truncnorm.pdf(x=0.5, a=-1, b=1) == truncnorm(-1, 1).pdf(0.5)
     with pytest.raises(TypeError, match=r"pdf\(\) missing 2 required positional arguments"):
         truncnorm.pdf(0.5)

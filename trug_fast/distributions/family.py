@@ -6,8 +6,7 @@ Tested in tests/distributions/test_truncnorm.py and test_frozen.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -293,7 +292,6 @@ class Parameters(Functions):
         self.a, self.b, self.loc, self.scale = a, b, loc, scale
 
 
-@dataclass(eq=False, repr=False)
 class Frozen(Functions, Sourced):
     """A truncated normal, or an array of them: every function of ``truncnorm`` without parameters.
 
@@ -318,22 +316,20 @@ class Frozen(Functions, Sourced):
     (3,)
     """
 
-    a: ArrayLike
-    b: ArrayLike
-    loc: ArrayLike = 0
-    scale: ArrayLike = 1
-    dist: ClassVar[Any]  # truncnorm, set where that is made
+    dist: Any  # truncnorm, set where that is made
 
-    def __post_init__(self) -> None:
-        columns_of(NAMES, (self.a, self.b, self.loc, self.scale))
-        for name in NAMES:
-            value = getattr(self, name)
-            if not is_python_number(value):
-                self.__dict__[name] = np.array(value)
+    def __init__(
+        self, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+    ) -> None:
+        given = a, b, loc, scale
+        columns_of(NAMES, given)
+        for name, value in zip(NAMES, given, strict=True):
+            # Into __dict__, as assignments are refused.
+            self.__dict__[name] = value if is_python_number(value) else np.array(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set ``random_state``, or a parameter once."""
-        if name != "random_state" and (name in self.__dict__ or name not in NAMES):
+        """Set ``random_state`` alone."""
+        if name != "random_state":
             raise AttributeError(f"{name} cannot be set: make another distribution")
         super().__setattr__(name, value)
 
@@ -349,9 +345,6 @@ class Frozen(Functions, Sourced):
 
     def __repr__(self) -> str:
         return f"Frozen(a={self.a!r}, b={self.b!r}, loc={self.loc!r}, scale={self.scale!r})"
-
-    def __dir__(self) -> list[str]:
-        return sorted({*dir(type(self)), *NAMES})
 
     def rvs(
         self,
@@ -485,9 +478,6 @@ class Family(Sourced):
 
     def __repr__(self) -> str:
         return "trug_fast.truncnorm"
-
-    def __dir__(self) -> list[str]:
-        return dir(type(self))
 
 
 truncnorm = Family()

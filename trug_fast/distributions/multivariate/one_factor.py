@@ -282,17 +282,8 @@ def _integrated(
     return z, terms, terms.sum(1)
 
 
-class FactorMoments(NamedTuple):
-    """Mean and covariance of coordinates with an end, in their own order, and errors."""
-
-    mean: Array
-    mean_error: Array
-    cov: Array
-    cov_error: Array
-
-
-def moments_of_factor(factor: OneFactor) -> FactorMoments:
-    """Return mean and covariance of the coordinates that have an end."""
+def moments_of_factor(factor: OneFactor) -> tuple[Estimate, Estimate]:
+    """Return mean and covariance of the coordinates that have an end, in their own order."""
     box, placing, frame = factor.box, factor.placing, factor.frame
     z, shares, error, rounding = np.zeros(1), np.ones(1), 0.0, factor.rounding
     if frame is not None:
@@ -319,7 +310,8 @@ def moments_of_factor(factor: OneFactor) -> FactorMoments:
     cov_error += doubt * np.outer(deviation, deviation)
     order = np.argsort(placing.place)  # bounded ascends
     square = np.ix_(order, order)
-    return FactorMoments((centre + first)[order], mean_error[order], cov[square], cov_error[square])
+    mean = Estimate((centre + first)[order], mean_error[order])
+    return mean, Estimate(cov[square], cov_error[square])
 
 
 def _noise(factor: OneFactor, z: Array) -> tuple[Array, Array]:
@@ -359,13 +351,13 @@ class ByFactor:
         self, mean: Array, cov: Array, n_points: int, seed: int
     ) -> tuple[Estimate, Estimate]:
         """Return the mean and the covariance of x, of which y has ends."""
-        form, y = self.form, moments_of_factor(self.factor)
+        form, (first, second) = self.form, moments_of_factor(self.factor)
         gain, size = form.gain, np.abs(form.gain)
         rest = mean - gain @ form.mean[form.bounded]
-        whole = form.rest + gain @ y.cov @ gain.T
+        whole = form.rest + gain @ second.value @ gain.T
         return (
-            Estimate(rest + gain @ y.mean, size @ y.mean_error),
-            Estimate(0.5 * (whole + whole.T), size @ y.cov_error @ size.T),
+            Estimate(rest + gain @ first.value, size @ first.error),
+            Estimate(0.5 * (whole + whole.T), size @ second.error @ size.T),
         )
 
     @cached_property

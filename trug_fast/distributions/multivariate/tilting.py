@@ -151,13 +151,12 @@ class WeighedPoints(NamedTuple):
     points: Array  # (replicates, n, m), or of no length
 
 
-def head(tilted: Tilting, m: int) -> Tilting:
+def head(p: Proposal, m: int) -> Proposal:
     """Return the proposal of the first m coordinates alone."""
-    p = tilted.proposal
     vectors = {name: np.ascontiguousarray(getattr(p, name)[:m]) for name in p._fields}
     vectors["factor"] = np.ascontiguousarray(p.factor[:m, :m])
     vectors["place"] = np.argsort(np.argsort(vectors["place"]))
-    return Tilting(Proposal(**vectors), tilted.bound, tilted.rounding)
+    return Proposal(**vectors)
 
 
 class ByTilting:
@@ -179,7 +178,7 @@ class ByTilting:
         bound = tilted.bound
         if m == 0:
             return BoxProbability(0.0, 0.0, 0.0, 0, "tilting")
-        proposal = head(tilted, m).proposal
+        proposal = head(tilted.proposal, m)
         rounding = 4 * (EPSILON + tilted.rounding)
         if m == 1:
             log = float(standard_moments(proposal.lower, proposal.upper)[0, 0])
@@ -202,7 +201,7 @@ class ByTilting:
     ) -> tuple[Estimate, Estimate]:
         """Return weighed averages of the coordinates y that have ends; x is normal given y."""
         form, m = self.form, self.form.bounded.size
-        weighed = weighed_points(head(self._tilted, m).proposal, n_points, seed, with_points=True)
+        weighed = weighed_points(head(self._tilted.proposal, m), n_points, seed, with_points=True)
         # Points about the centre of all: an average of squares far out would lose its digits.
         weights = np.exp(weighed.log_weights - weighed.log_weights.max())
         centre = np.average(weighed.points.reshape(-1, m), axis=0, weights=weights.ravel())
