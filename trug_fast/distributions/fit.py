@@ -415,7 +415,11 @@ def _zero(function: Callable[[float], float], start: float, step: float) -> floa
 
 
 def fit_shape(sample: Sample, task: FitTask) -> tuple[float, float]:
-    """Return the loc and scale of the greatest likelihood."""
+    """Return loc and scale where both ends are fixed in deviations: closed forms.
+
+    In s = 1/scale and m = loc/scale the negative log likelihood is convex and the ends are linear
+    bounds, so the maximum is the normal's, or on one bound, or where both meet.
+    """
     assert task.a is not None and task.b is not None
     a, b = task.a, task.b
     ends = sample.measured(sample.least), sample.measured(sample.most)

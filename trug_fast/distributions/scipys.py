@@ -27,14 +27,10 @@ class ScipyTruncnorm(type(stats.truncnorm)):  # type: ignore[misc]
     0.015059371
     """
 
-    _pdf = staticmethod(truncnorm.pdf)
-    _logpdf = staticmethod(truncnorm.logpdf)
-    _cdf = staticmethod(truncnorm.cdf)
-    _sf = staticmethod(truncnorm.sf)
-    _logcdf = staticmethod(truncnorm.logcdf)
-    _logsf = staticmethod(truncnorm.logsf)
-    _ppf = staticmethod(truncnorm.ppf)
-    _isf = staticmethod(truncnorm.isf)
+    _pdf, _logpdf = staticmethod(truncnorm.pdf), staticmethod(truncnorm.logpdf)
+    _cdf, _logcdf = staticmethod(truncnorm.cdf), staticmethod(truncnorm.logcdf)
+    _sf, _logsf = staticmethod(truncnorm.sf), staticmethod(truncnorm.logsf)
+    _ppf, _isf = staticmethod(truncnorm.ppf), staticmethod(truncnorm.isf)
     _entropy = staticmethod(truncnorm.entropy)
     fit = staticmethod(truncnorm.fit)
 

@@ -117,7 +117,7 @@ def box_form(cut: CutNormal) -> BoxForm:
         If constraints with an end are more than x has dimensions, or depend on each other.
     """
     held = np.flatnonzero(np.isfinite(cut.lower) | np.isfinite(cut.upper))
-    if cut.A is None and held.size == cut.dimension:
+    if cut.A is None and held.size == cut.mean.size:
         gain, rest = np.eye(held.size), np.zeros_like(cut.cov)
         return BoxForm(cut.mean, cut.cov, cut.lower, cut.upper, None, None, held, gain, rest)
     if cut.A is None:

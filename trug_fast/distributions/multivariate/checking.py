@@ -36,11 +36,6 @@ class CutNormal(NamedTuple):
     A: Array | None  # (m, d)
     dtype: Any
 
-    @property
-    def dimension(self) -> int:
-        """Length of x."""
-        return int(self.mean.shape[0])
-
 
 def cut_normal(
     mean: ArrayLike | None,

@@ -106,7 +106,7 @@ class FrozenVector:
 
     def __repr__(self) -> str:
         rows = int((np.isfinite(self._cut.lower) | np.isfinite(self._cut.upper)).sum())
-        return f"FrozenVector(dimension={self._cut.dimension}, constraints={rows})"
+        return f"FrozenVector(dimension={self._cut.mean.size}, constraints={rows})"
 
     @cached_property
     def _way(self) -> ByFactor | ByTilting:
@@ -169,7 +169,7 @@ class FrozenVector:
         if self._exponents.any():
             draws *= np.ldexp(1.0, self._exponents)  # exact, in a tenth of ldexp's time
         draws = self._narrowed(draws)
-        draws = draws.reshape(*shape, self._cut.dimension)
+        draws = draws.reshape(*shape, self._cut.mean.size)
         return (draws, info) if return_info else draws
 
     def _narrowed(self, draws: Array) -> Array:
@@ -220,7 +220,7 @@ class FrozenVector:
         cut = self._cut
         points = self._points(x)
         log = self.logprob(n_points=n_points, rng=rng).log
-        own, d = self._own, cut.dimension
+        own, d = self._own, cut.mean.size
         root = np.linalg.cholesky(own.cov)
         known = np.asarray(np.isfinite(points).all(-1))
         place = np.ldexp(np.where(known[..., None], points, 0.0), -self._exponents)
@@ -236,7 +236,7 @@ class FrozenVector:
 
     def _points(self, x: ArrayLike) -> Array:
         points = checks.numbers("x", x).astype(np.float64)
-        d = self._cut.dimension
+        d = self._cut.mean.size
         if points.ndim == 0 or points.shape[-1] != d:
             raise ValueError(f"x must have {d} numbers in its last axis, got shape {points.shape}")
         return points
@@ -302,7 +302,7 @@ class FrozenVector:
     ) -> Estimate:
         """Return the log of the density of one coordinate of the truncated vector."""
         checks.count("n_points", n_points, LEAST_REPLICATES)
-        d = self._cut.dimension
+        d = self._cut.mean.size
         i = checks.count("index", index, 0)
         if i >= d:
             raise ValueError(f"index must be below the dimension {d}, got {i}")
@@ -347,7 +347,7 @@ def _marginal_log_density(
         if rest is None:
             continue
         log, doubt = 0.0, 0.0
-        if rest.dimension:
+        if rest.mean.size:
             found = _way_of(box_form(rest), tolerance).probability(n_points, seed)
             log, doubt = found.log, found.relative_error
         log -= 0.5 * (square + np.log(2 * np.pi * variance))
@@ -358,7 +358,7 @@ def _marginal_log_density(
 
 def _given(cut: CutNormal, index: int, value: float) -> CutNormal | None:
     """Return the other coordinates given one, cut; None where that one is outside."""
-    rest = np.arange(cut.dimension) != index
+    rest = np.arange(cut.mean.size) != index
     slope = cut.cov[rest, index] / cut.cov[index, index]
     mean = cut.mean[rest] + slope * (value - cut.mean[index])
     cov = cut.cov[np.ix_(rest, rest)] - np.outer(slope, cut.cov[index, rest])

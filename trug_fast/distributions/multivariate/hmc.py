@@ -132,12 +132,12 @@ def truncmvn_hmc(
             )
         rows[...] = np.ldexp(_kept_inside(region, region.mean + rows @ region.factor.T), exponents)
 
-    work = (len(region.rows) + 1.0) * (cut.dimension + WORK * cut.dimension)
+    work = (len(region.rows) + 1.0) * (cut.mean.size + WORK * cut.mean.size)
     return run_chains(run, states, sizes, work, cut.dtype)
 
 
 def _region(cut: CutNormal) -> _Region:
-    d = cut.dimension
+    d = cut.mean.size
     used = np.isfinite(cut.lower) | np.isfinite(cut.upper)
     rows = (np.eye(d) if cut.A is None else cut.A)[used]
     lower, upper = cut.lower[used], cut.upper[used]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -322,18 +322,6 @@ def _noise(factor: OneFactor, z: Array) -> tuple[Array, Array]:
     return mean.reshape(shift.shape), variance.reshape(shift.shape)
 
 
-class FactorSource(NamedTuple):
-    """What draws of a box of one factor take: x = offset + back @ w, with w drawn, or x = w."""
-
-    box: FactorBox
-    placing: Placing
-    hull: Hull
-    top: float  # h where it is highest
-    log_bound: float
-    offset: Array | None
-    back: Array | None
-
-
 class ByFactor:
     """Numbers of a box of one factor, by integrals over it, and draws through it."""
 
@@ -361,7 +349,8 @@ class ByFactor:
         )
 
     @cached_property
-    def _source(self) -> FactorSource:
+    def _source(self) -> tuple[Any, ...]:
+        """What draws take: x = offset + back @ w, with w drawn, or x = w; top is the highest h."""
         # Coordinates without ends are normal given the others: numbers without ends are drawn
         # beside these, and mixed.
         form, factor = self.form, self.factor
@@ -378,16 +367,15 @@ class ByFactor:
         if factor.frame is None:
             nothing = np.empty(0)
             hull = Hull(nothing, nothing, nothing, np.empty((0, 8)), np.empty(0, np.int64))
-            return FactorSource(
-                box, placing, hull, 0.0, probability_of_factor(factor)[0], offset, back
-            )
+            log_bound = probability_of_factor(factor)[0]
+            return box, placing, hull, 0.0, log_bound, offset, back
         room = np.empty((11, TANGENTS))
         table, guide = room[3:].reshape(TANGENTS, 8), np.empty(tangents.GUIDES, np.int64)
         hull = Hull(room[0], room[1], room[2], table, guide)
         count, top, area = tangents.cover(box, hull)
         hull = Hull(room[0, :count], room[1, :count], room[2, :count], table[:count], guide)
         log_bound = top + math.log(area) - 0.5 * math.log(2 * math.pi)
-        return FactorSource(box, placing, hull, top, log_bound, offset, back)
+        return box, placing, hull, top, log_bound, offset, back
 
     def draws(self, count: int, seed: int) -> tuple[Array, DrawInfo]:
         """Return so many draws, (count, d), and how they were had."""
