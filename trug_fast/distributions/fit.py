@@ -97,7 +97,7 @@ def fit(
     except ArithmeticError:  # of numbers near the ends of floats
         pass
     if found is None:
-        raise not_found()
+        raise fit_error()
     return found
 
 
@@ -199,21 +199,18 @@ def require_two_values(sample: Sample, what: str) -> None:
 
 
 def at_infinity(limit: str, hint: str) -> Exception:
-    """Return the error that SciPy raises where a likelihood has no maximum."""
-    from scipy.stats import FitError  # here, as its import takes a second
-
-    error: Exception = FitError(
+    """Return the error for a likelihood that has no maximum."""
+    return fit_error(
         "the likelihood of these data has no finite maximum: it rises as loc goes to infinity with "
         f"scale, where the truncated normal becomes {limit}. {hint}"
     )
-    return error
 
 
-def not_found() -> Exception:
-    """Return the error of a search that has failed."""
-    from scipy.stats import FitError
+def fit_error(words: str = "no maximum was found; fix a, b, loc or scale") -> Exception:
+    """Return the error that SciPy raises, too, where a fit fails."""
+    from scipy.stats import FitError  # here, as its import takes a second
 
-    error: Exception = FitError("no maximum was found; fix a, b, loc or scale")
+    error: Exception = FitError(words)
     return error
 
 
@@ -409,7 +406,7 @@ def _zero(function: Callable[[float], float], start: float, step: float) -> floa
     if start == beyond and value == 0.0:
         return start
     if not function(start) * function(beyond) <= 0.0:
-        raise not_found()
+        raise fit_error()
     low, high = sorted((start, beyond))
     return float(brentq(function, low, high, xtol=1e-300, rtol=1e-15))
 
@@ -520,11 +517,9 @@ class Mixed(NamedTuple):
 
 
 def fit_mixed(sample: Sample, task: FitTask) -> tuple[float, float]:
-    """Return loc and scale where one end is fixed in deviations, the other known in units of x.
-
-    The likelihood need not be concave there: it is looked at on a grid, and the best point of that
-    is improved by the derivative.
-    """
+    """Return loc and scale where one end is fixed in deviations, the other known in units of x."""
+    # The likelihood need not be concave there: it is looked at on a grid, and the best point of
+    # that is improved by the derivative.
     require_two_values(sample, "a distribution whose ends or scale are free")
     if task.a is not None:
         return _fit_lower(sample, task)

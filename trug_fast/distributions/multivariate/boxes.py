@@ -109,13 +109,7 @@ class BoxForm(NamedTuple):
 
 
 def box_form(cut: CutNormal) -> BoxForm:
-    """Return a cut normal vector in this form.
-
-    Raises
-    ------
-    ValueError
-        If constraints with an end are more than x has dimensions, or depend on each other.
-    """
+    """Return a cut normal vector in this form, of constraints that do not depend on each other."""
     held = np.flatnonzero(np.isfinite(cut.lower) | np.isfinite(cut.upper))
     if cut.A is None and held.size == cut.mean.size:
         gain, rest = np.eye(held.size), np.zeros_like(cut.cov)

@@ -70,10 +70,7 @@ def standard_moments(lower: Array, upper: Array) -> Array:
 
 
 def saddle_point(factor: Array, lower: Array, upper: Array) -> tuple[Array, float, float]:
-    """Return the tilt that makes the highest psi lowest, that psi, and its rounding error.
-
-    By Newton's method (mathematics 1.15).
-    """
+    """Return the tilt that makes the highest psi lowest, by Newton; that psi, and its rounding."""
     bounded = np.isfinite(lower) | np.isfinite(upper)
     d, m = lower.size, int(bounded.sum())  # the first m: see ordering.py
     tilt = np.zeros(d)
@@ -292,10 +289,7 @@ def replicates_of(n_points: int) -> tuple[int, int]:
 def weighed_points(
     proposal: Proposal, n_points: int, seed: int, *, with_points: bool
 ) -> WeighedPoints:
-    """Return tilted points of the box and psi there, from scrambled Sobol' points.
-
-    They are taken in pieces, between which Ctrl-C is heard.
-    """
+    """Return tilted points of the box and psi there, in pieces between which Ctrl-C is heard."""
     m = proposal.tilt.size
     replicates, each = replicates_of(n_points)
     used = m if with_points else m - 1  # what weighs the last coordinate needs no draw of it
