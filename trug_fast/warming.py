@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from ._common.progress import Progress, require_progress
 from ._common.threads import available
 from .distributions import truncnorm
-from .distributions.multivariate.family import truncmvn
-from .distributions.multivariate.frozen import METHODS
+from .distributions.multivariate.family import METHODS, truncmvn
 from .distributions.multivariate.gibbs import truncmvn_gibbs
 from .distributions.multivariate.hmc import truncmvn_hmc
 from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 from importlib.util import find_spec
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from scipy import stats
 
 import trug_fast
-from trug_fast import truncnorm
+from trug_fast import truncmvn, truncnorm
 from trug_fast.distributions import Frozen
+from trug_fast.distributions.multivariate.family import FrozenVector
 
 ATTRIBUTES = {"name", "numargs", "random_state", "shapes"}
 FUNCTIONS = [n for n in dir(truncnorm) if n[0] != "_" and n not in ATTRIBUTES]
@@ -31,6 +33,36 @@ def test_help_shows_signatures_and_examples():
         if name not in OF_DATA:
             assert wanted <= inspect.signature(function).parameters.keys()
         assert name in OF_DATA | {"freeze"} or inspect.getdoc(getattr(Frozen, name))
+
+
+def test_functions_are_made_of_the_methods_of_frozen_distributions():
+    """Arguments without defaults, the parameters, arguments with defaults; and words for each."""
+    wanted = {
+        truncnorm.pdf: "x, a, b, loc=0, scale=1",
+        truncnorm.isf: "q, a, b, loc=0, scale=1",
+        truncnorm.std: "a, b, loc=0, scale=1",
+        truncnorm.interval: "confidence, a, b, loc=0, scale=1",
+        truncnorm.stats: "a, b, loc=0, scale=1, moments='mv'",
+        truncmvn.marginal_logpdf: "index, x, mean=None, cov=1, lower=None, upper=None, A=None, *, "
+        "n_points=10000, rng=None",
+        truncmvn.rvs: "mean=None, cov=1, lower=None, upper=None, A=None, *, size=None, rng=None, "
+        "return_info=False",
+    }
+    for function, words in wanted.items():
+        made = inspect.signature(function)
+        assert all(p.annotation is not p.empty for p in made.parameters.values())
+        plain = [p.replace(annotation=p.empty) for p in made.parameters.values()]
+        assert str(inspect.Signature(plain)) == f"({words})"
+        frozen = FrozenVector if "cov" in made.parameters else Frozen
+        for one in (function, getattr(frozen, function.__name__)):
+            text = inspect.getdoc(one).partition("Returns\n")[0]
+            told = re.findall(r"^([\w, ]+) : ", text, re.MULTILINE)
+            own = [name for name in inspect.signature(one).parameters if name != "self"]
+            assert [name for names in told for name in names.split(", ")] == own
+        assert pickle.loads(pickle.dumps(function)) is function
+    assert truncnorm.pdf(x=0.5, a=-1, b=1) == truncnorm(-1, 1).pdf(0.5)
+    with pytest.raises(TypeError, match=r"pdf\(\) missing 2 required positional arguments"):
+        truncnorm.pdf(0.5)
 
 
 def test_what_scipy_has_is_here():

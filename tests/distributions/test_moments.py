@@ -7,7 +7,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy import stats
 
 from trug_fast import truncnorm
-from trug_fast.distributions.powers import NODES, _legendre
+from trug_fast.distributions.moments import NODES, _legendre
 
 INF = float("inf")
 

@@ -1,17 +1,18 @@
-"""SciPy takes ``truncnorm`` and its frozen distributions for its own."""
+"""The adapter that SciPy takes for a distribution of its own, and what needs none."""
 
 import copy
 import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from scipy import stats
 from scipy.optimize import differential_evolution
 from scipy.stats.sampling import NumericalInversePolynomial
 
 from trug_fast import truncnorm
-from trug_fast.distributions import Family, Frozen
+from trug_fast.distributions import Family, Frozen, scipy_truncnorm
 
 INF = float("inf")
 
@@ -21,32 +22,25 @@ def data():
     return truncnorm.rvs(-1.0, 2.0, 5.0, 2.0, size=200, rng=1)
 
 
-def test_classes():
-    frozen = truncnorm(0, 1)
-    for thing, classes in (
-        (truncnorm, (Family, stats.rv_continuous, type(stats.truncnorm))),
-        (frozen, (Frozen, stats.distributions.rv_frozen, type(stats.norm()))),
-    ):
-        for one in classes:
-            assert isinstance(thing, one) and issubclass(thing.__class__, one)
-    assert not isinstance(truncnorm, Frozen) and not isinstance(frozen, Family)
-    assert not isinstance(truncnorm, stats.rv_discrete)
-    assert type(truncnorm) is Family and type(frozen) is Frozen
-    assert (truncnorm.name, truncnorm.shapes, truncnorm.numargs) == ("truncnorm", "a, b", 2)
+def test_the_adapter_is_of_scipys_class_and_truncnorm_is_not():
+    assert isinstance(scipy_truncnorm, stats.rv_continuous)
+    assert isinstance(scipy_truncnorm(0, 1), stats.distributions.rv_frozen)
+    assert not isinstance(truncnorm, stats.rv_continuous)
+    assert truncnorm.__class__ is Family and truncnorm(0, 1).__class__ is Frozen
+    for one in (truncnorm, scipy_truncnorm):
+        assert (one.name, one.shapes, one.numargs) == ("truncnorm", "a, b", 2)
 
 
-def test_scipy_stats_is_not_imported_for_it():
+def test_scipy_stats_is_not_imported_without_it():
     code = """if True:
         import pickle, sys
         from trug_fast import truncnorm
         frozen = truncnorm(0, 1)
         frozen.stats("mvsk"), frozen.moment(3), truncnorm.fit([0.0, 1.0, 3.0], fa=-1, fb=1)
-        assert not hasattr(truncnorm, "_pdf") and truncnorm.__class__.__name__ == "Family"
-        stored = pickle.dumps(frozen)
+        pickle.dumps(frozen)
         assert "scipy.stats" not in sys.modules
-        import scipy.stats
-        assert isinstance(truncnorm, scipy.stats.rv_continuous)
-        assert pickle.loads(stored).rvs() == frozen.rvs()
+        from trug_fast.distributions import scipy_truncnorm
+        assert scipy_truncnorm.mean(0, 1) == truncnorm.mean(0, 1)
     """
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -67,15 +61,36 @@ def test_what_a_frozen_distribution_was_made_of():
     assert repr(truncnorm.freeze(0.5, 2.0, loc=3)) == repr(frozen)
 
 
-def test_numbers_of_scipys_private_methods_are_ours():
-    assert truncnorm._pdf(9.0, 8.0, INF) == truncnorm.pdf(9.0, 8.0, INF)
-    assert truncnorm._munp(5, -2.0, 3.0) == truncnorm.moment(5, -2.0, 3.0)
-    assert truncnorm._entropy(40.0, INF) == truncnorm.entropy(40.0, INF)
-    mean, variance, skewness, kurtosis = truncnorm._stats(1e6, INF)
-    assert kurtosis == truncnorm.stats(1e6, INF, moments="k")
-    for name in ("no_such_thing", "_no_such_thing", "__no_such_thing__"):
-        with pytest.raises(AttributeError, match=name):
-            getattr(truncnorm, name)
+def test_numbers_of_the_adapter_are_ours():
+    for ends in ((8.0, INF), (-2.0, 3.0), (1e6, INF)):
+        for own in ((), (3.0, 2.0)):
+            ours, theirs = truncnorm(*ends, *own), scipy_truncnorm(*ends, *own)
+            x = ours.ppf([0.1, 0.5, 0.9])
+            for name in ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"):
+                want = getattr(ours, name)(x)
+                np.testing.assert_allclose(getattr(theirs, name)(x), want, rtol=1e-13)
+            for name in ("mean", "var", "std", "entropy", "median", "support"):
+                want = getattr(ours, name)()
+                np.testing.assert_allclose(getattr(theirs, name)(), want, rtol=1e-14)
+            np.testing.assert_allclose(theirs.stats("mvsk"), ours.stats("mvsk"), rtol=1e-13)
+    assert scipy_truncnorm.moment(5, -2.0, 3.0) == truncnorm.moment(5, -2.0, 3.0)
+    draws = scipy_truncnorm.rvs(40.0, INF, 1.0, 2.0, size=(50, 4), random_state=1)
+    source = np.random.RandomState(1)  # noqa: NPY002  (what SciPy makes of a seed)
+    want = 1.0 + 2.0 * truncnorm.rvs(40.0, INF, size=(50, 4), random_state=source)
+    np.testing.assert_allclose(draws, want, rtol=1e-12)
+
+
+def test_scipys_own_tests_of_the_adapter():
+    common = pytest.importorskip("scipy.stats.tests.common_tests")
+    again = pickle.loads(pickle.dumps(scipy_truncnorm))
+    assert again.sf(8.5, 8.0, 9.0) == truncnorm.sf(8.5, 8.0, 9.0)
+    for parameters in ((-1.0, 2.0), (10.0, 12.0)):
+        mean, variance = scipy_truncnorm.stats(*parameters)
+        common.check_normalization(scipy_truncnorm, parameters, "truncnorm")
+        common.check_moment(scipy_truncnorm, parameters, mean, variance, "truncnorm")
+        common.check_edge_support(scipy_truncnorm, parameters)
+        common.check_random_state_property(scipy_truncnorm, parameters)
+        common.check_pickling(scipy_truncnorm, parameters)
 
 
 def test_scipys_fit(data):
@@ -84,7 +99,7 @@ def test_scipys_fit(data):
     def few(function, bounds, **kwds):
         return differential_evolution(function, bounds, seed=1, maxiter=20)
 
-    ours = stats.fit(truncnorm, data, bounds, optimizer=few)
+    ours = stats.fit(scipy_truncnorm, data, bounds, optimizer=few)
     theirs = stats.fit(stats.truncnorm, data, bounds, optimizer=few)
     assert ours.params == pytest.approx(tuple(theirs.params), rel=1e-6)
     assert ours.nllf() == pytest.approx(theirs.nllf(), rel=1e-9)
@@ -94,13 +109,13 @@ def test_scipys_goodness_of_fit(data):
     known = {"a": -1.0, "b": 2.0}
     for statistic in ("ad", "ks", "cvm", "filliben"):
         result = stats.goodness_of_fit(
-            truncnorm, data, known_params=known, statistic=statistic, n_mc_samples=30
+            scipy_truncnorm, data, known_params=known, statistic=statistic, n_mc_samples=30
         )
         assert result.pvalue > 0.02
         found = truncnorm.fit(data, fa=-1.0, fb=2.0)
         assert tuple(result.fit_result.params) == pytest.approx(found, rel=1e-12)
     wrong = stats.goodness_of_fit(
-        truncnorm, data, known_params={"a": 0.0, "b": INF}, statistic="cvm", n_mc_samples=50
+        scipy_truncnorm, data, known_params={"a": 0.0, "b": INF}, statistic="cvm", n_mc_samples=50
     )
     assert wrong.pvalue < 0.05
 
@@ -108,9 +123,9 @@ def test_scipys_goodness_of_fit(data):
 def test_other_functions_of_scipy(data):
     frozen = truncnorm(-1.0, 2.0, 5.0, 2.0)
     assert stats.kstest(data, frozen.cdf).pvalue > 0.01
-    ours = stats.probplot(data, sparams=(-1, 2), dist=truncnorm)[1]
+    ours = stats.probplot(data, sparams=(-1, 2), dist=scipy_truncnorm)[1]
     assert ours == pytest.approx(stats.probplot(data, sparams=(-1, 2), dist=stats.truncnorm)[1])
     draws = NumericalInversePolynomial(frozen, center=5.0, random_state=1).rvs(1000)
     assert stats.kstest(draws, frozen.cdf).pvalue > 0.01
-    generic = stats.distributions.rv_frozen(truncnorm, 8.0, INF)
+    generic = stats.distributions.rv_frozen(scipy_truncnorm, 8.0, INF)
     assert generic.mean() == pytest.approx(truncnorm.mean(8.0, INF), rel=1e-14)

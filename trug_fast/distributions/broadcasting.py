@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from trug_fast.kernels import arrays
 _WORTH_A_THREAD = 32_768
 
 Columns = list[NDArray[Any]]
+NAMES = ("a", "b", "loc", "scale")
 
 
 def is_python_number(value: object) -> bool:
@@ -34,12 +36,15 @@ def _float_type(values: tuple[Any, ...]) -> Any:
 
 
 def columns_of(
-    names: str, values: tuple[ArrayLike, ...], shape: tuple[int, ...] | None = None
+    names: tuple[str, ...], values: tuple[ArrayLike, ...], shape: tuple[int, ...] | None = None
 ) -> tuple[Columns, tuple[int, ...], Any]:
     """Return the values as vectors of the full size or of 1, the full shape, and its float type."""
+    if all(map(is_python_number, values)):
+        with suppress(OverflowError):  # told of below
+            return list(np.array(values, np.float64).reshape(-1, 1)), shape or (), np.float64
     dtype = _float_type(values)
     columns = []
-    for name, value in zip(names.split(), values, strict=True):
+    for name, value in zip(names, values, strict=True):
         checks.unmasked(name, value)
         array = np.asarray(value)
         if array.dtype.kind not in "buif":
@@ -51,7 +56,7 @@ def columns_of(
     except ValueError:
         full = None
     if full is None or (shape is not None and full != shape):
-        shapes = ", ".join(f"{n} {c.shape}" for n, c in zip(names.split(), columns, strict=True))
+        shapes = ", ".join(f"{n} {c.shape}" for n, c in zip(names, columns, strict=True))
         wanted = "" if shape is None else f" with size {shape}"
         raise ValueError(f"shapes must broadcast{wanted}, got {shapes}")
     for i, column in enumerate(columns):
@@ -86,9 +91,17 @@ def spread(kernel: Callable[..., None], columns: Columns, out: NDArray[Any]) -> 
         list(pool.map(part, range(0, n, length)))
 
 
-def elementwise(kernel: Callable[..., None], names: str, *values: ArrayLike) -> Any:
-    """Return the kernel's function of the values, an array or a NumPy number."""
-    columns, shape, dtype = columns_of(names, values)
+def elementwise(
+    kernel: Callable[..., None],
+    a: ArrayLike,
+    b: ArrayLike,
+    loc: ArrayLike = 0,
+    scale: ArrayLike = 1,
+    **first: ArrayLike,
+) -> Any:
+    """Return the kernel's function of points and parameters, an array or a NumPy number."""
+    values = *first.values(), a, b, loc, scale
+    columns, shape, dtype = columns_of((*first, *NAMES), values)
     out = np.empty(shape, dtype)
-    spread(lambda first, *vectors: kernel(*vectors), columns, out.reshape(-1))
+    spread(lambda _, *vectors: kernel(*vectors), columns, out.reshape(-1))
     return out if out.ndim else out[()]

@@ -11,7 +11,7 @@ from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, checked_rng, seed_from
 from trug_fast.kernels import arrays
 
-from .broadcasting import Columns, columns_of, spread
+from .broadcasting import NAMES, Columns, columns_of, spread
 
 Source = RngLike | np.random.RandomState
 
@@ -42,10 +42,6 @@ class Sourced:
         else:
             seed = _checked("random_state", source)
             self.__dict__["_random_state"] = np.random.RandomState(seed)  # noqa: NPY002
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Said here, as a pickle would else be of the class that SciPy is told (scipys.py).
-        return object.__new__, (type(self),), self.__getstate__()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_random_state": self.random_state}
@@ -136,7 +132,7 @@ def rvs(
     if out is not None and not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a numpy.ndarray, got {type(out).__name__}")
     wanted = _wanted_shape(size, out)
-    columns, shape, dtype = columns_of("a b loc scale", (a, b, loc, scale), wanted)
+    columns, shape, dtype = columns_of(NAMES, (a, b, loc, scale), wanted)
     _check_parameters(columns, dtype)
     given, filled = _places(out, shape, dtype, columns)
     seed = key_of(random_state, rng)

@@ -1,63 +1,47 @@
-"""What makes SciPy take ``truncnorm`` and its frozen distributions for its own.
+"""An adapter: SciPy's own distribution, whose numbers are ours.
 
-SciPy's functions ask for instances of ``rv_continuous`` and call methods that it does not document.
-Both are answered by a subclass of SciPy's own distribution, whose numbers are ours.  It is made
-once ``scipy.stats`` is imported, by others: who asks has done so, and its import takes a second.
-
+SciPy's functions that ask for ``scipy.stats.rv_continuous``, or call methods that it does not
+document, take ``scipy_truncnorm``.  This module imports ``scipy.stats``, which takes a second.
 Tested in tests/distributions/test_scipys.py.
 """
 
 from __future__ import annotations
 
-import sys
-from functools import cache
 from typing import Any
 
-from . import functions
-from .moments import moment, stats
+from scipy import stats
+
+from .family import truncnorm
 
 
-def imported() -> bool:
-    """Tell whether scipy.stats has been imported, so that its classes cost nothing."""
-    return hasattr(sys.modules.get("scipy.stats"), "truncnorm")
+class ScipyTruncnorm(type(stats.truncnorm)):  # type: ignore[misc]
+    """The class of ``scipy_truncnorm``: SciPy's, of which all that computes is replaced.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from trug_fast.distributions import scipy_truncnorm
+    >>> isinstance(scipy_truncnorm, stats.rv_continuous)
+    True
+    >>> print(f"{scipy_truncnorm(8.0, 9.0).sf(8.5):.9f}")
+    0.015059371
+    """
+
+    _pdf, _logpdf = staticmethod(truncnorm.pdf), staticmethod(truncnorm.logpdf)
+    _cdf, _logcdf = staticmethod(truncnorm.cdf), staticmethod(truncnorm.logcdf)
+    _sf, _logsf = staticmethod(truncnorm.sf), staticmethod(truncnorm.logsf)
+    _ppf, _isf = staticmethod(truncnorm.ppf), staticmethod(truncnorm.isf)
+    _entropy = staticmethod(truncnorm.entropy)
+    fit = staticmethod(truncnorm.fit)
+
+    def _munp(self, n: Any, a: Any, b: Any) -> Any:
+        return truncnorm.moment(int(n), a, b)
+
+    def _stats(self, a: Any, b: Any) -> Any:
+        return truncnorm.stats(a, b, moments="mvsk")
+
+    def _rvs(self, a: Any, b: Any, size: Any = None, random_state: Any = None) -> Any:
+        return truncnorm.rvs(a, b, size=size, random_state=random_state)
 
 
-@cache
-def adapter() -> Any:
-    """Return SciPy's distribution with our numbers."""
-    from scipy.stats import truncnorm as theirs
-
-    class Adapter(type(theirs)):  # type: ignore[misc]
-        """SciPy's class, of which all that computes is replaced."""
-
-        _pdf = staticmethod(functions.pdf)
-        _logpdf = staticmethod(functions.logpdf)
-        _cdf = staticmethod(functions.cdf)
-        _sf = staticmethod(functions.sf)
-        _logcdf = staticmethod(functions.logcdf)
-        _logsf = staticmethod(functions.logsf)
-        _ppf = staticmethod(functions.ppf)
-        _isf = staticmethod(functions.isf)
-        _entropy = staticmethod(functions.entropy)
-
-        def _munp(self, n: Any, a: Any, b: Any) -> Any:
-            return moment(int(n), a, b)
-
-        def _stats(self, a: Any, b: Any) -> Any:
-            return stats(a, b, moments="mvsk")
-
-    return Adapter(name="truncnorm", shapes="a, b")
-
-
-@cache
-def distribution_class(ours: type) -> Any:
-    """Return a class that is ours and SciPy's: what ``truncnorm`` says that it is."""
-    return type(ours.__name__, (ours, type(adapter())), {})
-
-
-@cache
-def frozen_class(ours: type) -> Any:
-    """Return the same for distributions with fixed parameters."""
-    from scipy.stats import truncnorm as theirs
-
-    return type(ours.__name__, (ours, type(theirs(0, 1))), {})
+scipy_truncnorm = ScipyTruncnorm(name="truncnorm", shapes="a, b")

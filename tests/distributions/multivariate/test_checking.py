@@ -15,11 +15,11 @@ def test_numbers_and_vectors_stand_for_arrays():
     np.testing.assert_array_equal(cut.cov, np.diag([1.0, 4.0]))
     np.testing.assert_array_equal(cut.lower, [-1, -1])
     np.testing.assert_array_equal(cut.upper, [INF, INF])
-    assert cut.A is None and cut.dimension == 2 and cut.dtype == np.float64
+    assert cut.A is None and cut.mean.size == 2 and cut.dtype == np.float64
     assert cut_normal(None, 3, [0, 0, 0], INF).cov.shape == (3, 3)
     assert cut_normal(None, 3, 0, INF).cov.shape == (1, 1)
     slab = cut_normal(None, 1, 0, [1, 2, 3], np.ones((3, 2)))
-    assert slab.dimension == 2 and slab.lower.shape == (3,)
+    assert slab.mean.size == 2 and slab.lower.shape == (3,)
 
 
 def test_float32_alone_or_with_python_numbers_stays():

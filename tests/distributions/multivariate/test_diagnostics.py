@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trug_fast.distributions.multivariate import diagnostics
+from trug_fast.distributions.multivariate import chains as diagnostics
 
 ARVIZ = [0.9962098552891675, 61.05027036846047, 79.26605504587158, 75.58700493446197]
 

@@ -233,7 +233,7 @@ def test_bad_input(sampler, arguments, words):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ({"mean": 1e308, "cov": PAIR}, "mean, lower and upper must come within 1e.90"),
+        ({"mean": 1e308, "cov": PAIR}, "mean must come within 1e.90"),
         ({"cov": 1e-320 * np.ones(2)}, "cov must lie between 1e-305 and"),
         ({"cov": PAIR, "lower": 1e120}, "must come within 1e.90"),
         ({"cov": PAIR, "upper": -1e120}, "must come within 1e.90"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from trug_fast.distributions.multivariate.precision import cut_precision
+from trug_fast.distributions.multivariate.checking import cut_precision
 
 CHAIN = sp.diags([np.full(5, 2.0), -np.ones(4), -np.ones(4)], offsets=[0, 1, -1])
 

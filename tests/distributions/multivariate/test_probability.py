@@ -12,7 +12,7 @@ from tests.support.vectors import (
     toeplitz,
 )
 from trug_fast import truncmvn, truncnorm
-from trug_fast.distributions.multivariate import probability as subject
+from trug_fast.distributions.multivariate import tilting as subject
 
 
 def orthant(cov):

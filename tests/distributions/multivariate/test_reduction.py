@@ -5,8 +5,8 @@ import pytest
 
 from tests.support.vectors import INF, toeplitz
 from trug_fast import truncmvn
+from trug_fast.distributions.multivariate.boxes import box_form
 from trug_fast.distributions.multivariate.checking import cut_normal
-from trug_fast.distributions.multivariate.reduction import box_form
 
 
 def test_the_vector_has_its_mean_and_covariance_again():

@@ -1,6 +1,6 @@
-"""Chains of draws of a truncated normal vector, and how far they can be trusted.
+"""Chains of draws of a truncated normal vector, and how far they can be trusted (mathematics 1.16).
 
-Tested in tests/distributions/multivariate/test_chains.py.
+Tested in tests/distributions/multivariate/test_chains.py and test_diagnostics.py.
 """
 
 from __future__ import annotations
@@ -9,18 +9,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from trug_fast._common import checks
-from trug_fast._common.progress import Progress
+from trug_fast._common.progress import Progress, require_progress
 from trug_fast._common.threads import computing
 
-from . import diagnostics
+from .checking import Array, CutNormal, CutPrecision
 
-Vector = NDArray[np.float64]
+Vector = NDArray[np.float64]  # of samples (chains, draws, coordinates)
+NORMAL = {
+    "mean : array_like, shape (d,), optional": """
+        Of the normal before truncation, or a number for all; 0 by default.""",
+    "cov : array_like, shape (d, d), optional": """
+        Its covariance; a vector stands for a diagonal, a number for a multiple of the identity.""",
+}
+COURSE = {
+    "n_samples : int, optional": "Draws of each chain.",
+    "n_chains : int, optional": "Chains, independent of each other.",
+    "n_burn : int, optional": "Steps before the first draw.",
+    "thin : int, optional": "Steps for each draw.",
+}
+SOURCE = {
+    "rng : None, int or numpy.random.Generator, optional": "The source of randomness.",
+    "progress : bool, optional": "Whether to show a bar; by default where a person is looking.",
+}
 STRETCH = 1e9  # multiply-adds of a call, between which Ctrl-C is heard
 BUFFER = 2**23  # numbers that one stretch may write, at most
 
@@ -87,27 +105,27 @@ class TruncMVNChains:
     @cached_property
     def std_error(self) -> Vector:
         """Standard error of ``mean``, given that the chains have mixed; shape (d,)."""
-        return np.asarray(self.std / np.sqrt(self._told(diagnostics.ess_mean)))
+        return np.asarray(self.std / np.sqrt(self._told(ess_mean)))
 
     @cached_property
     def rhat(self) -> Vector:
         """R-hat of split, rank-normalised chains, shape (d,): above 1.01, run them longer."""
-        return self._told(diagnostics.rhat)
+        return self._told(rhat)
 
     @cached_property
     def ess(self) -> Vector:
         """Effective number of draws in the bulk, of all chains together; shape (d,)."""
-        return self._told(diagnostics.ess_bulk)
+        return self._told(ess_bulk)
 
     @cached_property
     def ess_tail(self) -> Vector:
         """Effective number of draws for the quantiles 5 % and 95 %, the lesser; shape (d,)."""
-        return self._told(diagnostics.ess_tail)
+        return self._told(ess_tail)
 
     def _told(self, measure: Callable[[Vector], Vector]) -> Vector:
-        if self.samples.shape[1] < diagnostics.LEAST:
+        if self.samples.shape[1] < _LEAST:
             return np.full(self.samples.shape[2], np.nan)
-        return diagnostics.by_coordinates(measure, self.samples)
+        return by_coordinates(measure, self.samples)
 
     def to_arviz(self, name: str = "x") -> Any:
         """Return the draws as ArviZ takes them, with one variable of dimension d.
@@ -146,14 +164,35 @@ class TruncMVNChains:
         return f"TruncMVNChains(n_chains={chains}, n_samples={draws}, d={d})"
 
 
+class ChainSizes(NamedTuple):
+    """How chains go on, checked."""
+
+    n_chains: int
+    n_samples: int
+    n_burn: int
+    thin: int
+    progress: bool | None
+
+
+def sizes_of(n_chains: int, n_samples: int, n_burn: int, thin: int, progress: Any) -> ChainSizes:
+    """Return what was given, checked."""
+    require_progress(progress)
+    return ChainSizes(
+        checks.count("n_chains", n_chains),
+        checks.count("n_samples", n_samples),
+        checks.count("n_burn", n_burn, 0),
+        checks.count("thin", thin),
+        progress,
+    )
+
+
 def checked_start(
-    start: ArrayLike | None, n_chains: int, lower: Vector, upper: Vector
+    start: ArrayLike | None, n_chains: int, cut: CutNormal | CutPrecision
 ) -> Vector | None:
-    """Return where chains begin, (n_chains, d), between lower and upper; None stays None."""
+    """Return where chains begin, (n_chains, d), all in the region; None stays None."""
     if start is None:
         return None
-    array = checks.numbers("start", start)
-    d = lower.size
+    array, d = checks.numbers("start", start), cut.mean.size
     if array.shape not in ((d,), (n_chains, d)):
         raise ValueError(f"start must have shape ({d},) or ({n_chains}, {d}), got {array.shape}")
     states = np.array(np.broadcast_to(array, (n_chains, d)), np.float64, order="C")
@@ -162,33 +201,36 @@ def checked_start(
         raise ValueError(
             f"start must be finite, got {states[chain, j]} at index {j} of chain {chain}"
         )
-    outside = ~((lower <= states) & (states <= upper))
+    A = getattr(cut, "A", None)
+    values = states if A is None else states @ A.T
+    outside = ~((cut.lower <= values) & (values <= cut.upper))
     if outside.any():
         chain, j = (int(k) for k in np.argwhere(outside)[0])
+        rule, place = ("lie", "index") if A is None else ("keep A x", "row")
         raise ValueError(
-            f"start must lie between lower and upper, got {states[chain, j]} outside "
-            f"[{lower[j]}, {upper[j]}] at index {j} of chain {chain}"
+            f"start must {rule} between lower and upper, got {values[chain, j]} outside "
+            f"[{cut.lower[j]}, {cut.upper[j]}] for {place} {j}{' of A' if A is not None else ''}, "
+            f"chain {chain}"
         )
     return states
 
 
-def run_stretches(
+def run_chains(
     run: Callable[[Vector, int, int, int], None],
     states: Vector,
-    sizes: tuple[int, int, int],
+    sizes: ChainSizes,
     work: float,
     dtype: Any,
-    progress: bool | None,
 ) -> TruncMVNChains:
     """Run chains in stretches, between which a bar moves and Ctrl-C is heard.
 
     run : called with rows (draws, chains, d) to write, the first step, how many steps to run
         before the first row, and how many for each
-    sizes : n_samples, n_burn, thin
-    work : multiply-adds of a step of all chains
+    work : multiply-adds of a step of one chain
     """
-    n_samples, n_burn, thin = sizes
-    samples = np.empty((states.shape[0], n_samples, states.shape[1]), dtype)
+    chains, n_samples, n_burn, thin, progress = sizes
+    work *= chains
+    samples = np.empty((chains, n_samples, states.shape[1]), dtype)
     longest = max(1, int(STRETCH / work))  # steps
     most = max(1, min(longest // thin, BUFFER // states.size))  # draws
     parts = [(min(longest, n_burn - step), 0) for step in range(0, n_burn, longest)]
@@ -205,10 +247,94 @@ def run_stretches(
     return TruncMVNChains(samples)
 
 
-def checked_sizes(n_samples: int, n_burn: int, thin: int) -> tuple[int, int, int]:
-    """Return the three, checked."""
-    return (
-        checks.count("n_samples", n_samples),
-        checks.count("n_burn", n_burn, 0),
-        checks.count("thin", thin),
+_LEAST = 4  # draws of a chain: two halves with a variance each
+AT_ONCE = 2**22  # numbers that one pass over some coordinates takes
+
+
+def by_coordinates(measure: Callable[[Vector], Vector], samples: Array) -> Vector:
+    """Return a measure of each coordinate, of as many at once as fit."""
+    d = samples.shape[2]
+    width = max(1, AT_ONCE // (samples.shape[0] * samples.shape[1]))
+    parts = [measure(samples[:, :, j : j + width].astype(np.float64)) for j in range(0, d, width)]
+    return np.concatenate(parts)
+
+
+def rhat(samples: Vector) -> Vector:
+    """Return the larger of R-hat of split, rank-normalised chains, and of their distances."""
+    halves = _split(samples)
+    centre = np.median(halves, axis=(0, 1))
+    bulk, tail = (_rhat(_ranked(values)) for values in (halves, np.abs(halves - centre)))
+    return np.maximum(bulk, tail)
+
+
+def ess_bulk(samples: Vector) -> Vector:
+    """Return the effective number of draws for means, of split, rank-normalised chains."""
+    return _ess(_ranked(_split(samples)))
+
+
+def ess_tail(samples: Vector) -> Vector:
+    """Return the lesser effective number of draws for the quantiles 5 % and 95 %."""
+    low, high = np.quantile(samples, (0.05, 0.95), axis=(0, 1))
+    found = [_ess(_split((samples <= level).astype(np.float64))) for level in (low, high)]
+    return np.minimum(*found)
+
+
+def ess_mean(samples: Vector) -> Vector:
+    """Return the effective number of draws for the mean of the values as they are."""
+    return _ess(_split(samples))
+
+
+def _split(values: Vector) -> Vector:
+    """Make two chains of each, without the draw in the middle of an odd number."""
+    half = values.shape[1] // 2
+    return np.concatenate([values[:, :half], values[:, values.shape[1] - half :]])
+
+
+def _ranked(values: Vector) -> Vector:
+    size = values.shape[0] * values.shape[1]
+    ranks = rankdata(values.reshape(size, -1), axis=0)
+    normal: Vector = ndtri((ranks - 0.375) / (size + 0.25))
+    return normal.reshape(values.shape)
+
+
+def _rhat(values: Vector) -> Vector:
+    n = values.shape[1]
+    within = values.var(axis=1, ddof=1).mean(axis=0)
+    between = values.mean(axis=1).var(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Vector = np.sqrt((n - 1) / n + between / within)
+    return result
+
+
+def _autocovariance(values: Vector) -> Vector:
+    """Return that of each chain at all lags, over the number of draws."""
+    n = values.shape[1]
+    centred = values - values.mean(axis=1, keepdims=True)
+    size = 1 << (2 * n - 1).bit_length()
+    power = np.abs(np.fft.rfft(centred, size, axis=1)) ** 2
+    result: Vector = np.fft.irfft(power, size, axis=1)[:, :n] / n
+    return result
+
+
+def _ess(values: Vector) -> Vector:
+    """Return the effective number of draws, by Geyer's initial monotone sequence."""
+    m, n, _ = values.shape
+    covariance = _autocovariance(values).mean(axis=0)  # (lags, coordinates)
+    within = covariance[0] * n / (n - 1)
+    total = covariance[0] + values.mean(axis=1).var(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = 1.0 - (within - covariance) / total
+    rho[0] = 1.0
+    pairs = rho[0 : n - n % 2 : 2] + rho[1::2][: n // 2]
+    last = max(0, (n - 3) // 2)  # of the last pair only the first counts, and once
+    positive = (
+        np.logical_and.accumulate(pairs > 0, axis=0) & (np.arange(len(pairs)) < last)[:, None]
     )
+    count = positive.sum(axis=0)
+    falling = np.minimum.accumulate(pairs, axis=0)
+    tau = -1.0 + 2.0 * np.where(positive, falling, 0.0).sum(axis=0)
+    after = np.take_along_axis(rho, np.minimum(2 * count, n - 1)[None], axis=0)[0]
+    tau += np.maximum(after, 0.0)
+    tau = np.maximum(tau, 1.0 / np.log10(m * n))
+    result: Vector = np.where(np.isfinite(total) & (total > 0), m * n / tau, np.nan)
+    return result

@@ -1,6 +1,6 @@
-"""From what a user passes to a normal vector and what cuts it, checked; for all methods.
+"""From what a user passes to a normal vector and what cuts it, checked: by covariance or precision.
 
-Tested in tests/distributions/multivariate/test_checking.py.
+Tested in tests/distributions/multivariate/test_checking.py and test_precision.py.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from trug_fast._common import checks
 
 from ..broadcasting import is_python_number
 
+Array = NDArray[Any]
 SYMMETRIC_64, SYMMETRIC_32 = 1e-9, 1e-4  # difference of two halves, over the deviations
 SINGULAR = 1e-13  # least variance of a coordinate given others, over its own
 TINY, HUGE = 1e-305, 1e305  # variances: all digits of their products and of sums are kept
 LARGEST = 1e150  # deviations from 0: squares are within what floats hold
+FARTHEST = 1e90  # for conditionals: sums of numbers up to it, times weights, are within reach
 
 
 class CutNormal(NamedTuple):
@@ -27,17 +29,12 @@ class CutNormal(NamedTuple):
     the float type of what is returned: float32 if every array that was given is.
     """
 
-    mean: NDArray[Any]  # (d,)
-    cov: NDArray[Any]  # (d, d), symmetric
-    lower: NDArray[Any]  # (m,), m = d without A
-    upper: NDArray[Any]
-    A: NDArray[Any] | None  # (m, d)
+    mean: Array  # (d,)
+    cov: Array  # (d, d), symmetric
+    lower: Array  # (m,), m = d without A
+    upper: Array
+    A: Array | None  # (m, d)
     dtype: Any
-
-    @property
-    def dimension(self) -> int:
-        """Length of x."""
-        return int(self.mean.shape[0])
 
 
 def cut_normal(
@@ -47,37 +44,27 @@ def cut_normal(
     upper: ArrayLike | None,
     A: ArrayLike | None = None,
 ) -> CutNormal:
-    """Return what was given, checked.
-
-    mean : (d,), or a number for all; None stands for 0
-    cov : (d, d), (d,) for a diagonal, or a number for a multiple of the identity
-    lower, upper : (d,) or with A (m,), or a number for all; None stands for an infinite end
-    A : (m, d)
-
-    Raises
-    ------
-    TypeError
-        If one does not hold real numbers.
-    ValueError
-        If shapes do not fit, d is 0, a number is NaN, mean, cov or A are not finite, cov is not
-        symmetric and positive definite, or an interval is empty.
-    """
+    """Return what was given, checked; for shapes and meaning see the arguments of truncmvn."""
     if cov is None:
         raise TypeError("cov must hold real numbers, got None")
-    given = {"mean": mean, "cov": cov, "lower": lower, "upper": upper, "A": A}
-    arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
-    dtype = float_type({name: given[name] for name in arrays}, arrays)
+    if A is not None and lower is None and upper is None:
+        raise ValueError("with A lower or upper must be given, got neither")
+    arrays, dtype = _arrays(mean=mean, cov=cov, lower=lower, upper=upper, A=A)
     matrix = None if A is None else _constraints(arrays["A"])
     d = _dimension(arrays, matrix)
-    m = d if matrix is None else matrix.shape[0]
-    centre, low, high = mean_and_ends(arrays, d, m)
+    centre, low, high = _mean_and_ends(arrays, d, d if matrix is None else matrix.shape[0])
     return CutNormal(centre, covariance(arrays["cov"], d), low, high, matrix, dtype)
 
 
-def mean_and_ends(
-    arrays: dict[str, NDArray[Any]], d: int, m: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return mean (d,), lower and upper (m,) of what was given by these names."""
+def _arrays(**given: Any) -> tuple[dict[str, Array], Any]:
+    """Return what is not None as arrays, and the float type: float32 if every array is."""
+    arrays = {name: checks.numbers(name, v) for name, v in given.items() if v is not None}
+    typed = [array.dtype for name, array in arrays.items() if not is_python_number(given[name])]
+    single = bool(typed) and all(t == np.float32 for t in typed)
+    return arrays, np.dtype(np.float32 if single else np.float64)
+
+
+def _mean_and_ends(arrays: dict[str, Array], d: int, m: int) -> tuple[Array, Array, Array]:
     centre = checks.vector("mean", arrays.get("mean", 0.0), d, np.float64, infinite=False)
     low = checks.vector("lower", arrays.get("lower", -np.inf), m, np.float64, infinite=True)
     high = checks.vector("upper", arrays.get("upper", np.inf), m, np.float64, infinite=True)
@@ -90,30 +77,22 @@ def mean_and_ends(
     return centre, low, high
 
 
-def float_type(given: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return float32 if every array that was given is, else float64."""
-    typed = [arrays[name].dtype for name, value in given.items() if not is_python_number(value)]
-    single = bool(typed) and all(t == np.float32 for t in typed)
-    return np.dtype(np.float32 if single else np.float64)
-
-
-def _constraints(array: NDArray[Any]) -> NDArray[Any]:
+def _constraints(array: Array) -> Array:
     matrix = checks.matrix("A", array)
-    if (~(matrix != 0).any(1)).any():
-        j = int(np.argmin((matrix != 0).any(1)))
-        raise ValueError(f"A must have no row of zeros, got one at row {j}")
+    some = (matrix != 0).any(1)
+    if not some.all():
+        raise ValueError(f"A must have no row of zeros, got one at row {int(np.argmin(some))}")
     return np.array(matrix, np.float64, order="C")
 
 
-def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> int:
+def _dimension(arrays: dict[str, Array], matrix: Array | None) -> int:
     """Return the length of x, by the first array that tells it."""
     if arrays["cov"].ndim > 2:
         raise ValueError(
             f"cov must be a number, a vector or a matrix, got shape {arrays['cov'].shape}"
         )
-    told = [("cov", arrays["cov"]), ("mean", arrays.get("mean"))]
-    told += [] if matrix is not None else [(n, arrays.get(n)) for n in ("lower", "upper")]
-    lengths = [(name, a.shape[0]) for name, a in told if a is not None and a.ndim > 0]
+    told = ("cov", "mean") if matrix is not None else ("cov", "mean", "lower", "upper")
+    lengths = [(n, arrays[n].shape[0]) for n in told if n in arrays and arrays[n].ndim > 0]
     lengths += [] if matrix is None else [("A", matrix.shape[1])]
     name, d = lengths[0] if lengths else ("cov", 1)
     if d == 0:
@@ -123,7 +102,7 @@ def _dimension(arrays: dict[str, NDArray[Any]], matrix: NDArray[Any] | None) -> 
     return int(d)
 
 
-def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
+def covariance(array: Array, d: int, name: str = "cov") -> Array:
     """Return a covariance, or a precision, as a symmetric, positive definite matrix (d, d)."""
     checks._finite(name, array)
     if array.ndim < 2:
@@ -154,7 +133,7 @@ def covariance(array: NDArray[Any], d: int, name: str = "cov") -> NDArray[Any]:
     return cov
 
 
-def _halved(cov: NDArray[Any], scale: NDArray[Any], name: str, tolerance: float) -> NDArray[Any]:
+def _halved(cov: Array, scale: Array, name: str, tolerance: float) -> Array:
     """Return the average of both halves of a matrix, which may differ by rounding."""
     with np.errstate(over="ignore"):
         apart = np.abs(cov - cov.T) / np.outer(scale, scale)
@@ -166,7 +145,7 @@ def _halved(cov: NDArray[Any], scale: NDArray[Any], name: str, tolerance: float)
     return 0.5 * cov + 0.5 * cov.T
 
 
-def require_variances(name: str, values: NDArray[Any]) -> None:
+def require_variances(name: str, values: Array) -> None:
     """Check that variances, or precisions, are positive, and within what is computed with."""
     checks.positive(name, values)
     good = (values >= TINY) & (values <= HUGE)
@@ -183,11 +162,6 @@ def in_units(cut: CutNormal) -> tuple[CutNormal, NDArray[np.int64]]:
 
     Rows of A are scaled too, so that their largest number is near 1.  Nothing is rounded.  Ends
     that are out of sight become infinite.
-
-    Raises
-    ------
-    ValueError
-        If mean, lower or upper is too far out.
     """
     exponents = np.rint(0.5 * np.log2(np.diagonal(cut.cov))).astype(np.int64)
     A, rows = cut.A, exponents
@@ -196,17 +170,29 @@ def in_units(cut: CutNormal) -> tuple[CutNormal, NDArray[np.int64]]:
             sizes = np.log2(np.abs(A)) + exponents
         rows = np.rint(sizes.max(axis=1)).astype(np.int64)
         A = _times_power(A, exponents - rows[:, None])
-    mean, lower, upper = (
-        _times_power(vector, -powers)
-        for vector, powers in ((cut.mean, exponents), (cut.lower, rows), (cut.upper, rows))
-    )
-    _require_near("mean", np.abs(mean) <= LARGEST, cut.mean)
-    _require_near("lower", lower <= LARGEST, cut.lower)
-    _require_near("upper", upper >= -LARGEST, cut.upper)
-    lower[lower < -LARGEST] = -np.inf
-    upper[upper > LARGEST] = np.inf
+    mean, lower, upper = _vectors_in_units(cut, exponents, rows, LARGEST)
     cov = _times_power(cut.cov, -(exponents[:, None] + exponents))
     return CutNormal(mean, cov, lower, upper, A, cut.dtype), exponents
+
+
+def _vectors_in_units(
+    cut: CutNormal | CutPrecision, own: NDArray[np.int64], rows: NDArray[np.int64], most: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    mean = _times_power(cut.mean, -own)
+    lower, upper = _times_power(cut.lower, -rows), _times_power(cut.upper, -rows)
+    for name, good, given in (
+        ("mean", np.abs(mean) <= most, cut.mean),
+        ("lower", lower <= most, cut.lower),
+        ("upper", upper >= -most, cut.upper),
+    ):
+        if not good.all():
+            j = int(np.argmin(good))
+            raise ValueError(
+                f"{name} must come within {most:g} deviations of 0, got {given[j]} at index {j}"
+            )
+    lower[lower < -most] = -np.inf
+    upper[upper > most] = np.inf
+    return mean, lower, upper
 
 
 def _times_power(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -217,9 +203,156 @@ def _times_power(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> N
     return result
 
 
-def _require_near(name: str, good: NDArray[np.bool_], values: NDArray[np.float64]) -> None:
-    if not good.all():
-        j = int(np.argmin(good))
+class CutPrecision(NamedTuple):
+    """A normal vector of a mean and a precision, held to lower <= x <= upper; float64."""
+
+    mean: Array  # (d,)
+    precision: Any  # (d, d), an array or a scipy.sparse.csr_array with sorted rows
+    diagonal: Array  # (d,), of the precision
+    lower: Array  # (d,)
+    upper: Array
+    dtype: Any  # of what is returned: float32 if every array that was given is
+
+
+def _require_one(cov: ArrayLike | None, precision: Any) -> None:
+    if (cov is None) == (precision is None):
+        got = "neither" if cov is None else "both"
+        raise ValueError(f"cov or precision must be given, one of the two, got {got}")
+
+
+def cut_precision(
+    mean: ArrayLike | None,
+    cov: ArrayLike | None,
+    precision: Any,
+    lower: ArrayLike | None,
+    upper: ArrayLike | None,
+) -> CutPrecision:
+    """Return what was given by a covariance or a precision, which stays sparse if it is."""
+    _require_one(cov, precision)
+    if cov is not None:
+        normal = cut_normal(mean, cov, lower, upper)
+        inverse: Any = inverted(normal.cov)
+        centre, low, high, dtype = normal.mean, normal.lower, normal.upper, normal.dtype
+    else:
+        inverse, own = precision_matrix(precision)
+        none_of_it = np.empty(0, own)
+        arrays, dtype = _arrays(mean=mean, lower=lower, upper=upper, precision=none_of_it)
+        centre, low, high = _mean_and_ends(arrays, inverse.shape[0], inverse.shape[0])
+    diagonal = np.array(inverse.diagonal(), np.float64)
+    require_variances("the diagonal of the precision", diagonal)
+    return CutPrecision(centre, inverse, diagonal, low, high, dtype)
+
+
+def cut_covariance(
+    mean: ArrayLike | None,
+    cov: ArrayLike | None,
+    precision: Any,
+    lower: ArrayLike | None,
+    upper: ArrayLike | None,
+    A: ArrayLike | None,
+) -> CutNormal:
+    """Return what was given by a covariance or a precision, dense."""
+    _require_one(cov, precision)
+    if cov is not None:
+        return cut_normal(mean, cov, lower, upper, A)
+    matrix, dtype = precision_matrix(precision)
+    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    stand_in = cut_normal(mean, np.ones(len(dense), dtype), lower, upper, A)
+    return stand_in._replace(cov=inverted(dense))
+
+
+def scaled(cut: CutPrecision) -> tuple[CutPrecision, Array]:
+    """Return the same in units in which conditional variances are near 1, and the units."""
+    exponents = -np.rint(0.5 * np.log2(cut.diagonal)).astype(np.int64)
+    mean, lower, upper = _vectors_in_units(cut, exponents, exponents, FARTHEST)
+    units = np.ldexp(1.0, exponents)
+    if isinstance(cut.precision, np.ndarray):
+        precision: Any = _times_power(cut.precision, exponents[:, None] + exponents)
+    else:
+        precision = cut.precision.multiply(units[:, None]).multiply(units).tocsr()
+        precision.sort_indices()
+    diagonal = np.array(precision.diagonal(), np.float64)
+    return CutPrecision(mean, precision, diagonal, lower, upper, cut.dtype), units
+
+
+def precision_matrix(precision: Any) -> tuple[Any, Any]:
+    """Return a precision in float64, symmetric and positive definite, and its own float type."""
+    sparse = issparse(precision)
+    given = _compressed(precision) if sparse else checks.numbers("precision", precision)
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise ValueError(f"precision must have shape (d, d), got {given.shape}")
+    if given.shape[0] == 0:
+        raise ValueError("precision must be of at least one dimension, got 0")
+    dtype = given.dtype if given.dtype == np.float32 else np.dtype(np.float64)
+    return _definite(given) if sparse else covariance(given, given.shape[0], "precision"), dtype
+
+
+def issparse(value: object) -> bool:
+    """Tell whether this is one of SciPy's sparse matrices, without importing them."""
+    return type(value).__module__.startswith("scipy.sparse")
+
+
+def inverted(matrix: Array) -> Array:
+    """Return the inverse of a symmetric, positive definite matrix."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    inverse = cho_solve(cho_factor(matrix), np.eye(len(matrix)))
+    return np.asarray(0.5 * (inverse + inverse.T))
+
+
+def _compressed(precision: Any) -> Any:
+    """Return a sparse matrix as a csr_array of its own, whose numbers are checked."""
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(precision, copy=True)
+    matrix.sum_duplicates()
+    data = checks.numbers("the entries of precision", matrix.data)
+    matrix.data = data if data.dtype.kind == "f" else data.astype(np.float64)
+    if not np.isfinite(matrix.data).all():
+        wrong = matrix.data[~np.isfinite(matrix.data)][0]
+        raise ValueError(f"precision must be finite, got an entry {wrong}")
+    return matrix
+
+
+def _definite(matrix: Any) -> Any:
+    """Return a sparse precision in float64, symmetric and positive definite."""
+    tolerance = SYMMETRIC_32 if matrix.dtype == np.float32 else SYMMETRIC_64
+    matrix = matrix.astype(np.float64)
+    diagonal = matrix.diagonal()
+    require_variances("the diagonal of precision", diagonal)
+    scale = 1.0 / np.sqrt(diagonal)
+    scaled = matrix.multiply(scale[:, None]).multiply(scale).tocsr()
+    apart = abs(scaled - scaled.T)
+    if apart.nnz and apart.max() > tolerance:
+        entries = apart.tocoo()
+        i, j = (int(index[np.argmax(entries.data)]) for index in (entries.row, entries.col))
         raise ValueError(
-            f"{name} must come within {LARGEST:g} deviations of 0, got {values[j]} at index {j}"
+            f"precision must be symmetric, got {matrix[i, j]} at ({i}, {j}) and {matrix[j, i]} "
+            f"at ({j}, {i})"
         )
+    others = abs(matrix).sum(axis=1) - diagonal
+    if not (others < (1.0 - SINGULAR) * diagonal).all() and not _least_pivot(scaled) > SINGULAR:
+        raise ValueError(
+            "precision must be positive definite, and not to rounding singular: it has no "
+            "Cholesky factor"
+        )
+    symmetric = (0.5 * (matrix + matrix.T)).tocsr()
+    symmetric.sort_indices()
+    return symmetric
+
+
+def _least_pivot(matrix: Any) -> float:
+    """Return the least pivot of elimination, in an order that keeps the factor sparse."""
+    from scipy.sparse.linalg import splu
+
+    try:
+        factor = splu(
+            matrix.tocsc(),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError:  # exactly singular
+        return 0.0
+    moved = bool((factor.perm_r != factor.perm_c).any())  # a pivot of 0 was passed over
+    return 0.0 if moved else float(factor.U.diagonal().min())

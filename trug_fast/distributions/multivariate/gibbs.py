@@ -8,17 +8,24 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from trug_fast._common import checks
-from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT
 from trug_fast.distributions.family import truncnorm
+from trug_fast.kernels.describing import described
 from trug_fast.kernels.multivariate import gibbs as kernels
 
-from .chains import TruncMVNChains, checked_sizes, checked_start, run_stretches
-from .precision import CutPrecision, cut_precision, scaled
+from .chains import (
+    COURSE,
+    NORMAL,
+    SOURCE,
+    TruncMVNChains,
+    checked_start,
+    run_chains,
+    sizes_of,
+)
+from .checking import Array, CutPrecision, cut_precision, scaled
 
 
 class _Problem(NamedTuple):
@@ -30,6 +37,52 @@ class _Problem(NamedTuple):
     work: float  # multiply-adds of a sweep of one chain
 
 
+@described(
+    NORMAL
+    | {
+        "lower, upper : array_like, shape (d,), optional": """
+        Ends of the box, or a number for all; by default, and where infinite, there is none.""",
+        "precision : array_like or scipy.sparse array or matrix, shape (d, d), optional": """
+        The inverse of the covariance, in its place.  A sweep of a sparse one takes one
+        multiply-add for each of its entries, and so reaches a million dimensions.""",
+    }
+    | COURSE
+    | {
+        "start : array_like, shape (d,) or (n_chains, d), optional": """
+        Where chains begin, in the box.  By default each at draws of its own, in which coordinates
+        are independent, of their means and of their variances given the others."""
+    }
+    | SOURCE,
+    kind="TruncMVNChains",
+    returns="""
+    With ``samples``, shape (n_chains, n_samples, d), and what they are worth; 32 chains or more
+    take the least time a draw.
+    """,
+    raises="""
+    TypeError, ValueError
+    If an argument is of another kind, not one of cov and precision is given, or it is not symmetric
+    and positive definite, an interval is empty, a number NaN, ``start`` outside the box, or shapes
+    do not fit.
+    """,
+    notes="""
+    Formulas: mathematics 1.16.  The numbers drawn depend on the seed, the chain, the sweep and the
+    coordinate alone, so any number of threads gives the same bits.  Sparse coordinates are drawn
+    colour by colour: no two of a colour are neighbours.  Reference: C. P. Robert, "Simulation of
+    truncated normal variables", Statistics and Computing 5 (1995).
+    """,
+    example="""
+    A random walk that stays above 0, observed at both ends:
+
+    >>> import numpy as np, scipy.sparse, trug_fast as tf
+    >>> one = np.ones(99)
+    >>> steps = scipy.sparse.diags([one, -one], offsets=[1, 0], shape=(99, 100))
+    >>> ends = scipy.sparse.diags(np.isin(np.arange(100), [0, 99]) * 10.0)
+    >>> precision = steps.T @ steps + ends
+    >>> chains = tf.distributions.truncmvn_gibbs(precision=precision, lower=0, n_samples=50, rng=1)
+    >>> chains.samples.shape, bool((chains.samples >= 0).all())
+    ((4, 50, 100), True)
+    """,
+)
 def truncmvn_gibbs(
     mean: ArrayLike | None = None,
     cov: ArrayLike | None = None,
@@ -47,91 +100,29 @@ def truncmvn_gibbs(
 ) -> TruncMVNChains:
     """Draw normal vectors that are cut to a box, by Gibbs sampling.
 
-    Each coordinate in turn is drawn from its univariate truncated normal given all others, which
-    is exact however far the box lies from the mean.  Draws of a chain depend on each other, the
-    more so the stronger coordinates are correlated: see ``rhat`` and ``ess`` of the result.
-    Independent draws are ``truncmvn.rvs``'s, in up to some hundred dimensions; :func:`truncmvn_hmc`
-    moves all coordinates at once, and takes linear constraints.
-
-    Parameters
-    ----------
-    mean : array_like, shape (d,), optional
-        Of the normal before truncation, or a number for all; 0 by default.
-    cov : array_like, shape (d, d), optional
-        Its covariance; a vector stands for a diagonal, a number for a multiple of the identity.
-    lower, upper : array_like, shape (d,), optional
-        Ends of the box, or a number for all; by default, and where infinite, there is none.
-    precision : array_like or scipy.sparse array or matrix, shape (d, d), optional
-        The inverse of the covariance, in its place.  A sweep of a sparse one takes one
-        multiply-add for each of its entries, and so reaches a million dimensions.
-    n_samples : int, optional
-        Draws of each chain.
-    n_chains : int, optional
-        Chains, independent of each other; 32 or more take the least time a draw.
-    n_burn : int, optional
-        Sweeps before the first draw.
-    thin : int, optional
-        Sweeps for each draw.
-    start : array_like, shape (d,) or (n_chains, d), optional
-        Where chains begin, in the box.  By default each at draws of its own, in which coordinates
-        are independent, of their means and of their variances given the others.
-    rng : None, int or numpy.random.Generator, optional
-        The source of randomness.
-    progress : bool, optional
-        Whether to show a bar; by default where a person is looking.
-
-    Returns
-    -------
-    TruncMVNChains
-        With ``samples``, shape (n_chains, n_samples, d), and what they are worth.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If not one of cov and precision is given, or it is not symmetric and positive definite, an
-        interval is empty, a number NaN, ``start`` outside the box, or shapes do not fit.
-
-    Notes
-    -----
-    Formulas: mathematics 1.16.  The numbers drawn depend on the seed, the chain, the sweep and the
-    coordinate alone, so any number of threads gives the same bits.  Sparse coordinates are drawn
-    colour by colour: no two of a colour are neighbours.  Reference: C. P. Robert, "Simulation of
-    truncated normal variables", Statistics and Computing 5 (1995).
-
-    Examples
-    --------
-    A random walk that stays above 0, observed at both ends:
-
-    >>> import numpy as np, scipy.sparse, trug_fast as tf
-    >>> one = np.ones(99)
-    >>> steps = scipy.sparse.diags([one, -one], offsets=[1, 0], shape=(99, 100))
-    >>> ends = scipy.sparse.diags(np.isin(np.arange(100), [0, 99]) * 10.0)
-    >>> precision = steps.T @ steps + ends
-    >>> chains = tf.distributions.truncmvn_gibbs(precision=precision, lower=0, n_samples=50, rng=1)
-    >>> chains.samples.shape, bool((chains.samples >= 0).all())
-    ((4, 50, 100), True)
+    A step is a sweep: each coordinate in turn is drawn from its univariate truncated normal given
+    all others, which is exact however far the box lies from the mean.  Draws of a chain depend on
+    each other, the more so the stronger coordinates are correlated: see ``rhat`` and ``ess`` of the
+    result.  Independent draws are ``truncmvn.rvs``'s, in up to some hundred dimensions;
+    :func:`truncmvn_hmc` moves all coordinates at once, and takes linear constraints.
     """
     cut = cut_precision(mean, cov, precision, lower, upper)
-    chains = checks.count("n_chains", n_chains)
-    sizes = checked_sizes(n_samples, n_burn, thin)
-    states = checked_start(start, chains, cut.lower, cut.upper)
-    require_progress(progress)
+    sizes = sizes_of(n_chains, n_samples, n_burn, thin, progress)
+    begin = checked_start(start, n_chains, cut)
     seed = seed_from(rng, "truncmvn_gibbs")
     own, units = scaled(cut)
-    states = _independent_draws(own, chains, seed) if states is None else states * units
+    states = _independent_draws(own, n_chains, seed) if begin is None else begin / units
     problem = _problem_of(own)
 
-    def run(rows: NDArray[Any], step: int, burn: int, thin: int) -> None:
+    def run(rows: Array, step: int, burn: int, thin: int) -> None:
         sweeps = kernels.Sweeps(seed, step, burn, thin)
         problem.run(problem.coordinates, problem.others, states, rows, sweeps)
-        rows /= units
+        rows *= units
 
-    return run_stretches(run, states, sizes, problem.work * chains, cut.dtype, progress)
+    return run_chains(run, states, sizes, problem.work, cut.dtype)
 
 
-def _independent_draws(cut: CutPrecision, chains: int, seed: int) -> NDArray[Any]:
+def _independent_draws(cut: CutPrecision, chains: int, seed: int) -> Array:
     """Return a draw of each coordinate as if there were no others, of its variance given them."""
     scale = 1.0 / np.sqrt(cut.diagonal)
     ends = (cut.lower - cut.mean) / scale, (cut.upper - cut.mean) / scale
@@ -164,7 +155,7 @@ def _problem_of(cut: CutPrecision) -> _Problem:
     return _Problem(_coordinates(cut, order), neighbours, kernels.run_sparse, work)
 
 
-def _coordinates(cut: CutPrecision, order: NDArray[Any]) -> kernels.Coordinates:
+def _coordinates(cut: CutPrecision, order: Array) -> kernels.Coordinates:
     return kernels.Coordinates(
         (cut.precision @ cut.mean)[order],
         cut.diagonal[order],

@@ -10,14 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trug_fast._common import checks
-from trug_fast._common.progress import require_progress
 from trug_fast._common.randomness import RngLike, seed_from
+from trug_fast.kernels.describing import described
 from trug_fast.kernels.multivariate import bounces as kernels
 
-from .chains import TruncMVNChains, checked_sizes, checked_start, run_stretches
-from .checking import CutNormal, cut_normal, in_units
-from .precision import inverted, precision_matrix
+from .chains import (
+    COURSE,
+    NORMAL,
+    SOURCE,
+    TruncMVNChains,
+    checked_start,
+    run_chains,
+    sizes_of,
+)
+from .checking import Array, CutNormal, cut_covariance, in_units
 
 PRODUCTS = 4096  # walls up to which their products with each other are kept
 OUTSIDE = 1e-8  # deviations that rounding may take a draw past a wall
@@ -30,16 +36,59 @@ WORK = 20  # multiply-adds that take as long as what a bounce does for each wall
 class _Region(NamedTuple):
     """The cut normal as x = mean + factor z of a standard normal z between walls."""
 
-    mean: NDArray[Any]
-    factor: NDArray[Any]  # (d, d), lower triangular
+    mean: Array
+    factor: Array  # (d, d), lower triangular
     walls: kernels.Walls
-    rows: NDArray[Any]  # (walls, d), the constraints on x
-    lower: NDArray[Any]  # (walls,), of rows x
-    upper: NDArray[Any]
-    inside: NDArray[Any]  # (d,), a point x away from all walls
-    near: NDArray[Any]  # (d,), the same as z
+    rows: Array  # (walls, d), the constraints on x
+    lower: Array  # (walls,), of rows x
+    upper: Array
+    inside: Array  # (d,), a point x away from all walls
+    near: Array  # (d,), the same as z
 
 
+@described(
+    NORMAL
+    | {
+        "lower, upper : array_like, shape (d,), or with A (m,), optional": """
+        ``lower <= x <= upper``, or with A ``lower <= A x <= upper``; a number stands for all.  By
+        default, and where infinite, there is no wall.""",
+        "A : array_like, shape (m, d), optional": "Linear constraints, any number of rows.",
+        "precision : array_like or scipy.sparse array or matrix, shape (d, d), optional": """
+        The inverse of the covariance, in its place; made dense.""",
+    }
+    | COURSE
+    | {
+        "start : array_like, shape (d,) or (n_chains, d), optional": """
+        Where chains begin, in the region.  By default near the mean in a box; with A the mean, or
+        where that is outside a point away from all walls, found by linear programming."""
+    }
+    | SOURCE,
+    kind="TruncMVNChains",
+    returns="""
+    With ``samples``, shape (n_chains, n_samples, d), all in the region, and what they are worth.
+    """,
+    raises="""
+    TypeError, ValueError, RuntimeError
+    If an argument is of another kind, not one of cov and precision is given, or it is not symmetric
+    and positive definite, a number is NaN, the region has no room, ``start`` is outside, A has
+    neither lower nor upper, or shapes do not fit; RuntimeError if a path bounces a million times.
+    """,
+    notes="""
+    Formulas: mathematics 1.17.  The numbers drawn depend on the seed, the chain, the path and the
+    coordinate alone: any number of threads gives the same bits.  Reference: A. Pakman and L.
+    Paninski, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", Journal of
+    Computational and Graphical Statistics 23 (2014).
+    """,
+    example="""
+    Four numbers in rising order:
+
+    >>> import numpy as np, trug_fast as tf
+    >>> rises = np.diff(np.eye(4), axis=0)
+    >>> chains = tf.distributions.truncmvn_hmc([3, 2, 1, 0], 1.0, 0, A=rises, n_samples=100, rng=1)
+    >>> chains.samples.shape, bool((np.diff(chains.samples) >= 0).all())
+    ((4, 100, 4), True)
+    """,
+)
 def truncmvn_hmc(
     mean: ArrayLike | None = None,
     cov: ArrayLike | None = None,
@@ -58,87 +107,22 @@ def truncmvn_hmc(
 ) -> TruncMVNChains:
     """Draw normal vectors under linear constraints, by exact Hamiltonian paths.
 
-    A draw is the end of a path that follows the normal's own motion for about a quarter of its
-    period and bounces from the walls it meets.  Nothing is approximated and nothing rejected.
-    Where few walls are met, draws hardly depend on each other, however strongly coordinates are
-    correlated.  A path that is held ``h`` deviations from the mean, or between walls ``1 / h``
-    apart, bounces some ``h`` times.
-
-    Parameters
-    ----------
-    mean : array_like, shape (d,), optional
-        Of the normal before truncation, or a number for all; 0 by default.
-    cov : array_like, shape (d, d), optional
-        Its covariance; a vector stands for a diagonal, a number for a multiple of the identity.
-    lower, upper : array_like, shape (d,), or with A (m,), optional
-        ``lower <= x <= upper``, or with A ``lower <= A x <= upper``; a number stands for all.  By
-        default, and where infinite, there is no wall.
-    A : array_like, shape (m, d), optional
-        Linear constraints, any number of rows.
-    precision : array_like or scipy.sparse array or matrix, shape (d, d), optional
-        The inverse of the covariance, in its place; made dense.
-    n_samples : int, optional
-        Draws of each chain.
-    n_chains : int, optional
-        Chains, independent of each other.
-    n_burn : int, optional
-        Paths before the first draw.
-    thin : int, optional
-        Paths for each draw.
-    start : array_like, shape (d,) or (n_chains, d), optional
-        Where chains begin, in the region.  By default near the mean in a box; with A the mean, or
-        where that is outside a point away from all walls, found by linear programming.
-    rng : None, int or numpy.random.Generator, optional
-        The source of randomness.
-    progress : bool, optional
-        Whether to show a bar; by default where a person is looking.
-
-    Returns
-    -------
-    TruncMVNChains
-        With ``samples``, shape (n_chains, n_samples, d), all in the region, and what they are
-        worth.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If not one of cov and precision is given, or it is not symmetric and positive definite, a
-        number is NaN, the region has no room, ``start`` is outside, A has neither lower nor upper,
-        or shapes do not fit.
-    RuntimeError
-        If a path bounces a million times.
-
-    Notes
-    -----
-    Formulas: mathematics 1.17.  The numbers drawn depend on the seed, the chain, the path and the
-    coordinate alone: any number of threads gives the same bits.  Reference: A. Pakman and L.
-    Paninski, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", Journal of
-    Computational and Graphical Statistics 23 (2014).
-
-    Examples
-    --------
-    Four numbers in rising order:
-
-    >>> import numpy as np, trug_fast as tf
-    >>> rises = np.diff(np.eye(4), axis=0)
-    >>> chains = tf.distributions.truncmvn_hmc([3, 2, 1, 0], 1.0, 0, A=rises, n_samples=100, rng=1)
-    >>> chains.samples.shape, bool((np.diff(chains.samples) >= 0).all())
-    ((4, 100, 4), True)
+    A step is a path that follows the normal's own motion for about a quarter of its period and
+    bounces from the walls it meets.  Nothing is approximated and nothing rejected.  Where few walls
+    are met, draws hardly depend on each other, however strongly coordinates are correlated.  A path
+    that is held ``h`` deviations from the mean, or between walls ``1 / h`` apart, bounces some
+    ``h`` times.
     """
-    cut = _cut(mean, cov, precision, lower, upper, A)
-    chains = checks.count("n_chains", n_chains)
-    sizes = checked_sizes(n_samples, n_burn, thin)
-    require_progress(progress)
-    begin = _checked_start(cut, start, chains)
+    cut = cut_covariance(mean, cov, precision, lower, upper, A)
+    sizes = sizes_of(n_chains, n_samples, n_burn, thin, progress)
+    begin = checked_start(start, n_chains, cut)
     own, exponents = in_units(cut)
     region = _region(own)
-    states = _states(region, None if begin is None else np.ldexp(begin, -exponents), chains)
+    states = _states(region, None if begin is None else np.ldexp(begin, -exponents), n_chains)
     seed = seed_from(rng, "truncmvn_hmc")
-    met = np.zeros(chains, np.int64)
+    met = np.zeros(n_chains, np.int64)
 
-    def run(rows: NDArray[Any], step: int, burn: int, thin: int) -> None:
+    def run(rows: Array, step: int, burn: int, thin: int) -> None:
         paths = kernels.Paths(seed, step, burn, thin, BOUNCES)
         kernels.run_paths(region.walls, states, rows, met, paths)
         if met.max(initial=0) > BOUNCES:
@@ -148,28 +132,12 @@ def truncmvn_hmc(
             )
         rows[...] = np.ldexp(_kept_inside(region, region.mean + rows @ region.factor.T), exponents)
 
-    work = (len(region.rows) + 1.0) * (cut.dimension + WORK * cut.dimension) * chains
-    return run_stretches(run, states, sizes, work, cut.dtype, progress)
-
-
-def _cut(
-    mean: Any, cov: Any, precision: Any, lower: Any, upper: Any, A: ArrayLike | None
-) -> CutNormal:
-    if A is not None and lower is None and upper is None:
-        raise ValueError("with A lower or upper must be given, got neither")
-    if (cov is None) == (precision is None):
-        got = "neither" if cov is None else "both"
-        raise ValueError(f"cov or precision must be given, one of the two, got {got}")
-    if cov is not None:
-        return cut_normal(mean, cov, lower, upper, A)
-    matrix, dtype = precision_matrix(precision)
-    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-    stand_in = cut_normal(mean, np.ones(len(dense), dtype), lower, upper, A)
-    return stand_in._replace(cov=inverted(dense))
+    work = (len(region.rows) + 1.0) * (cut.mean.size + WORK * cut.mean.size)
+    return run_chains(run, states, sizes, work, cut.dtype)
 
 
 def _region(cut: CutNormal) -> _Region:
-    d = cut.dimension
+    d = cut.mean.size
     used = np.isfinite(cut.lower) | np.isfinite(cut.upper)
     rows = (np.eye(d) if cut.A is None else cut.A)[used]
     lower, upper = cut.lower[used], cut.upper[used]
@@ -200,27 +168,7 @@ def _states(region: _Region, begin: NDArray[np.float64] | None, chains: int) -> 
     return np.array(found.T, order="C")
 
 
-def _checked_start(
-    cut: CutNormal, start: ArrayLike | None, chains: int
-) -> NDArray[np.float64] | None:
-    """Return where chains begin, (chains, d), if A x lies between the ends; None stays None."""
-    if cut.A is None or start is None:
-        return checked_start(start, chains, cut.lower, cut.upper)
-    far = np.full(cut.dimension, np.inf)
-    states = checked_start(start, chains, -far, far)
-    assert states is not None
-    values = states @ cut.A.T
-    outside = ~((cut.lower <= values) & (values <= cut.upper))
-    if outside.any():
-        chain, k = (int(i) for i in np.argwhere(outside)[0])
-        raise ValueError(
-            f"start must keep A x between lower and upper, got {values[chain, k]} outside "
-            f"[{cut.lower[k]}, {cut.upper[k]}] for row {k} of A, chain {chain}"
-        )
-    return states
-
-
-def _point_of_box(cut: CutNormal, factor: NDArray[Any]) -> NDArray[np.float64]:
+def _point_of_box(cut: CutNormal, factor: Array) -> NDArray[np.float64]:
     """Return the point nearest the mean that is a deviation from all ends, or half the width."""
     from scipy.linalg import solve_triangular
 
@@ -265,7 +213,7 @@ def point_inside(walls: kernels.Walls, near: NDArray[np.float64]) -> NDArray[np.
     )
 
 
-def _kept_inside(region: _Region, x: NDArray[Any]) -> NDArray[Any]:
+def _kept_inside(region: _Region, x: Array) -> Array:
     """Return draws that rounding took past a wall moved towards the point inside."""
     for step in (*(10.0**k for k in range(-15, -8)), OUTSIDE, 0.0):
         place = x @ region.rows.T
