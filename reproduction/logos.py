@@ -15,7 +15,7 @@ from matplotlib.textpath import TextPath
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-from trug_fast.datasets.letters import GAP, as_alphabet
+from trug_fast.datasets.alignments import GAP, as_alphabet
 from trug_fast.plots.canvas import (
     BLUE,
     GREEN,

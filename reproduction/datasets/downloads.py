@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trug_fast._common import checks
-from trug_fast.datasets.downloads import RemoteFile, fetched
-from trug_fast.datasets.readers import Directory
+from trug_fast.datasets.downloads import Directory, RemoteFile, fetched
 
 STORED = "https://raw.githubusercontent.com"  # repositories, at a commit
 

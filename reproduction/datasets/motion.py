@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import checks
-from trug_fast.datasets.readers import Directory, Folder, read_mat, read_npz
+from trug_fast.datasets.downloads import Directory, Folder
+from trug_fast.datasets.published import read_npz
 
+from .matlab import read_mat
 from .skeleton import Skeleton, read_asf
 
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"

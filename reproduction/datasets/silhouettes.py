@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from trug_fast.datasets import ImageData
-from trug_fast.datasets.images import binary_rows
-from trug_fast.datasets.readers import Directory, Folder, read_mat
+from trug_fast.datasets.downloads import Directory, Folder
+from trug_fast.datasets.published import binary_rows
+
+from .matlab import read_mat
 
 
 def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = False) -> ImageData:

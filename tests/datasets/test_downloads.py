@@ -13,7 +13,7 @@ import pytest
 import reproduction.__main__
 import trug_fast as tf
 from trug_fast.cli import main
-from trug_fast.datasets import downloads, images
+from trug_fast.datasets import downloads, published
 from trug_fast.datasets.downloads import RemoteFile
 
 pytest.importorskip("pooch")
@@ -121,7 +121,7 @@ def test_fetched_files_are_found_by_what_loads_them(place, monkeypatch):
     with pytest.raises(FileNotFoundError, match=words):
         tf.datasets.load_binarized_mnist()
     rows = {"train": 4, "valid": 3, "test": 2}
-    monkeypatch.setattr(images, "BINARIZED_MNIST_ROWS", rows)
+    monkeypatch.setattr(published, "BINARIZED_MNIST_ROWS", rows)
     (place / "mnist_binarized").mkdir()
     path = place / "mnist_binarized" / "binarized_mnist_fixed.npz"
     np.savez(path, **{part: np.zeros((n, 784), np.uint8) for part, n in rows.items()})

@@ -11,7 +11,7 @@ import pytest
 from tests.support.data import DATA as REAL
 from tests.support.data import ROOT
 from trug_fast import datasets
-from trug_fast.datasets import images
+from trug_fast.datasets import published
 
 needs_real_files = pytest.mark.skipif(
     not (REAL / "mnist").is_dir(), reason="the original files are not at hand"
@@ -41,7 +41,7 @@ def mnist_folder(tmp_path):
 @pytest.fixture
 def small_binarized(monkeypatch):
     rows = {"train": 4, "valid": 3, "test": 2}
-    monkeypatch.setattr(images, "BINARIZED_MNIST_ROWS", rows)
+    monkeypatch.setattr(published, "BINARIZED_MNIST_ROWS", rows)
     rng = np.random.default_rng(0)
     return {part: rng.integers(0, 2, (n, 784), np.uint8) for part, n in rows.items()}
 
@@ -254,5 +254,5 @@ def test_data_cannot_be_reassigned():
 
 
 def test_examples_run():
-    failed, tried = doctest.testmod(images)
+    failed, tried = doctest.testmod(published)
     assert tried and not failed

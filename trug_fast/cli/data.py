@@ -14,7 +14,7 @@ import numpy as np
 from trug_fast import datasets
 from trug_fast._common import archives
 from trug_fast._common.frames import Names, require_names
-from trug_fast.datasets.fasta import is_fasta
+from trug_fast.datasets.alignments import is_fasta
 from trug_fast.datasets.files import FileData
 from trug_fast.datasets.tables import column_of, columns_of
 from trug_fast.models.scaling import Scaling
