@@ -114,17 +114,14 @@ def _read(arguments: argparse.Namespace, settings: Settings) -> Data:
         "validation": settings.pop("validation", None),
         "weights": weights,
     }
-    if arguments.command == "trbm":
-        found = data.temporal(arguments, kind, **how)
-        settings["sequences"] = found.train
-    else:
-        found = data.static(arguments, kind, soft=getattr(visible, "soft", False), **how)
-        settings["X"] = found.train
-        known = getattr(start, "letters", None)
-        if None not in (known, found.letters) and known != found.letters:
-            raise ValueError(f"--start has the letters {known}, the data have {found.letters}")
-        if visible == "categorical" and found.letters is not None:  # all, not those that occur
-            settings["visible"] = CategoricalUnits(n_states=len(found.letters))
+    soft = getattr(visible, "soft", False)
+    found = data.given(arguments, arguments.command, kind, soft=soft, **how)
+    settings["sequences" if arguments.command == "trbm" else "X"] = found.train
+    known = getattr(start, "letters", None)
+    if None not in (known, found.letters) and known != found.letters:
+        raise ValueError(f"--start has the letters {known}, the data have {found.letters}")
+    if visible == "categorical" and found.letters is not None:  # all, not those that occur
+        settings["visible"] = CategoricalUnits(n_states=len(found.letters))
     settings["sample_weight"] = found.weights
     if how["validation"] is not None and settings.get("monitor", "auto") is not None:
         settings["validation"] = found.test
