@@ -77,15 +77,7 @@ def read_kind(path: str | Path) -> str:
 def read(
     path: str | Path, kind: str, names: tuple[str, ...] = (), optional: tuple[str, ...] = ()
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file of this kind: the named ones, and the optional ones it holds.
-
-    Raises
-    ------
-    FileNotFoundError, OSError
-        If there is no such file, or it may not be read.
-    ValueError
-        If it is no such file, is damaged, or comes from another version.
-    """
+    """Return the arrays of a file of this kind: the named ones, and the optional ones it holds."""
     path = checks.file_path("path", path)
     contents = _load(path)
     found = text(path, "kind", contents["kind"])

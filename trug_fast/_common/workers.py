@@ -145,37 +145,15 @@ def work(sources: str, sealed: bytes) -> Reply:
 def submit(
     executor: Executor, function: Callable[..., Any], *arguments: Any, again: str = AGAIN
 ) -> Future[Reply]:
-    """Hand out what a function of a module makes of arguments; ``result`` opens the reply.
-
-    Raises
-    ------
-    WorkersError
-        If the executor has lost its workers.
-    """
+    """Hand out what a function of a module makes of arguments; ``result`` opens the reply."""
     with _told("", again):
         return executor.submit(_Job(function, arguments))
 
 
 def result(future: Future[Reply], doing: str = "", again: str = AGAIN) -> Any:
-    """Wait for what has been handed out.
+    """Wait for what has been handed out; a WorkersError says what is wrong with who does it.
 
-    Parameters
-    ----------
-    future : Future
-    doing : str
-        What it is, to be told: begins with a comma.
-    again : str
-        What to do when the workers are well.
-
-    Raises
-    ------
-    WorkersError
-        If the worker has another version of the package or has died, or if its scheduler is gone.
-
-    Warns
-    -----
-    RuntimeWarning
-        Once, if a worker has another processor or other libraries.
+    Errors tell what it is, ``doing``, which begins with a comma, and what to do ``again`` then.
     """
     with _told(doing, again):
         who, found = future.result()
@@ -259,11 +237,6 @@ def gathered(
     """Return what a function of a module makes of each job, in their order, by many workers.
 
     What has not begun when one fails, or at Ctrl-C, never does; ``look`` is called after each.
-
-    Raises
-    ------
-    WorkersError
-        As ``result``.
     """
     futures: list[Future[Reply]] = []
     found = []

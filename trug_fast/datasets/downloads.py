@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trug_fast._common import checks
-from trug_fast._common.extras import need
+from trug_fast._common.lazy import need
 from trug_fast._common.progress import require_progress, watched
 
 ENVIRONMENT_VARIABLE = "TRUG_FAST_DATA"

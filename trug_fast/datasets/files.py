@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import archives, checks, hdf5
-from trug_fast._common.extras import need
 from trug_fast._common.frames import Names
+from trug_fast._common.lazy import need
 
 from .alignments import is_fasta, load_fasta
 from .tables import TABLES, column_of, kept_columns, read_table

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import checks
-from trug_fast._common.extras import need
 from trug_fast._common.frames import SHOWN, Names, nearest
+from trug_fast._common.lazy import need
 
 TABLES = {".csv", ".tsv", ".txt"}
 SEPARATORS = ("\t", ";", ",")  # the first that occurs; where none does, blanks
@@ -41,11 +41,6 @@ def read_table(path: Path, drop: Sequence[str | int]) -> tuple[Floats, Names]:
     """Return the numbers of a table but for the columns in ``drop``, and the names of its columns.
 
     NaN stands where there is no value.
-
-    Raises
-    ------
-    ImportError, ValueError
-        If pandas is needed and not installed; if it is no table of numbers, saying where.
     """
     layout = _layout(path)
     kept = kept_columns(path, layout.width, layout.names, drop)
