@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,7 @@ NORMAL = 1.96  # standard errors to either side of a 95 % interval
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of this size in inches, on the canvas that writes files.
-
-    Raises
-    ------
-    ImportError
-        If Matplotlib is not installed.
-    """
+    """Return an empty figure of this size in inches, on the canvas that writes files."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -35,21 +28,19 @@ def new_figure(width: float, height: float) -> Figure:
     layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
     figure = Figure(figsize=(width, height), dpi=150, layout=layout)
     FigureCanvasAgg(figure)
+
+    def picture() -> bytes:
+        content = BytesIO()
+        figure.savefig(content, format="png")
+        return content.getvalue()
+
     # Notebooks show what has this; a figure has it from pyplot only.
-    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
+    figure._repr_png_ = picture  # type: ignore[attr-defined]
     return figure
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes to draw on: those given, or those of a new figure of this size in inches.
-
-    Raises
-    ------
-    ImportError
-        If Matplotlib is not installed.
-    TypeError
-        If what is given is no Matplotlib Axes, or one of polar coordinates.
-    """
+    """Return the axes to draw on: those given, or those of a new figure of this size in inches."""
     if ax is None:
         return new_figure(width, height).subplots()
     if not callable(getattr(ax, "plot", None)) or "top" not in getattr(ax, "spines", ()):
@@ -64,13 +55,6 @@ def require(name: str, value: Any, *attributes: str) -> None:
             raise TypeError(f"{name} must have {attribute}, which {type(value).__name__} has not")
 
 
-def _png(figure: Figure) -> bytes:
-    """Return the picture of a figure."""
-    content = BytesIO()
-    figure.savefig(content, format="png")
-    return content.getvalue()
-
-
 def save(ax: Axes, path: str | Path) -> None:
     """Write the figure that holds these axes to a file."""
     figure: Any = ax.figure
@@ -82,9 +66,14 @@ def set_title(ax: Axes, text: str) -> None:
     ax.set_title(text, fontsize="medium")
 
 
-def tidy(ax: Axes) -> None:
-    """Take away the frame above and to the right."""
+def finish(ax: Axes, title: str, xlabel: str, ylabel: str, legend: Any = None) -> Axes:
+    """Write what is drawn, with a legend where one has a place; take half of the frame away."""
+    set_title(ax, title)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)
+    if legend is not None:
+        ax.legend(frameon=False, fontsize="small", loc=legend)
+    return ax
 
 
 def interval_name(lower: float, upper: float) -> str:
