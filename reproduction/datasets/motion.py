@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from trug_fast._common import checks
 from trug_fast.datasets.downloads import Directory, Folder
-from trug_fast.datasets.published import read_npz
 
-from .matlab import read_mat
 from .skeleton import Skeleton, read_asf
+from .stored import read_mat, read_npz
 
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"
 SKELETON = "35.asf"

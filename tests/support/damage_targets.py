@@ -11,7 +11,7 @@ import numpy as np
 import trug_fast as tf
 from reproduction import protocol, results
 from reproduction.datasets import read_asf
-from reproduction.datasets.matlab import read_mat
+from reproduction.datasets.stored import read_mat, read_npz
 from reproduction.table2 import TABLE
 from trug_fast._common import files
 from trug_fast.datasets import published
@@ -186,7 +186,7 @@ TARGETS = {
     "log_partition": Target(".npz", log_partition, log_partition),
     "idx": Target("", images, lambda path: [published.read_idx(path, (9, 3, 2))], summed=False),
     "idx.gz": Target(".gz", images, lambda path: [published.read_idx(path, (9, 3, 2))]),
-    "npz": Target(".npz", packed, lambda path: published.read_npz(path, ["data", "index"], 10**4)),
+    "npz": Target(".npz", packed, lambda path: read_npz(path, ["data", "index"], 10**4)),
     "mat": Target(
         ".mat",
         matlab,

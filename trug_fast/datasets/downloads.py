@@ -45,10 +45,6 @@ SETS = {
         RemoteFile("mnist", "t10k-labels-idx1-ubyte.gz", 4542,
                    "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
     ),
-    "binarized-mnist": (
-        RemoteFile("mnist_binarized", "binarized_mnist_fixed.npz", 3785508,
-                   "7a049ae3a0d88e964af4b41bbdb14e4303595e1c5de65f8bd2455cdcebb3514b"),
-    ),
 }
 # fmt: on
 
@@ -65,7 +61,7 @@ def fetch(
     Parameters
     ----------
     name : str
-        "mnist" or "binarized-mnist".
+        "mnist".
     directory : path, optional
         The folder to put them in, each set in a folder of its own.  By default that in the
         environment variable ``TRUG_FAST_DATA``, or ``~/.cache/trug_fast``; all functions that load

@@ -9,7 +9,7 @@ import gzip
 import math
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from trug_fast._common import archives
 from trug_fast._common.randomness import RngLike, checked_rng
 
 from . import binary
@@ -25,7 +24,6 @@ from .binary import Method
 from .downloads import Directory, Folder
 
 MOST_IMAGES = 240_000  # in a file: of the sets that come in the format of MNIST, EMNIST's digits
-BINARIZED_MNIST_ROWS = {"train": 50_000, "valid": 10_000, "test": 10_000}
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -43,9 +41,7 @@ class ImageData:
         Height and width: ``train[0].reshape(image_shape)`` is upright.
     train, test : arrays of shape (n, height * width)
         uint8 of 0 and 1 if binary, else float32 from 0 to 1.
-    valid : array of shape (n, height * width), or None
-        The validation images, where the authors of the data set chose some.
-    train_labels, valid_labels, test_labels : arrays of int64, shape (n,), or None
+    train_labels, test_labels : arrays of int64, shape (n,), or None
         The class of each image, where known.
     """
 
@@ -53,28 +49,8 @@ class ImageData:
     image_shape: tuple[int, int]
     train: npt.NDArray[Any]
     test: npt.NDArray[Any]
-    valid: npt.NDArray[Any] | None = None
     train_labels: npt.NDArray[np.int64] | None = None
     test_labels: npt.NDArray[np.int64] | None = None
-    valid_labels: npt.NDArray[np.int64] | None = None
-
-    def merge_valid(self) -> "ImageData":
-        """Give the same data with the validation images put after the training images.
-
-        Many published results are of models trained on both.
-        """
-        if self.valid is None:
-            return self
-        labels = self.train_labels
-        if labels is not None and self.valid_labels is not None:
-            labels = np.concatenate([labels, self.valid_labels])
-        return replace(
-            self,
-            train=np.concatenate([self.train, self.valid]),
-            train_labels=labels,
-            valid=None,
-            valid_labels=None,
-        )
 
 
 class RegressionSplit(NamedTuple):
@@ -155,7 +131,7 @@ def load_digits(*, binarize: Method | None = None, rng: RngLike = None) -> Image
     with np.load(Path(__file__).with_name("digits.npz")) as file:
         images, labels = file["images"], file["labels"].astype(np.int64)
     grey = to_pixels(images[:1437]), to_pixels(images[1437:])
-    return ImageData("digits", (8, 8), *grey, None, labels[:1437], labels[1437:])
+    return ImageData("digits", (8, 8), *grey, labels[:1437], labels[1437:])
 
 
 def load_mnist(
@@ -190,48 +166,7 @@ def load_mnist(
     train, train_labels = _read_idx_pair(folder, "train")
     test, test_labels = _read_idx_pair(folder, "t10k")
     grey = to_pixels(train), to_pixels(test)
-    return ImageData("MNIST", (28, 28), *grey, None, train_labels, test_labels)
-
-
-def load_binarized_mnist(directory: Directory = None) -> ImageData:
-    """MNIST as H. Larochelle binarized it, once and for all, for comparing densities.
-
-    Each pixel was drawn once with the probability given by its grey level; there are no labels.
-
-    Parameters
-    ----------
-    directory : path, optional
-        The folder that holds ``binarized_mnist_fixed.npz`` with the arrays train, valid and test,
-        or the original texts ``binarized_mnist_train.amat``, ``..._valid.amat`` and
-        ``..._test.amat``, or has a folder ``mnist_binarized`` or ``binarized_mnist`` with them.
-        By default the environment variable ``TRUG_FAST_DATA`` names it.
-
-    Returns
-    -------
-    ImageData
-        50,000 training, 10,000 validation and 10,000 test images.
-
-    Examples
-    --------
-    >>> mnist = load_binarized_mnist("data").merge_valid()  # doctest: +SKIP
-    """
-    home = "Hugo Larochelle's binarized MNIST page at the University of Toronto"
-    folder = Folder(directory, ["mnist_binarized", "binarized_mnist"], home, "binarized-mnist")
-    texts = [f"binarized_mnist_{part}.amat" for part in BINARIZED_MNIST_ROWS]
-    paths = [folder.need("binarized_mnist_fixed.npz", *texts)]
-    if paths[0].suffix == ".npz":
-        numbers = sum(BINARIZED_MNIST_ROWS.values()) * 784
-        found, paths = read_npz(paths[0], [*BINARIZED_MNIST_ROWS], numbers), paths * 3
-    else:  # digits 0 and 1, separated by blanks, one image a line
-        paths = [folder.need(text) for text in texts]
-        digits = [path.read_bytes().translate(None, b" \t\r\n") for path in paths]
-        found = [np.frombuffer(each, np.uint8) - ord("0") for each in digits]
-    arrays: dict[str, Any] = {}
-    for path, array, (part, rows) in zip(paths, found, BINARIZED_MNIST_ROWS.items(), strict=True):
-        if array.shape not in ((rows, 784), (rows * 784,)):
-            raise ValueError(f"{path} must hold {rows} {part} images, got shape {array.shape}")
-        arrays[part] = binary_rows(array.reshape(rows, 784), path)
-    return ImageData("binarized MNIST", (28, 28), **arrays)
+    return ImageData("MNIST", (28, 28), *grey, train_labels, test_labels)
 
 
 def _read_idx_pair(
@@ -262,15 +197,6 @@ def _grey_to_pixels(
     if method not in ("threshold", "sample"):
         raise ValueError(f"binarize must be None, 'threshold' or 'sample', got {method!r}")
     return partial(binary.binarize, method=method, max_value=max_value, rng=generator)
-
-
-def binary_rows(array: npt.NDArray[Any], path: Path) -> npt.NDArray[np.uint8]:
-    """Return rows of 784 pixels, 0 or 1, that a file holds; refuse others."""
-    if array.ndim != 2 or array.shape[1] != 784:
-        raise ValueError(f"{path} must hold rows of 784 pixels, got shape {array.shape}")
-    if not ((array == 0) | (array == 1)).all():
-        raise ValueError(f"{path} must hold pixels 0 and 1 only")
-    return array.astype(np.uint8, order="C")
 
 
 def load_yacht() -> RegressionData:
@@ -329,17 +255,3 @@ def read_idx(path: Path, shape: Sequence[int]) -> npt.NDArray[np.uint8]:
     if sizes[1:] != tuple(shape[1:]) or sizes[0] > shape[0]:
         raise ValueError(f"{path} must hold bytes of shape {tuple(shape)} at most, got {sizes}")
     return np.frombuffer(content, np.uint8, offset=header).reshape(sizes)
-
-
-def read_npz(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[Any]]:
-    """Read arrays by name from a file of numpy.savez; they hold at most so many numbers in all.
-
-    A kilobyte of a packed file can stand for a megabyte, so that what it says is not enough.
-    """
-    try:
-        content = archives.read(path, keys, most=8 * numbers + 2**20)
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged or cut short: {error}") from error
-    if missing := [key for key in keys if key not in content]:
-        raise ValueError(f"{path} lacks the arrays {', '.join(missing)}")
-    return [content[key] for key in keys]

@@ -1,4 +1,4 @@
-"""Files of MATLAB, in which some sets of the tables come.
+"""Files of NumPy and of MATLAB, in which sets of the tables come: no larger than they should be.
 
 Tested in tests/test_damage.py.
 """
@@ -12,9 +12,23 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
+from trug_fast._common import archives
+
 PACKED = 15  # a part of a MATLAB file that is compressed
 INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NUMERIC = {"double", "single", "logical"} | INTEGERS
+
+
+def read_npz(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[Any]]:
+    """Read arrays by name from a file of numpy.savez; they hold at most so many numbers in all.
+
+    A kilobyte of a packed file can stand for a megabyte, so that what it says is not enough.
+    """
+    try:
+        content = archives.read(path, keys, most=8 * numbers + 2**20)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged or cut short: {error}") from error
+    return _all_of(keys, content, path)
 
 
 def read_mat(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[Any]]:
@@ -32,9 +46,7 @@ def read_mat(path: Path, keys: Sequence[str], numbers: int) -> list[npt.NDArray[
         raise
     except Exception as error:  # what a damaged file raises differs: TypeError, zlib.error, ...
         raise ValueError(f"{path} is damaged or not a MATLAB 5 file: {error}") from error
-    if missing := [key for key in keys if key not in content]:
-        raise ValueError(f"{path} lacks the arrays {', '.join(missing)}")
-    return [content[key] for key in keys]
+    return _all_of(keys, content, path)
 
 
 def _require_small(path: Path, most: int) -> None:
@@ -54,3 +66,9 @@ def _require_small(path: Path, most: int) -> None:
                     raise ValueError("a packed part is cut short, or is larger than it may be")
             else:
                 stream.seek(size, os.SEEK_CUR)
+
+
+def _all_of(keys: Sequence[str], content: dict[str, Any], path: Path) -> list[npt.NDArray[Any]]:
+    if missing := [key for key in keys if key not in content]:
+        raise ValueError(f"{path} lacks the arrays {', '.join(missing)}")
+    return [content[key] for key in keys]
