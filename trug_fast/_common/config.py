@@ -162,7 +162,6 @@ def _library(own: Mapping[str, Any]) -> Library:
 
 
 def _built_with() -> str:
-    """Return the BLAS that SciPy was built with."""
     import scipy
 
     known = scipy.show_config(mode="dicts") or {}

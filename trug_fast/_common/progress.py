@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from types import TracebackType
 
 from trug_fast.kernels.announcing import settle
 
@@ -33,12 +32,7 @@ class Progress:
         """Return the bar."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Take the bar away."""
         self._bar.close()
 

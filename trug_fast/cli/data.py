@@ -185,7 +185,6 @@ def _numbers(arguments: argparse.Namespace, path: str, needed: Names) -> FileDat
 
 
 def _rows(arguments: argparse.Namespace, path: str, wanted: Names) -> tuple[Any, Names, str | None]:
-    """Return rows, names of their columns, and the letters that they stand for."""
     data = _read(arguments, path, wanted)
     rows = _arranged(path, data.rows(), data.columns, wanted)
     if data.left_out:
@@ -196,7 +195,6 @@ def _rows(arguments: argparse.Namespace, path: str, wanted: Names) -> tuple[Any,
 def _sequences(
     arguments: argparse.Namespace, path: str, wanted: Names
 ) -> tuple[Any, Names, str | None]:
-    """Return sequences, and names of their columns."""
     data = _numbers(arguments, path, wanted)
     found = data.sequences(arguments.length)
     if max(map(len, found)) < 2:

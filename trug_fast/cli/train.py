@@ -155,7 +155,6 @@ def _require_place(out: Path, settings: Settings, found: Data) -> None:
 
 
 def _history(out: Path) -> Path:
-    """Return where the history of a training is written."""
     return out.with_name(f"{out.stem}-history.npz")
 
 
@@ -177,7 +176,6 @@ def _save(model: Any, target: Path) -> None:
 
 
 def _scores(fit: Any) -> Iterator[str]:
-    """Return in a line how the model was scored."""
     at = getattr(fit, "best_epoch", 0) - 1  # of a regression; others end with their last epoch
     names = [name for name in fit.history if name.endswith(("score", "rmse", "likelihood"))]
     if names:
@@ -185,7 +183,6 @@ def _scores(fit: Any) -> Iterator[str]:
 
 
 def _next(arguments: argparse.Namespace, out: Path) -> Iterator[str]:
-    """Return the commands to try next."""
     given = {name: getattr(arguments, name, None) for name in READING if name != "alphabet"}
     read = [
         f"--{name.replace('_', '-')}"

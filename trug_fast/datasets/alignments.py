@@ -307,7 +307,6 @@ def is_fasta(path: Path) -> bool:
 
 
 def _text(path: Any) -> tuple[str, str]:
-    """Return what a file, or an open one, is called, and its text."""
     opened = hasattr(path, "read")
     name = str(getattr(path, "name", "the file")) if opened else str(path)
     content = path.read() if opened else checks.file_path("path", path).read_bytes()

@@ -56,17 +56,20 @@ def binarize(
     >>> binarize([[0.0, 0.5, 1.0]], "sample", rng=1)
     array([[0, 0, 1]], dtype=uint8)
     """
-    intensities = checked_intensities(images, max_value)
+    intensities = _shares(images, max_value)
     if method == "threshold":
         share = checks.number("threshold", threshold, least=0.0, most=1.0)
         return (intensities > share).astype(np.uint8)
     if method == "sample":
-        return _sample(intensities, np.random.default_rng(checked_rng(rng)))
+        # Draws lie in [0, 1): an intensity of 0 never gives 1, an intensity of 1 always does.
+        generator = np.random.default_rng(checked_rng(rng))
+        draws = generator.random(intensities.shape, dtype=intensities.dtype)
+        return (draws < intensities).astype(np.uint8)
     raise ValueError(f"method must be 'threshold' or 'sample', got {method!r}")
 
 
-def checked_intensities(images: npt.ArrayLike, max_value: float) -> npt.NDArray[Any]:
-    """Give a new array of probabilities: float64 if that is needed to hold them, else float32."""
+def _shares(images: npt.ArrayLike, max_value: float) -> npt.NDArray[Any]:
+    """Return new probabilities: float64 if that is needed to hold them, else float32."""
     full = checks.number("max_value", max_value)
     if full <= 0:
         raise ValueError(f"max_value must be above 0, got {max_value!r}")
@@ -80,14 +83,5 @@ def checked_intensities(images: npt.ArrayLike, max_value: float) -> npt.NDArray[
         )
     single = np.result_type(array.dtype, np.float32) == np.float32
     # Division keeps a full pixel exactly 1, which a product with 1 / max_value would not.
-    intensities: npt.NDArray[Any] = np.divide(
-        array, full, dtype=np.float32 if single else np.float64
-    )
-    intensities.setflags(write=False)
-    return intensities
-
-
-def _sample(intensities: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.uint8]:
-    # Draws lie in [0, 1): an intensity of 0 never gives 1, an intensity of 1 always does.
-    draws = rng.random(intensities.shape, dtype=intensities.dtype)
-    return (draws < intensities).astype(np.uint8)
+    shares: npt.NDArray[Any] = np.divide(array, full, dtype=np.float32 if single else np.float64)
+    return shares

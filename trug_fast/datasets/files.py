@@ -132,7 +132,6 @@ class FileData:
         return [each for each in cut if len(each) > 1]
 
     def _parts(self) -> dict[str, Array]:
-        """Return sequences by their names."""
         parts = {name: self._array(name) for name in self._chosen}
         if len(parts) == 1:
             (array,) = parts.values()
@@ -355,7 +354,6 @@ def _grey(library: Any, image: Any, size: tuple[int, int] | None) -> Array:
 
 
 def _file(place: Path, drop: Sequence[str | int]) -> tuple[Names, Arrays]:
-    """Return names of columns, and what reads each array of a file."""
     kind = place.suffix.lower()
     if kind in TABLES:
         values, columns = read_table(place, drop)
@@ -377,7 +375,6 @@ def _file(place: Path, drop: Sequence[str | int]) -> tuple[Names, Arrays]:
 
 
 def _without(place: Path, read: Callable[[], Array], drop: Sequence[str | int]) -> Array:
-    """Return an array without some of its columns."""
     array = read()
     if not drop:
         return array
@@ -387,7 +384,6 @@ def _without(place: Path, read: Callable[[], Array], drop: Sequence[str | int]) 
 
 
 def _numpys(place: Path, name: str | None = None) -> Array:
-    """Return the array of a .npy file, or one of a .npz file."""
     try:
         if name is None:  # mapped first, which refuses arrays that claim more than their file holds
             return np.array(np.lib.format.open_memmap(place, mode="r"))

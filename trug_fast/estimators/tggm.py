@@ -160,7 +160,6 @@ class TGGMRegressor(MultiOutputMixin, RegressorMixin, TGGMEstimator):  # type: i
         go_on: bool,
         **changed: Any,
     ) -> TGGMRegressor:
-        """Train, anew or from the model so far, with some parameters changed."""
         if self._several() and go_on:
             raise ValueError(
                 f"n_models={self.n_models} are trained anew each time: warm_start and partial_fit "

@@ -134,7 +134,6 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _train(
         self, X: ArrayLike, sample_weight: ArrayLike | None, epochs: int, *, go_on: bool
     ) -> RBMTransformer:
-        """Train for so many epochs, anew or from the model so far."""
         start = getattr(self, "model_", None) if go_on else None
         array = self._checked(X, reset=start is None)
         weights = as_weights(weights_of(sample_weight, array), array.shape[0])
@@ -288,5 +287,4 @@ def _deviations(array: Any, weights: Weights | None) -> NDArray[np.float64]:
 
 
 def _row(values: Any) -> NDArray[Any]:
-    """Return a row of numbers, which may be sparse."""
     return np.ravel(values.toarray() if hasattr(values, "toarray") else values)

@@ -133,10 +133,6 @@ def training(history: History, *, score_name: str = "score") -> Figure:
     ValueError
         If the history holds neither scores nor learned truncation points.
     """
-    if not any(_parts(history)):
-        raise ValueError(
-            f"history must hold scores or learned truncation points, got {', '.join(history)}"
-        )
     return _panels(history, score_name)
 
 
@@ -158,17 +154,16 @@ def fit(model: Any, history: History, *, score_name: str = "score") -> Figure:
     return _panels(history, score_name, model)
 
 
-def _parts(history: History) -> tuple[bool, bool]:
-    """Tell whether a history holds scores, and truncation points that were learned."""
-    checks.kind("history", history, Mapping)
-    scored = any(name in history for name, _, _ in PARTS)
-    return scored, any(f"{end}_mean" in history for end in ("lower", "upper"))
-
-
 def _panels(history: History, score_name: str, *models: Any) -> Figure:
     """Draw the units of a model, if there is one, and each thing that moved beside them."""
-    scored, learned = _parts(history)
+    checks.kind("history", history, Mapping)
+    scored = any(name in history for name, _, _ in PARTS)
+    learned = any(f"{end}_mean" in history for end in ("lower", "upper"))
     count = len(models) + scored + learned
+    if count == 0:
+        raise ValueError(
+            f"history must hold scores or learned truncation points, got {', '.join(history)}"
+        )
     figure = new_figure(4.2 * count, 3.2)
     panels = iter(figure.subplots(1, count, squeeze=False)[0])
     for model in models:
