@@ -12,19 +12,19 @@ from .alignments import (
     encode_sequences,
     load_fasta,
     save_fasta,
+    similarity_weights,
 )
-from .binary import binarize
 from .downloads import fetch
 from .files import FileData, read
 from .published import (
     ImageData,
     RegressionData,
     RegressionSplit,
+    binarize,
     load_digits,
     load_mnist,
     load_yacht,
 )
-from .similarity import similarity_weights
 from .videos import bouncing_balls
 
 __all__ = [
