@@ -58,7 +58,6 @@ class Checkpoint:
     resume: bool | Literal["auto"] = False
 
     def __post_init__(self) -> None:
-        """Check all fields."""
         object.__setattr__(self, "path", checks.file_path("path", self.path))
         object.__setattr__(self, "every", checks.number("every", self.every, least=0.0))
         if not isinstance(self.resume, bool) and str(self.resume) != "auto":

@@ -58,7 +58,6 @@ class Library(NamedTuple):
         return BITS.get(self.kernels.lower())
 
     def __str__(self) -> str:
-        """Return it in words."""
         bits = f" ({self.bits} bits)" if self.bits else ""
         return f"{self.name} {self.version}, kernels {self.kernels or 'unknown'}{bits}, " + (
             self.threads

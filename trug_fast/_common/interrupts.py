@@ -29,7 +29,6 @@ class Interrupts:
         self._waiting: int | None = None
 
     def __enter__(self) -> Interrupts:
-        """Put our handlers before the present ones."""
         if threading.current_thread() is threading.main_thread():
             for number in self._signals:
                 previous = signal.getsignal(number)
@@ -39,7 +38,6 @@ class Interrupts:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Put the former handlers back."""
         for number, previous in self._previous.items():
             signal.signal(number, previous)
 

@@ -29,11 +29,9 @@ class Progress:
         self._bar = tqdm(total=total, desc=title, disable=hidden, leave=False, **_size())
 
     def __enter__(self) -> Progress:
-        """Return the bar."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Take the bar away."""
         self._bar.close()
 
     def advance(self, steps: int, **figures: float) -> None:

@@ -118,16 +118,13 @@ class PatientOutput:
         self.lost: OSError | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the stream has."""
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write text; return how much was given."""
         self._try(self._stream.write, text)
         return len(text)
 
     def flush(self) -> None:
-        """Write what is waiting."""
         self._try(self._stream.flush)
 
     def _try(self, action: Callable[..., object], *arguments: str) -> None:
