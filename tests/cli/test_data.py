@@ -155,7 +155,6 @@ def test_tables(given):
 
 
 def test_columns_are_found_by_their_names_and_others_do_no_harm(capsys):
-    pytest.importorskip("pandas")
     rows = [",".join(map(str, [s, "Rome", w, h, ""])) for h, w, s in PEOPLE]
     Path("homes.csv").write_text("\n".join(["shoes,town,weight,height,note", *rows]))
     run("train", "tggm", "people.csv", "--target=weight", *SMALL)
