@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trug_fast import datasets
-from trug_fast._common import archives
 from trug_fast._common.frames import Names, require_names
 from trug_fast.datasets.alignments import is_fasta
 from trug_fast.datasets.files import FileData
@@ -105,7 +104,7 @@ def regression(arguments: argparse.Namespace, model: Any = None, *, needs_y: boo
         yacht = datasets.load_yacht().split(0)
         train = Data(yacht.X_train, None, yacht.y_train)
         return train if model is None else Data(yacht.X_test, None, yacht.y_test)
-    names, wanted = _names_in(path), None if model is None else model.columns
+    names, wanted = columns_of(Path(path)), None if model is None else model.columns
     if target is not None and y_path is not None:
         raise ValueError(f"--target has no effect beside the targets in {y_path}")
     if needs_y and target is None and y_path is None:
@@ -162,7 +161,7 @@ def _read(arguments: argparse.Namespace, path: str, needed: Names = None) -> Fil
     Text in a column that a model never used, or a value that it lacks, does no harm then.
     """
     dropped: list[Any] = [] if arguments.drop is None else arguments.drop.split(",")
-    names = None if needed is None else _telling(_names_in(path))
+    names = None if needed is None else _telling(columns_of(Path(path)))
     if names is not None and needed is not None:
         require_names(path, names, needed)
         dropped += [k for k, name in enumerate(names) if name not in needed]
@@ -209,11 +208,6 @@ def _arranged(path: str, array: Any, names: Names, wanted: Names) -> Any:
         return array
     require_names(path, names, wanted)
     return array[:, [names.index(name) for name in wanted]]
-
-
-def _names_in(path: str) -> Names:
-    """Return the names of a table's columns; a pipe or a device, which is refused, is not read."""
-    return None if archives.is_stream(Path(path)) else columns_of(Path(path))
 
 
 def _telling(names: Names) -> Names:
