@@ -10,13 +10,13 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import trug_fast
 from trug_fast import training
 from trug_fast._common import archives
+from trug_fast._common.frames import nearest
 from trug_fast.training.options import OPTIMIZERS, PENALTIES, ByField, Monitor
 from trug_fast.training.rates import Decay
 from trug_fast.training.samplers import SAMPLERS
@@ -78,9 +78,8 @@ def _require_known(what: str, given: Iterable[str], known: Iterable[str]) -> Non
     """Refuse names that are not known, by the nearest one."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, list(known), 1, 0.5)
-            hint = f"; did you mean {near[0]}?" if near else "."
-            raise ValueError(f"{what} has no {name!r}{hint} There are {', '.join(known)}")
+            hint = nearest(name, list(known))
+            raise ValueError(f"{what} has no {name!r}{hint}; there are {', '.join(known)}")
 
 
 def chosen(

@@ -7,6 +7,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trug_fast._common.lazy import need
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -19,15 +21,13 @@ NORMAL = 1.96  # standard errors to either side of a 95 % interval
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches, on the canvas that writes files."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-    except ImportError as error:
-        raise ImportError("figures need Matplotlib: pip install trug-fast[plot]") from error
+    canvas = need("matplotlib.backends.backend_agg", "figures need Matplotlib", "plot")
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
     figure = Figure(figsize=(width, height), dpi=150, layout=layout)
-    FigureCanvasAgg(figure)
+    canvas.FigureCanvasAgg(figure)
 
     def picture() -> bytes:
         content = BytesIO()
