@@ -111,12 +111,12 @@ class RunFile:
             theirs = None
         if not isinstance(theirs, dict):
             raise ValueError(f"{self.path} is damaged: it does not say which run it belongs to")
-        differences = [
-            f"{name} is {theirs.get(name)!r} there, {self._identity.get(name)!r} here"
-            for name in {**theirs, **self._identity}
-            if theirs.get(name) != self._identity.get(name)
-            and not (name in longer and _less(theirs.get(name), self._identity.get(name)))
-        ]
+        differences = []
+        for name in {**theirs, **self._identity}:
+            there, here = theirs.get(name), self._identity.get(name)  # there may be anything
+            grown = name in longer and type(there) is type(here) is int and 0 < there < here
+            if there != here and not grown:
+                differences.append(f"{name} is {there!r} there, {here!r} here")
         if differences:
             raise ValueError(
                 f"checkpoint {self.path} belongs to another run: {'; '.join(differences)}"
@@ -159,11 +159,6 @@ class RunFile:
         own = {"identity": np.array(json.dumps(self._identity)), "seed": np.array(self._seed)}
         files.write(self.path, self._kind, state | own)
         self._written = time.monotonic()
-
-
-def _less(value: Any, other: Any) -> bool:
-    """Tell whether both are ints and the first is less: what a file says may be anything."""
-    return type(value) is int and type(other) is int and 0 < value < other
 
 
 def as_checkpoint(value: CheckpointLike) -> Checkpoint | None:

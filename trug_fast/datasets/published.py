@@ -292,17 +292,12 @@ def load_yacht() -> RegressionData:
     ((308, 6), (31,))
     """
     table = np.loadtxt(Path(__file__).with_name("yacht.txt"))
-    rows = _published_splits(len(table), 20)
-    return RegressionData("yacht", table[:, :6].copy(), table[:, 6].copy(), *rows)
-
-
-def _published_splits(rows: int, count: int) -> tuple[list[Rows], list[Rows]]:
-    """Return the splits that the tables of Hernandez-Lobato and Adams (2015) were made with."""
-    # NumPy's former generator, seeded with 1 once, as their script does.
+    # NumPy's former generator, seeded with 1 once, as the script of the published tables does.
     generator = np.random.RandomState(1)
-    orders = [generator.permutation(rows) for _ in range(count)]
-    train = round(0.9 * rows)
-    return [order[:train] for order in orders], [order[train:] for order in orders]
+    orders = [generator.permutation(len(table)) for _ in range(20)]
+    train = round(0.9 * len(table))
+    rows = [order[:train] for order in orders], [order[train:] for order in orders]
+    return RegressionData("yacht", table[:, :6].copy(), table[:, 6].copy(), *rows)
 
 
 def read_idx(path: Path, shape: Sequence[int]) -> npt.NDArray[np.uint8]:
