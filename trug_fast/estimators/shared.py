@@ -33,8 +33,9 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, given: dict[str, Any]) -> None:
         """Keep the parameters of a constructor, its ``locals()``, as they are."""
-        for name in given.keys() - {"self"}:
-            setattr(self, name, given[name])
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def __sklearn_tags__(self) -> Any:  # wanted beside the other
         return super().__sklearn_tags__()

@@ -68,7 +68,8 @@ def set_title(ax: Axes, text: str) -> None:
 
 def finish(ax: Axes, title: str, xlabel: str, ylabel: str, legend: Any = None) -> Axes:
     """Write what is drawn, with a legend where one has a place; take half of the frame away."""
-    set_title(ax, title)
+    if title:
+        set_title(ax, title)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)
     if legend is not None:
