@@ -26,9 +26,10 @@ import numba
 import numpy as np
 import scipy
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
-from threadpoolctl import threadpool_info
 
 from trug_fast.kernels.caching import FOLDER, STAMP
+
+from .config import loaded
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -76,7 +77,7 @@ def identity() -> Who:
         number = version("trug_fast")
     except PackageNotFoundError:  # a copy that is on the path, not installed
         number = "of no version"
-    kernels = {f"{own['internal_api']} {own.get('architecture', '')}".strip() for own in _blas()}
+    kernels = {f"{library.name} {library.kernels}".strip() for library in loaded()}
     return {
         "version": number,
         "sources": SOURCES,
@@ -89,12 +90,6 @@ def identity() -> Who:
             "processor": f"{processor} ({hashlib.sha256(features.encode()).hexdigest()[:4]})",
         },
     }
-
-
-def _blas() -> list[dict[str, Any]]:
-    import scipy.linalg.cython_blas  # noqa: F401  # kernels call it; it must be there to be found
-
-    return [own for own in threadpool_info() if own["user_api"] == "blas"]
 
 
 class _Job:
