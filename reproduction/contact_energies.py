@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast.datasets.letters import ALPHABETS
+from trug_fast.datasets.alignments import ALPHABETS
 
 AMINO_ACIDS = "CMFILVWYAGTSNQDEHRKP"
 

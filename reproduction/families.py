@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trug_fast import datasets
 from trug_fast._common import checks
-from trug_fast.datasets.readers import Folder
+from trug_fast.datasets.downloads import Folder
 
 OPTIONS = ("file", "letters", "test_share", "similarity", "split", "split_seed", "hold_out")
 SPLITS = ("groups", "rows")

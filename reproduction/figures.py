@@ -22,9 +22,9 @@ from trug_fast.plots.canvas import (
     ORANGE,
     PURPLE,
     axes_for,
+    finish,
     new_figure,
     set_title,
-    tidy,
 )
 from trug_fast.training.gathering import spaced
 
@@ -249,7 +249,7 @@ def regimes(model: TruGRBM, found: UnitRegimes, ax: Axes | None = None) -> Axes:
             }
             ax.plot(place[at], precision[at], "o", **own)
     what = "width" + ("" if finite.all() else f"; {int((~finite).sum())} infinite ones at the edge")
-    _finish(ax, "what the units have become", what, "precision")
+    finish(ax, "what the units have become", what, "precision", "best")
     return ax
 
 
@@ -305,7 +305,7 @@ def _draw_shared(cells: Sequence[FinishedCell], ax: Axes) -> None:
     for done, shape, colour in zip(cells, shapes, _colours(cells), strict=True):
         words = f"{done.cell.data}, [{shape[1]:.3g}, {shape[2]:.3g}]"
         ax.plot(net, plots.unit_mean(net, *shape)[:, 0], color=colour, lw=2, label=words)
-    _finish(ax, "learned in common", "net input", "mean of the hidden unit")
+    finish(ax, "learned in common", "net input", "mean of the hidden unit", "best")
 
 
 def _beside(
@@ -322,7 +322,7 @@ def _beside(
     for ax, (data, group) in zip(axes, groups.items(), strict=True):
         for done, colour in zip(group, _colours(group), strict=True):
             draw(done, ax, colour)
-        _finish(ax, data, xlabel, ylabel)
+        finish(ax, data, xlabel, ylabel, "best")
     return figure
 
 
@@ -345,10 +345,3 @@ def _colours(cells: Sequence[FinishedCell]) -> list[str]:
 def _figure(ax: Axes) -> Figure:
     figure: Any = ax.figure
     return figure  # type: ignore[no-any-return]
-
-
-def _finish(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    set_title(ax, title)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.legend(frameon=False, fontsize="small")
-    tidy(ax)

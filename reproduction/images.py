@@ -12,7 +12,8 @@ from trug_fast import datasets
 from trug_fast._common import checks
 from trug_fast.training.units import BernoulliUnits
 
-from .datasets import load_caltech101_silhouettes, warp
+from .datasets import load_binarized_mnist, load_caltech101_silhouettes, warp
+from .datasets.binarized import SplitImages
 
 # Warped copies of each grey image, which stand in for it with some probability, for some epochs.
 WARPS = ("warp_copies", "warp_share", "warp_epochs")
@@ -153,10 +154,11 @@ def load(
         raise ValueError("images.warp_copies, _share and _epochs need binarize = 'epoch'")
     if set == "caltech" and binarize == "epoch":
         raise ValueError("images.binarize = 'epoch' needs grey images; the silhouettes are binary")
+    data: datasets.ImageData
     if set == "digits":
         data = datasets.load_digits(binarize="sample", rng=FIXED)
     elif set == "mnist":
-        data = datasets.load_binarized_mnist(directory)
+        data = load_binarized_mnist(directory)
     else:
         data = load_caltech101_silhouettes(directory)
     if binarize == "epoch":
@@ -168,9 +170,9 @@ def load(
         fixed = datasets.binarize(train, "sample", rng=rng)
         valid = datasets.binarize(grey.train[kept:], "sample", rng=FIXED) if hold_out else None
         return Images(train, fixed, data.test, valid, data.image_shape, redrawn)
-    if not hold_out:
+    if isinstance(data, SplitImages) and not hold_out:
         data = data.merge_valid()
-    rows, valid = data.train, data.valid
+    rows, valid = data.train, getattr(data, "valid", None)
     if hold_out and valid is None:
         rows, valid = np.split(rows, [len(rows) - HELD_OUT[set]])
     return Images(

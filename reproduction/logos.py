@@ -15,16 +15,16 @@ from matplotlib.textpath import TextPath
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-from trug_fast.datasets.letters import GAP, as_alphabet
+from trug_fast.datasets.alignments import GAP, as_alphabet
 from trug_fast.plots.canvas import (
     BLUE,
     GREEN,
     GREY,
     ORANGE,
     axes_for,
+    finish,
     new_figure,
     set_title,
-    tidy,
 )
 
 if TYPE_CHECKING:
@@ -120,9 +120,9 @@ def _logo(heights: Floats, letters: str, ax: Axes | None, first: int, what: str)
     ax.add_collection(PathCollection(paths, facecolors=faces, linewidths=0), autolim=False)
     ax.axhline(0, color=GREY, lw=0.6)
     margin = 0.03 * reach
-    ax.set(xlabel="site", ylabel=what, xlim=(first - 0.7, first + len(heights) - 0.3))
+    ax.set(xlim=(first - 0.7, first + len(heights) - 0.3))
     ax.set_ylim(bottom - margin if bottom < 0 else 0, top + margin)
-    tidy(ax)
+    finish(ax, "", "site", what)
     return ax
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
-from trug_fast.datasets.letters import as_alphabet
+from trug_fast.datasets.alignments import as_alphabet
 from trug_fast.evaluation.correlations import compare_correlations, site_frequencies
 from trug_fast.evaluation.distances import nearest_distances
 from trug_fast.evaluation.likelihood import log_likelihood

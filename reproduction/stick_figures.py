@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.lazy import need
 from trug_fast.plots.canvas import BLUE, GREY, ORANGE, new_figure
 
 if TYPE_CHECKING:
@@ -102,10 +103,7 @@ def save_motion(
     TypeError, ValueError
         As in `stick_figures`.
     """
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError("animations need Pillow: pip install trug-fast[plot]") from error
+    Image = need("PIL.Image", "animations need Pillow", "plot")
     rate = checks.number("frames_per_second", frames_per_second, least=1, most=50)
     views, ends, side = _checked(motions, bones, sides)
     height, room = _extent(views)

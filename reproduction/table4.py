@@ -17,8 +17,7 @@ import numpy as np
 
 from trug_fast._common import checks
 from trug_fast._common.workers import result, submit
-from trug_fast.datasets import RegressionData
-from trug_fast.datasets.regression import RegressionSplit
+from trug_fast.datasets import RegressionData, RegressionSplit
 from trug_fast.evaluation.regression import prediction_scores, regression_scores
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.tggm import TruGTGGM

@@ -13,7 +13,7 @@ import numpy as np
 
 from trug_fast import plots
 from trug_fast.models.tggm import TruGTGGM
-from trug_fast.plots.canvas import BLUE, new_figure, set_title, tidy
+from trug_fast.plots.canvas import BLUE, finish, new_figure
 
 from . import results, table4_aims
 from .results import Line
@@ -196,9 +196,7 @@ def _draw_units(ax: Axes, title: str, paths: Sequence[Path]) -> None:
         tau = 1 / model.hidden_variance
         mean = plots.unit_mean(tau * z, tau, lower, upper)[:, 0]
         ax.plot(z, mean, color=BLUE, lw=0.8)
-    set_title(ax, title)
-    ax.set(xlabel="location before truncation", ylabel="mean")
-    tidy(ax)
+    finish(ax, title, "location before truncation", "mean")
 
 
 def _by_set(lines: Sequence[Line], settings: Sequence[str]) -> dict[str, dict[str, Line]]:

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from reproduction.datasets import stored
 from tests.support import damage
 from tests.support import damage_targets as targets
 from tests.support.data import ROOT
 from trug_fast._common import archives, files
-from trug_fast.datasets import readers
+from trug_fast.datasets import published
 
 ROWS = targets.ROWS
 FEW = ("train_rbm", "idx.gz", "npz", "mat", "asf", "results")
@@ -141,7 +142,7 @@ def test_small_files_do_not_become_large_arrays(tmp_path, monkeypatch):
     # Not a byte of it is unpacked.
     monkeypatch.setattr(zipfile.ZipExtFile, "read", None)
     with pytest.raises(ValueError, match=r"set\.npz is damaged or cut short: .* at most 1848576"):
-        readers.read_npz(path, ["data"], 100_000)
+        stored.read_npz(path, ["data"], 100_000)
 
 
 def test_packed_matlab_files_are_measured_before_they_are_read(tmp_path, monkeypatch):
@@ -150,10 +151,10 @@ def test_packed_matlab_files_are_measured_before_they_are_read(tmp_path, monkeyp
     scipy_io.savemat(path, {"data": np.zeros(3 << 20)}, do_compression=True)
     monkeypatch.setattr(scipy_io, "loadmat", None)
     with pytest.raises(ValueError, match=r"set\.mat .*larger than it may be"):
-        readers.read_mat(path, ["data"], 1000)
+        stored.read_mat(path, ["data"], 1000)
     scipy_io.savemat(path, {"data": np.zeros(1001, object)}, do_compression=True)
     with pytest.raises(ValueError, match=r"data should hold at most 1000 numbers, is \(1, 1001\)"):
-        readers.read_mat(path, ["data"], 1000)
+        stored.read_mat(path, ["data"], 1000)
 
 
 def test_gzip_is_unpacked_as_far_as_it_may_go(tmp_path):
@@ -162,7 +163,7 @@ def test_gzip_is_unpacked_as_far_as_it_may_go(tmp_path):
     path = tmp_path / "images.gz"
     path.write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 9]) + bytes(1 << 24)))
     with pytest.raises(ValueError, match=r"says \(9,\), of 18 bytes"):
-        readers.read_idx(path, (9,))
+        published.read_idx(path, (9,))
 
 
 PLACES = [[5, 0, 0], [-1, 0, 0], [1, 4, 0], [1, 0, 2], [0, 0, 0], [2, 0, -1]]

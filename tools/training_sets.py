@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import trug_fast as tf
 from reproduction.choices import arguments_of
-from reproduction.datasets import load_caltech101_silhouettes, load_uci
+from reproduction.datasets import load_binarized_mnist, load_caltech101_silhouettes, load_uci
 
 Array = NDArray[Any]
 Options = dict[str, Any]
@@ -99,8 +99,8 @@ def load(name: str, directory: Path) -> Rows:
         "bars": lambda: made(bars, 2000, 30),
         "digits": lambda: split(tf.datasets.load_digits(binarize="threshold").train, 100),
         "silhouettes": lambda: images(load_caltech101_silhouettes(directory), 10**6),
-        "mnist-5000": lambda: images(tf.datasets.load_binarized_mnist(directory), 5000),
-        "mnist": lambda: images(tf.datasets.load_binarized_mnist(directory), 10**6),
+        "mnist-5000": lambda: images(load_binarized_mnist(directory), 5000),
+        "mnist": lambda: images(load_binarized_mnist(directory), 10**6),
         "proteins": lambda: proteins(directory),
         "mixture": lambda: split(mixture(1000, np.random.default_rng(0)), 10, real=True),
         "yachts": lambda: split(tf.datasets.load_yacht().X, 10, real=True),

@@ -1,5 +1,6 @@
 """Data sets that tables compare by: silhouettes, regressions, motion with its skeleton, warps."""
 
+from .binarized import load_binarized_mnist
 from .downloads import fetch
 from .motion import MotionData, load_cmu_motion, load_cmu_skeleton
 from .positions import joint_positions
@@ -15,6 +16,7 @@ __all__ = [
     "euler",
     "fetch",
     "joint_positions",
+    "load_binarized_mnist",
     "load_caltech101_silhouettes",
     "load_cmu_motion",
     "load_cmu_skeleton",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trug_fast._common import checks
-from trug_fast.datasets.downloads import RemoteFile, fetched
-from trug_fast.datasets.readers import Directory
+from trug_fast.datasets.downloads import Directory, RemoteFile, fetched
 
 STORED = "https://raw.githubusercontent.com"  # repositories, at a commit
 
@@ -23,6 +22,10 @@ _MOTION = f"{STORED}/SheffieldML/GPmat/4b5914a38ecbad9fb7a13a3392970bfc28c9d911/
 
 # fmt: off
 SETS = {
+    "binarized-mnist": (
+        RemoteFile("mnist_binarized", "binarized_mnist_fixed.npz", 3785508,
+                   "7a049ae3a0d88e964af4b41bbdb14e4303595e1c5de65f8bd2455cdcebb3514b"),
+    ),
     "caltech": (
         RemoteFile("caltech101_silhouettes", "caltech101_silhouettes_28_split1.mat", 872124,
                    "eb6735e8d84b1850fabc5590124aab1755e90c9fd28123585324398405e1e42a",

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import checks
-from trug_fast.datasets.readers import Directory, Folder, read_mat, read_npz
+from trug_fast.datasets.downloads import Directory, Folder
 
 from .skeleton import Skeleton, read_asf
+from .stored import read_mat, read_npz
 
 PACKED, ORIGINAL = "cmu35_walk_run_30fps.npz", "cmu35WalkJog.mat"
 SKELETON = "35.asf"

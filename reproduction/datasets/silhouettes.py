@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from trug_fast.datasets import ImageData
-from trug_fast.datasets.images import binary_rows
-from trug_fast.datasets.readers import Directory, Folder, read_mat
+from trug_fast.datasets.downloads import Directory, Folder
+
+from .binarized import SplitImages, binary_rows
+from .stored import read_mat
 
 
-def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = False) -> ImageData:
+def load_caltech101_silhouettes(
+    directory: Directory = None, *, invert: bool = False
+) -> SplitImages:
     """CalTech 101 Silhouettes of 28x28 pixels, by B. Marlin, with the authors' split.
 
     Parameters
@@ -24,7 +27,7 @@ def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = F
 
     Returns
     -------
-    ImageData
+    SplitImages
         4,100 training, 2,264 validation and 2,307 test images with labels 1 to 101.
 
     Raises
@@ -57,7 +60,7 @@ def load_caltech101_silhouettes(directory: Directory = None, *, invert: bool = F
         upright = pixels.reshape(-1, 28, 28).transpose(0, 2, 1).reshape(-1, 784)
         images.append(1 - upright if invert else upright)
         labels.append(label.ravel().astype(np.int64))
-    return ImageData(
+    return SplitImages(
         "CalTech 101 Silhouettes",
         (28, 28),
         train=images[0],

@@ -9,8 +9,10 @@ import numpy as np
 
 from trug_fast._common import checks
 from trug_fast.datasets import RegressionData, load_yacht
-from trug_fast.datasets.readers import Directory, Folder, read_npz
-from trug_fast.datasets.regression import Rows
+from trug_fast.datasets.downloads import Directory, Folder
+from trug_fast.datasets.published import Rows
+
+from .stored import read_npz
 
 # Short name -> file or folder name in the distribution, and the number of rows.
 UCI = {

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import trug_fast as tf
 from reproduction.choices import arguments_of
+from reproduction.datasets import load_binarized_mnist
 
 ROWS = 2000  # of training data at most
 KINDS = ("mnist", "digits", "small digits", "patches", "small digits", "patches")
@@ -42,7 +43,7 @@ def images(kind: str) -> NDArray[np.uint8]:
     """Return binary images of this kind; MNIST's where they are installed, else the digits."""
     if kind in ("mnist", "patches"):
         try:
-            rows = tf.datasets.load_binarized_mnist().train[: 2 * ROWS]
+            rows = load_binarized_mnist().train[: 2 * ROWS]
         except FileNotFoundError:
             rows = np.kron(images("digits").reshape(-1, 8, 8), np.ones((1, 3, 3), np.uint8))
         return np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=np.uint8)

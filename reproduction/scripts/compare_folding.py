@@ -13,7 +13,7 @@ import numpy as np
 from reproduction import families, lattice, proteins
 from reproduction.contact_energies import contact_energies
 from trug_fast import datasets
-from trug_fast.datasets.readers import Folder
+from trug_fast.datasets.downloads import Folder
 
 
 def ruled_out(X, native, stored):

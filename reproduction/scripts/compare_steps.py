@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 import trug_fast as tf
+from reproduction.datasets import load_binarized_mnist
 
 HIDDEN, BATCH, HELD_OUT = 500, 100, 10_000
 EPOCHS = 5
@@ -188,7 +189,7 @@ def main() -> None:
     """Print the curve of each step, at each of its rates."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir")
-    images = tf.datasets.load_binarized_mnist(parser.parse_args().data_dir)
+    images = load_binarized_mnist(parser.parse_args().data_dir)
     rows = np.concatenate([images.train, images.valid]).astype(np.float32)
     rows, held_out = rows[:-HELD_OUT], rows[-HELD_OUT:]
     warnings.simplefilter("ignore", tf.evaluation.PartitionWarning)

@@ -155,7 +155,6 @@ def test_tables(given):
 
 
 def test_columns_are_found_by_their_names_and_others_do_no_harm(capsys):
-    pytest.importorskip("pandas")
     rows = [",".join(map(str, [s, "Rome", w, h, ""])) for h, w, s in PEOPLE]
     Path("homes.csv").write_text("\n".join(["shoes,town,weight,height,note", *rows]))
     run("train", "tggm", "people.csv", "--target=weight", *SMALL)
@@ -296,7 +295,7 @@ def test_models_are_evaluated_on_other_rows_than_they_were_trained_on(given):
     np.testing.assert_array_equal(held_out.train, split.X_test)
     arguments = flags.parser().parse_args(["evaluate", "balls-trbm.npz", "balls"])
     arguments.seed = 0
-    videos = data.sequences_of(arguments, tf.TruGTRBM.load("balls-trbm.npz"))
+    videos = data.of_model(arguments, "trbm", tf.TruGTRBM.load("balls-trbm.npz")).train
     trained = {video.tobytes() for video in given[1]["sequences"]}
     assert len(trained) == 200 and len(videos) == 20
     assert not trained & {video.tobytes() for video in videos}
@@ -307,7 +306,7 @@ def test_evaluation_reads_as_training_did():
     assert isinstance(arguments, argparse.Namespace)
     arguments.seed = 0
     model = tf.BernoulliRBM(np.zeros((16, 2)), 0.0, 0.0)
-    np.testing.assert_array_equal(data.rows_of(arguments, model).train, BITS)
+    np.testing.assert_array_equal(data.of_model(arguments, "rbm", model).train, BITS)
 
 
 def test_the_commands_of_the_page_run_as_they_stand(place, capsys):

@@ -48,7 +48,7 @@ def test_log_likelihoods(capsys, place):
     assert "forward, low on average" in capsys.readouterr().out
     (place / "c.json").write_text('{"schedul": "adaptive"}')
     assert main(["evaluate", "rbm.npz", "bits.npy", *FEW, "--config=c.json"]) == 2
-    assert "has no 'schedul'; did you mean schedule?" in capsys.readouterr().err
+    assert "has no 'schedul' (is it 'schedule'?)" in capsys.readouterr().err
 
 
 def test_a_named_set_has_two_parts_and_doubts_are_told(capsys):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.cli import main, output
+from trug_fast.cli import as_typed, main
 
 TRAIN = ["train", "rbm", "digits", "--n-hidden=8", "--epochs=1", "--quiet"]
 COMMAND = [sys.executable, "-c", "import sys; from trug_fast.cli import main; sys.exit(main())"]
@@ -112,7 +112,7 @@ def test_messages_of_the_library_come_in_words_of_the_command():
     expected = (
         "choose one with --key a b, --drop x or --skip-missing; --alphabet rna, --size 5x5 no"
     )
-    assert output.as_typed(said) == expected
+    assert as_typed(said) == expected
 
 
 @pytest.mark.parametrize("word", ["-1,1", "-.5,.5", "-inf,0"])

@@ -187,7 +187,7 @@ def test_without_matplotlib_it_trains_and_sample_says_how_to_get_it(capsys, monk
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     assert main(["train", "rbm", "bits.npy", *SMALL]) == 0
     assert main(["sample", "bits-rbm.npz", "--n-gibbs=1"]) == 2
-    assert "pip install trug-fast[plot]" in capsys.readouterr().err
+    assert 'pip install "trug-fast[plot]"' in capsys.readouterr().err
 
 
 def test_mistakes_of_ours_are_not_hidden(monkeypatch):

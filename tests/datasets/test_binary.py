@@ -1,12 +1,9 @@
 """Grey images to binary ones: by a threshold and by draws."""
 
-import doctest
-
 import numpy as np
 import pytest
 
 from trug_fast import datasets
-from trug_fast.datasets import binary
 
 
 def test_threshold_is_exclusive():
@@ -73,8 +70,3 @@ def test_bad_images(images, error, message):
 def test_bad_options(options, error, message):
     with pytest.raises(error, match=message):
         datasets.binarize([0.5], **options)
-
-
-def test_examples_run():
-    failed, tried = doctest.testmod(binary)
-    assert tried and not failed

@@ -12,11 +12,13 @@ import pytest
 
 import reproduction.__main__
 import trug_fast as tf
+from tests.datasets.test_images import write_idx
 from trug_fast.cli import main
-from trug_fast.datasets import downloads, images
+from trug_fast.datasets import downloads
 from trug_fast.datasets.downloads import RemoteFile
 
 pytest.importorskip("pooch")
+MNIST = downloads.SETS["mnist"]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -117,20 +119,20 @@ def test_without_pooch(place, monkeypatch):
 
 
 def test_fetched_files_are_found_by_what_loads_them(place, monkeypatch):
-    words = r"or fetch them with datasets.fetch\('binarized-mnist'\)"
-    with pytest.raises(FileNotFoundError, match=words):
-        tf.datasets.load_binarized_mnist()
-    rows = {"train": 4, "valid": 3, "test": 2}
-    monkeypatch.setattr(images, "BINARIZED_MNIST_ROWS", rows)
-    (place / "mnist_binarized").mkdir()
-    path = place / "mnist_binarized" / "binarized_mnist_fixed.npz"
-    np.savez(path, **{part: np.zeros((n, 784), np.uint8) for part, n in rows.items()})
-    sha = hashlib.sha256(path.read_bytes()).hexdigest()
-    one = RemoteFile("mnist_binarized", path.name, path.stat().st_size, sha)
-    monkeypatch.setattr(downloads, "SETS", {"binarized-mnist": (one,)})
+    with pytest.raises(FileNotFoundError, match=r"or fetch them with datasets.fetch\('mnist'\)"):
+        tf.datasets.load_mnist()
+    (place / "mnist").mkdir()
+    files = []
+    for file in MNIST:
+        path = place / "mnist" / file.name
+        shape = (4, 28, 28) if "images" in file.name else (4,)
+        write_idx(path, np.arange(np.prod(shape)).reshape(shape))
+        sha = hashlib.sha256(path.read_bytes()).hexdigest()
+        files.append(RemoteFile("mnist", path.name, path.stat().st_size, sha))
+    monkeypatch.setattr(downloads, "SETS", {"mnist": tuple(files)})
     with serving(place) as (address, _):
-        tf.datasets.fetch("binarized-mnist", mirror=address)
-    assert tf.datasets.load_binarized_mnist().train.shape == (4, 784)
+        tf.datasets.fetch("mnist", mirror=address)
+    assert tf.datasets.load_mnist().train.shape == (4, 784)
 
 
 def test_sets_of_the_tables_are_fetched_by_their_own_command(place, tmp_path, monkeypatch, capsys):

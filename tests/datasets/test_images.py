@@ -11,7 +11,7 @@ import pytest
 from tests.support.data import DATA as REAL
 from tests.support.data import ROOT
 from trug_fast import datasets
-from trug_fast.datasets import images
+from trug_fast.datasets import published
 
 needs_real_files = pytest.mark.skipif(
     not (REAL / "mnist").is_dir(), reason="the original files are not at hand"
@@ -38,14 +38,6 @@ def mnist_folder(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def small_binarized(monkeypatch):
-    rows = {"train": 4, "valid": 3, "test": 2}
-    monkeypatch.setattr(images, "BINARIZED_MNIST_ROWS", rows)
-    rng = np.random.default_rng(0)
-    return {part: rng.integers(0, 2, (n, 784), np.uint8) for part, n in rows.items()}
-
-
 # The real files.
 
 
@@ -69,25 +61,6 @@ def test_mnist_intensities_are_the_bytes_over_255(monkeypatch):
         assert np.rint(grey * 255).sum(dtype=np.int64) == total
 
 
-@needs_real_files
-def test_binarized_mnist_is_the_fixed_one():
-    data = datasets.load_binarized_mnist(REAL)
-    parts = data.train, data.valid, data.test
-    assert [part.shape for part in parts] == [(50_000, 784), (10_000, 784), (10_000, 784)]
-    assert [int(part.sum()) for part in parts] == [5_118_041, 1_028_036, 1_038_896]
-    assert [int(part[0].sum()) for part in parts] == [123, 90, 147]
-    assert all(part.dtype == np.uint8 and part.flags.c_contiguous for part in parts)
-    assert data.merge_valid().train.shape == (60_000, 784)
-
-
-@needs_real_files
-def test_binarized_mnist_test_images_are_mnist_by_class():
-    grey = datasets.load_mnist(REAL)
-    images = grey.test[np.argsort(grey.test_labels, kind="stable")]
-    binary = datasets.load_binarized_mnist(REAL).test
-    assert not binary[images == 0].any() and binary[images == 1].all()
-
-
 # The digits, shipped.
 
 
@@ -97,7 +70,6 @@ def test_digits():
     assert digits.train.dtype == np.float32 and digits.train.max() == 1
     assert set(np.unique(digits.train * 16)) == set(range(17))
     assert digits.train_labels[:10].tolist() == list(range(10))
-    assert digits.valid is None and digits.merge_valid() is digits
 
 
 def test_digits_file_is_what_the_script_writes(tmp_path):
@@ -169,56 +141,10 @@ def test_a_short_file_is_named(mnist_folder):
         datasets.load_mnist(mnist_folder)
 
 
-# Binarized MNIST.
-
-
-def written(folder, arrays, packed):
-    """Write arrays as the one file, or as the three texts."""
-    if packed:
-        np.savez(folder / "binarized_mnist_fixed.npz", **arrays)
-    for part, array in arrays.items() if not packed else ():
-        np.savetxt(folder / f"binarized_mnist_{part}.amat", array, fmt="%d")
-
-
-@pytest.mark.parametrize("packed", [True, False])
-def test_binarized_mnist(tmp_path, small_binarized, packed):
-    (tmp_path / "mnist_binarized").mkdir()
-    written(tmp_path / "mnist_binarized", small_binarized, packed)
-    data = datasets.load_binarized_mnist(tmp_path)
-    for part, array in small_binarized.items():
-        np.testing.assert_array_equal(getattr(data, part), array)
-        assert getattr(data, part).dtype == np.uint8
-
-
-@pytest.mark.parametrize("packed", [True, False])
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"valid": np.zeros((3, 783))}, "must hold 3 valid images, got shape"),
-        ({"valid": np.full((3, 784), 2)}, "must hold pixels 0 and 1 only"),
-    ],
-)
-def test_binarized_mnist_of_something_else(tmp_path, small_binarized, change, message, packed):
-    written(tmp_path, small_binarized | change, packed)
-    with pytest.raises(ValueError, match=rf"binarized_mnist_(fixed|valid).* {message}"):
-        datasets.load_binarized_mnist(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("packed", "message"), [(True, "lacks the arrays valid"), (False, "no file .*_valid.amat")]
-)
-def test_binarized_mnist_without_a_part(tmp_path, small_binarized, packed, message):
-    del small_binarized["valid"]
-    written(tmp_path, small_binarized, packed)
-    with pytest.raises((ValueError, FileNotFoundError), match=message):
-        datasets.load_binarized_mnist(tmp_path)
-
-
 # What is asked of the caller.
 
 FROM_FILES = [
     (datasets.load_mnist, "train-images-idx3-ubyte.gz", "Yann LeCun"),
-    (datasets.load_binarized_mnist, "binarized_mnist_fixed.npz", "Hugo Larochelle"),
 ]
 
 
@@ -254,5 +180,5 @@ def test_data_cannot_be_reassigned():
 
 
 def test_examples_run():
-    failed, tried = doctest.testmod(images)
+    failed, tried = doctest.testmod(published)
     assert tried and not failed

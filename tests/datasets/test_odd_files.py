@@ -120,7 +120,6 @@ def test_hdf5_and_packed_sequences_are_measured_too(tmp_path, monkeypatch):
 
 
 def test_a_file_of_data_may_begin_with_a_dash(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "-x.csv").write_text("a,b\n1,2\n3,x\n")
     assert main(["train", "rbm", "--", "-x.csv"]) == 2

@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 
 def test_a_missing_matplotlib_is_explained(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(ImportError, match=r"pip install trug-fast\[plot\]"):
+    with pytest.raises(ImportError, match=r'pip install "trug-fast\[plot\]"'):
         plots.family()
 
 

@@ -70,3 +70,9 @@ def test_predictions_and_their_intervals():
 def test_what_is_no_prediction(given, words):
     with pytest.raises(ValueError, match=words):
         plots.predictions(*given)
+
+
+def test_a_fan_leaves_the_title_of_axes_that_are_given():
+    ax = plots.family().axes[0]
+    before = ax.get_title()
+    assert before and plots.fan(AHEAD, 1, ax).get_title() == before

@@ -107,6 +107,6 @@ def test_the_papers_images(kind, binarize, hold_out, rows, held, tests):
 
 
 def test_what_grey_images_would_save_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(images.datasets, "load_binarized_mnist", lambda directory: None)
+    monkeypatch.setattr(images, "load_binarized_mnist", lambda directory: None)
     with pytest.raises(FileNotFoundError, match=r"images.binarize = 'fixed' needs none of them"):
         images.load("mnist", "epoch", directory=str(tmp_path), seed=0)

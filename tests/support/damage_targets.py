@@ -11,9 +11,10 @@ import numpy as np
 import trug_fast as tf
 from reproduction import protocol, results
 from reproduction.datasets import read_asf
+from reproduction.datasets.stored import read_mat, read_npz
 from reproduction.table2 import TABLE
 from trug_fast._common import files
-from trug_fast.datasets import readers
+from trug_fast.datasets import published
 
 ROWS = np.random.default_rng(0).integers(0, 2, (20, 5)).astype(np.float32)
 FRAMES = np.random.default_rng(1).integers(0, 2, (4, 5, 5)).astype(np.float32)
@@ -183,13 +184,13 @@ TARGETS = {
     "train_tggm": training(tggm, whole=True),
     "train_ensemble": training(ensemble, whole=True),
     "log_partition": Target(".npz", log_partition, log_partition),
-    "idx": Target("", images, lambda path: [readers.read_idx(path, (9, 3, 2))], summed=False),
-    "idx.gz": Target(".gz", images, lambda path: [readers.read_idx(path, (9, 3, 2))]),
-    "npz": Target(".npz", packed, lambda path: readers.read_npz(path, ["data", "index"], 10**4)),
+    "idx": Target("", images, lambda path: [published.read_idx(path, (9, 3, 2))], summed=False),
+    "idx.gz": Target(".gz", images, lambda path: [published.read_idx(path, (9, 3, 2))]),
+    "npz": Target(".npz", packed, lambda path: read_npz(path, ["data", "index"], 10**4)),
     "mat": Target(
         ".mat",
         matlab,
-        lambda path: readers.read_mat(path, ["data", "labels"], 10**4),
+        lambda path: read_mat(path, ["data", "labels"], 10**4),
         summed=False,  # but for the contents of its packed parts
     ),
     "asf": Target(

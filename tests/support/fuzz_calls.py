@@ -449,13 +449,7 @@ CALLS = (
             lambda **given: tf.datasets.load_digits(**given).train[:5],
             {"binarize": word("threshold", "sample"), "rng": RNG},
         ),
-        **{
-            function.__name__: Call(function, {"directory": needed("path", "FOLDER/none")})
-            for function in (
-                tf.datasets.load_mnist,
-                tf.datasets.load_binarized_mnist,
-            )
-        },
+        "load_mnist": Call(tf.datasets.load_mnist, {"directory": needed("path", "FOLDER/none")}),
         **{
             f"truncnorm.{name}": Call(getattr(tf.truncnorm, name), first | TRUNCNORM)
             for first, names in (

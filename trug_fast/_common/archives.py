@@ -90,7 +90,6 @@ def require_modest(name: str | Path, size: int, own: int) -> None:
 
 
 def _members(archive: zipfile.ZipFile, plain: bool) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by the names of their arrays."""
     found: dict[str, zipfile.ZipInfo] = {}
     methods = (zipfile.ZIP_STORED,) if plain else (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     for info in archive.infolist():

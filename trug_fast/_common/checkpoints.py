@@ -58,13 +58,9 @@ class Checkpoint:
     resume: bool | Literal["auto"] = False
 
     def __post_init__(self) -> None:
-        """Check all fields."""
         object.__setattr__(self, "path", checks.file_path("path", self.path))
         object.__setattr__(self, "every", checks.number("every", self.every, least=0.0))
-        allowed = isinstance(self.resume, bool) or (
-            isinstance(self.resume, str) and self.resume == "auto"
-        )
-        if not allowed:
+        if not isinstance(self.resume, bool) and str(self.resume) != "auto":
             raise ValueError(f"resume must be True, False or 'auto', got {self.resume!r}")
 
 
@@ -74,15 +70,7 @@ CheckpointLike = Checkpoint | str | PathLike[str] | None
 class RunFile:
     """The file of one run: what an earlier run left in it, and when to write it again.
 
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-    kind : str
-        What the file says that it holds.
-    version : int
-        Of what the arrays mean and of how the run uses them.
-    work : str
-        What goes on where the file cannot be written.
+    ``version`` is that of what the arrays mean, ``work`` what goes on where it cannot be written.
     """
 
     def __init__(self, checkpoint: Checkpoint, kind: str, version: int, work: str) -> None:
@@ -112,45 +100,30 @@ class RunFile:
         """Say which run writes here, and refuse to continue a run with other settings or data.
 
         Numbers of these names may have become larger since: then the run is made longer.
-
-        Raises
-        ------
-        ValueError
-            Naming each difference.
         """
         text = json.dumps({"version": self._version, **identity, "seed from rng": seed})
         self._identity, self._seed = json.loads(text), seed
         if self.found is None:
             return
-        theirs = self._their_identity(self.found["identity"])
-        differences = [
-            f"{name} is {theirs.get(name)!r} there, {self._identity.get(name)!r} here"
-            for name in {**theirs, **self._identity}
-            if theirs.get(name) != self._identity.get(name)
-            and not (name in longer and _less(theirs.get(name), self._identity.get(name)))
-        ]
+        try:
+            theirs = json.loads(files.text(self.path, "identity", self.found["identity"]))
+        except (json.JSONDecodeError, RecursionError):
+            theirs = None
+        if not isinstance(theirs, dict):
+            raise ValueError(f"{self.path} is damaged: it does not say which run it belongs to")
+        differences = []
+        for name in {**theirs, **self._identity}:
+            there, here = theirs.get(name), self._identity.get(name)  # there may be anything
+            grown = name in longer and type(there) is type(here) is int and 0 < there < here
+            if there != here and not grown:
+                differences.append(f"{name} is {there!r} there, {here!r} here")
         if differences:
             raise ValueError(
                 f"checkpoint {self.path} belongs to another run: {'; '.join(differences)}"
             )
 
-    def _their_identity(self, array: NDArray[Any]) -> dict[str, Any]:
-        try:
-            theirs = json.loads(files.text(self.path, "identity", array))
-        except (json.JSONDecodeError, RecursionError):
-            theirs = None
-        if not isinstance(theirs, dict):
-            raise ValueError(f"{self.path} is damaged: it does not say which run it belongs to")
-        return theirs
-
     def start(self, state: Arrays) -> None:
-        """Write for the first time, so that a place that takes no file is known before the work.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-        """
+        """Write for the first time, so that a place that takes no file is known before the work."""
         try:
             self._write(state)
         except OSError as error:
@@ -188,19 +161,8 @@ class RunFile:
         self._written = time.monotonic()
 
 
-def _less(value: Any, other: Any) -> bool:
-    """Tell whether both are ints and the first is less: what a file says may be anything."""
-    return type(value) is int and type(other) is int and 0 < value < other
-
-
 def as_checkpoint(value: CheckpointLike) -> Checkpoint | None:
-    """Return the checkpoint that a caller's argument stands for.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is neither a checkpoint nor the path of a file.
-    """
+    """Return the checkpoint that a caller's argument stands for."""
     if value is None or isinstance(value, Checkpoint):
         return value
     return Checkpoint(checks.file_path("checkpoint", value))
@@ -221,13 +183,7 @@ def array_identity(array: NDArray[Any]) -> str:
 
 
 def copy_into(targets: Mapping[str, NDArray[Any]], found: Mapping[str, NDArray[Any]]) -> None:
-    """Copy arrays of a file into arrays of a program, in place.
-
-    Raises
-    ------
-    ValueError
-        If one is missing or has another shape or type.
-    """
+    """Copy arrays of a file into arrays of a program, in place, if all are of one kind."""
     for name, target in targets.items():
         value = found.get(name)
         if value is None or value.shape != target.shape or value.dtype != target.dtype:

@@ -1,6 +1,6 @@
 """Checks at the door: every public function calls these before it computes or changes anything.
 
-Tested in tests/test_bad_input.py and tests/test_input_kinds.py.
+Tested in tests/test_bad_input.py, tests/test_input_kinds.py and tests/training/test_weighing.py.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .mapping import blocks
 
 FloatArray = NDArray[np.floating[Any]]
+Weights = NDArray[np.float64]
 MOST = 2**63 - 1  # what a kernel can count to
 HINT = " (visible units with missing='draw' take NaN for a missing value)"
 
@@ -24,13 +25,6 @@ def numbers(name: str, value: ArrayLike) -> NDArray[Any]:
 
     float16 becomes float32, wider floats float64, another byte order this machine's; everything
     else shares memory with what was given.
-
-    Raises
-    ------
-    TypeError
-        If it holds no real numbers.
-    ValueError
-        If it is no rectangular array, or has masked elements.
     """
     unmasked(name, value)
     try:
@@ -52,13 +46,7 @@ def numbers(name: str, value: ArrayLike) -> NDArray[Any]:
 
 
 def cast(name: str, array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return ``array`` in another type, itself if that is its own.
-
-    Raises
-    ------
-    ValueError
-        If a finite number becomes infinite.
-    """
+    """Return ``array`` in another type, itself if that is its own; no number becomes infinite."""
     dtype = np.dtype(dtype)
     if array.dtype == dtype:
         return array
@@ -169,6 +157,28 @@ def targets(name: str, value: ArrayLike, rows: int, columns: int | None = None) 
             f"got shape {array.shape}"
         )
     return matrix(name, array.reshape(rows, -1), columns)
+
+
+def as_weights(value: ArrayLike | None, rows: int, what: str = "row") -> Weights | None:
+    """Return weights as they are given, or None where all count alike."""
+    if value is None:
+        return None
+    found = numbers("sample_weight", value)
+    if found.shape != (rows,):
+        raise ValueError(
+            f"sample_weight must have a weight for each {what}, shape ({rows},), got shape "
+            f"{found.shape}"
+        )
+    weights = found.astype(np.float64)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        raise ValueError(
+            f"sample_weight must be finite and 0 or more, got {weights[index]} at {what} {index}"
+        )
+    if not weights.any():
+        raise ValueError(f"sample_weight must be above 0 for some {what}, got zeros only")
+    return None if (weights == weights[0]).all() else weights
 
 
 def vector(name: str, value: ArrayLike, length: int, dtype: Any, *, infinite: bool) -> FloatArray:

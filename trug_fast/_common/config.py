@@ -58,7 +58,6 @@ class Library(NamedTuple):
         return BITS.get(self.kernels.lower())
 
     def __str__(self) -> str:
-        """Return it in words."""
         bits = f" ({self.bits} bits)" if self.bits else ""
         return f"{self.name} {self.version}, kernels {self.kernels or 'unknown'}{bits}, " + (
             self.threads
@@ -99,7 +98,11 @@ def config() -> Iterable[tuple[str, str]]:
     bits, libraries = width(), loaded()
     yield "processor", f"{processor()}, registers of {bits} bits, {os.cpu_count()} cores"
     if not any(library.owner != "NumPy" for library in libraries):  # one that nobody looks into
-        yield f"BLAS of {KERNELS_OWNER}", _built_with()
+        import scipy
+
+        known = (scipy.show_config(mode="dicts") or {}).get("Build Dependencies", {})
+        name = known.get("blas", {}).get("name") or "unknown"
+        yield f"BLAS of {KERNELS_OWNER}", f"{name}, whose kernels are not told"
     for library in libraries:
         yield f"BLAS of {library.owner}" if library.owner else "BLAS", str(library)
     layer = threads._layer() or "not yet chosen, which the first parallel kernel does"
@@ -159,15 +162,6 @@ def _library(own: Mapping[str, Any]) -> Library:
     count, layer = own.get("num_threads"), own.get("threading_layer")
     words = f"{count} thread{'s' * (count != 1)}" + (f" ({layer})" if layer else "")
     return Library(owner, name, str(own.get("version") or "unknown"), str(kernels), words)
-
-
-def _built_with() -> str:
-    """Return the BLAS that SciPy was built with."""
-    import scipy
-
-    known = scipy.show_config(mode="dicts") or {}
-    name = known.get("Build Dependencies", {}).get("blas", {}).get("name") or "unknown"
-    return f"{name}, whose kernels are not told"
 
 
 def width() -> int:

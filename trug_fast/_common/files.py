@@ -46,10 +46,22 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file to be written, which takes the place of this name whole or not at all."""
     target = checks.file_path("path", path)
     _remove_leftovers(target)
-    with naming(target), _partial(target) as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
+    with naming(target):
+        temporary, stream = _beside(target)
+        try:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            if fcntl is None:
+                stream.close()
+            temporary.replace(target)
+        except BaseException:
+            with suppress(OSError):  # of what waits to be written
+                stream.close()
+            temporary.unlink(missing_ok=True)
+            raise
+        finally:
+            stream.close()
 
 
 @contextmanager
@@ -77,15 +89,7 @@ def read_kind(path: str | Path) -> str:
 def read(
     path: str | Path, kind: str, names: tuple[str, ...] = (), optional: tuple[str, ...] = ()
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file of this kind: the named ones, and the optional ones it holds.
-
-    Raises
-    ------
-    FileNotFoundError, OSError
-        If there is no such file, or it may not be read.
-    ValueError
-        If it is no such file, is damaged, or comes from another version.
-    """
+    """Return the arrays of a file of this kind: the named ones, and the optional ones it holds."""
     path = checks.file_path("path", path)
     contents = _load(path)
     found = text(path, "kind", contents["kind"])
@@ -164,9 +168,8 @@ def _digest(arrays: Arrays) -> str:
     return sha.hexdigest()
 
 
-@contextmanager
-def _partial(target: Path) -> Iterator[IO[bytes]]:
-    """Open a file beside the target, locked, which takes its place at the end or vanishes."""
+def _beside(target: Path) -> tuple[Path, IO[bytes]]:
+    """Return the place of a new file beside the target, and it, open and locked."""
     while True:
         # Not tempfile's: its files are for their owner's eyes only, a result is for all the umask
         # lets.
@@ -176,19 +179,7 @@ def _partial(target: Path) -> Iterator[IO[bytes]]:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(stream, fcntl.LOCK_EX)
         if temporary.exists():  # else taken for a leftover before it was locked
-            break
-        stream.close()
-    try:
-        yield stream
-        if fcntl is None:
-            stream.close()
-        temporary.replace(target)
-    except BaseException:
-        with suppress(OSError):  # of what waits to be written
-            stream.close()
-        temporary.unlink(missing_ok=True)
-        raise
-    finally:
+            return temporary, stream
         stream.close()
 
 

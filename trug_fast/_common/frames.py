@@ -30,11 +30,6 @@ def arranged(name: str, value: Any, wanted: Names) -> Any:
     """Return a frame with the columns of these names, in this order; all else as it is.
 
     Other columns are left out.  Of a list, or tuple, each frame is arranged.
-
-    Raises
-    ------
-    ValueError
-        If some are lacking.
     """
     if wanted is None:
         return value
@@ -50,13 +45,7 @@ def arranged(name: str, value: Any, wanted: Names) -> Any:
 
 
 def require_names(name: str, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse columns among which some are lacking, or are there more than once.
-
-    Raises
-    ------
-    ValueError
-        Naming them, and what comes nearest to them.
-    """
+    """Refuse columns among which some are lacking, or are there more than once."""
     if lacking := [each for each in wanted if each not in names]:
         free = [name for name in names if name not in wanted]
         words = ", ".join(each + nearest(each, free) for each in lacking[:SHOWN])

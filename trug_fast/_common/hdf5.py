@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import archives, checks, files
-from .extras import need
+from .lazy import need
 
 SUFFIXES = {".h5", ".hdf5"}
 

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 
 
 class Terminated(BaseException):
@@ -29,7 +29,6 @@ class Interrupts:
         self._waiting: int | None = None
 
     def __enter__(self) -> Interrupts:
-        """Put our handlers before the present ones."""
         if threading.current_thread() is threading.main_thread():
             for number in self._signals:
                 previous = signal.getsignal(number)
@@ -38,13 +37,7 @@ class Interrupts:
                     signal.signal(number, self._receive)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Put the former handlers back."""
+    def __exit__(self, *error: object) -> None:
         for number, previous in self._previous.items():
             signal.signal(number, previous)
 

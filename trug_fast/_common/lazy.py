@@ -1,4 +1,7 @@
-"""Names of a package that are imported when they are first used, as its stub lists them."""
+"""What is imported when it is first used: names of a package, libraries that not everybody needs.
+
+Tested in tests/_common/test_lazy.py and tests/datasets/test_files.py.
+"""
 
 from __future__ import annotations
 
@@ -60,3 +63,14 @@ def _imported(name: str, dots: str, home: str | None, package: str) -> Any:
     finally:
         if held:
             _IMPORTING.release()
+
+
+def need(module: str, words: str, extra: str) -> Any:
+    """Return a module of a library that an extra of this package brings.
+
+    words : what needs which library, as the error begins: "HDF5 files need h5py"
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f'{words}: pip install "trug-fast[{extra}]"') from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from types import TracebackType
 
 from trug_fast.kernels.announcing import settle
 
@@ -30,16 +29,9 @@ class Progress:
         self._bar = tqdm(total=total, desc=title, disable=hidden, leave=False, **_size())
 
     def __enter__(self) -> Progress:
-        """Return the bar."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Take the bar away."""
+    def __exit__(self, *error: object) -> None:
         self._bar.close()
 
     def advance(self, steps: int, **figures: float) -> None:

@@ -28,17 +28,8 @@ def checked_rng(rng: RngLike) -> int | np.random.Generator | None:
 def seed_from(rng: RngLike, purpose: str) -> int:
     """Return a 63-bit key for the streams of one call.
 
-    Parameters
-    ----------
-    rng : None, int or numpy.random.Generator
-        None takes fresh entropy; an int always gives the same key; a Generator is advanced.
-    purpose : str
-        Name of the caller, so that ``rng=0`` in training and in sampling are unrelated.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``rng`` is of another kind, or a negative int.
+    None takes fresh entropy; an int always gives the same key; a Generator is advanced.  The
+    purpose is the name of the caller, so that ``rng=0`` in training and sampling are unrelated.
     """
     source = checked_rng(rng)
     if isinstance(source, np.random.Generator):

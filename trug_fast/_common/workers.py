@@ -26,9 +26,10 @@ import numba
 import numpy as np
 import scipy
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
-from threadpoolctl import threadpool_info
 
 from trug_fast.kernels.caching import FOLDER, STAMP
+
+from .config import loaded
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -76,7 +77,7 @@ def identity() -> Who:
         number = version("trug_fast")
     except PackageNotFoundError:  # a copy that is on the path, not installed
         number = "of no version"
-    kernels = {f"{own['internal_api']} {own.get('architecture', '')}".strip() for own in _blas()}
+    kernels = {f"{library.name} {library.kernels}".strip() for library in loaded()}
     return {
         "version": number,
         "sources": SOURCES,
@@ -89,12 +90,6 @@ def identity() -> Who:
             "processor": f"{processor} ({hashlib.sha256(features.encode()).hexdigest()[:4]})",
         },
     }
-
-
-def _blas() -> list[dict[str, Any]]:
-    import scipy.linalg.cython_blas  # noqa: F401  # kernels call it; it must be there to be found
-
-    return [own for own in threadpool_info() if own["user_api"] == "blas"]
 
 
 class _Job:
@@ -145,37 +140,15 @@ def work(sources: str, sealed: bytes) -> Reply:
 def submit(
     executor: Executor, function: Callable[..., Any], *arguments: Any, again: str = AGAIN
 ) -> Future[Reply]:
-    """Hand out what a function of a module makes of arguments; ``result`` opens the reply.
-
-    Raises
-    ------
-    WorkersError
-        If the executor has lost its workers.
-    """
+    """Hand out what a function of a module makes of arguments; ``result`` opens the reply."""
     with _told("", again):
         return executor.submit(_Job(function, arguments))
 
 
 def result(future: Future[Reply], doing: str = "", again: str = AGAIN) -> Any:
-    """Wait for what has been handed out.
+    """Wait for what has been handed out; a WorkersError says what is wrong with who does it.
 
-    Parameters
-    ----------
-    future : Future
-    doing : str
-        What it is, to be told: begins with a comma.
-    again : str
-        What to do when the workers are well.
-
-    Raises
-    ------
-    WorkersError
-        If the worker has another version of the package or has died, or if its scheduler is gone.
-
-    Warns
-    -----
-    RuntimeWarning
-        Once, if a worker has another processor or other libraries.
+    Errors tell what it is, ``doing``, which begins with a comma, and what to do ``again`` then.
     """
     with _told(doing, again):
         who, found = future.result()
@@ -259,11 +232,6 @@ def gathered(
     """Return what a function of a module makes of each job, in their order, by many workers.
 
     What has not begun when one fails, or at Ctrl-C, never does; ``look`` is called after each.
-
-    Raises
-    ------
-    WorkersError
-        As ``result``.
     """
     futures: list[Future[Reply]] = []
     found = []

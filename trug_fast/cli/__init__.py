@@ -7,21 +7,23 @@ by the command that needs them, so that help is there at once.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from typing import Any
 
 from . import flags
-from .output import as_typed, patient
 
 # What is told in a sentence; anything else is a mistake of ours.
 TOLD = (OSError, ValueError, TypeError, ImportError, FloatingPointError, MemoryError)
 # What follows an option and is a value for sure, though it begins like one: -1,1 or -inf,0.
 NEGATIVE = re.compile(r"-(\d|\.\d|inf\b)")
 INTERRUPTED = "training was interrupted"  # a warning that the command says in other words
+# How messages of the library write what is a flag here: key='a'.
+KEYWORD = r"\b(key|size|drop|target|length|mirror|alphabet)=(?:'([^']*)')?"
 
 
 def main(argv: Sequence[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
@@ -97,3 +99,62 @@ def _say(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as commands print errors, without the line of code."""
     if not str(message).startswith(INTERRUPTED):
         print(f"trug-fast: warning: {as_typed(str(message))}", file=sys.stderr)
+
+
+def as_typed(words: str) -> str:
+    """Return a message of the library in words of the command."""
+    return re.sub(KEYWORD, r"--\1 \2", words.replace("skip_missing=True", "--skip-missing"))
+
+
+class PatientOutput:
+    """Passes text on to a stream until that takes no more; then drops it.
+
+    ``lost`` says why, unless the reader had left.  A training of hours must not end because
+    ``head`` has read enough, a disk is full, or a terminal does not know a letter of a file's name.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._taken = stream, True
+        self.lost: OSError | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        self._try(self._stream.write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def _try(self, action: Callable[..., object], *arguments: str) -> None:
+        if not self._taken:
+            return
+        try:
+            action(*arguments)
+        except OSError as error:
+            self._taken = False
+            if not isinstance(error, BrokenPipeError):
+                self.lost = error
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            with suppress(OSError, ValueError):  # what waits in the stream must go somewhere
+                os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+
+
+@contextmanager
+def patient() -> Iterator[PatientOutput]:
+    """Make standard output patient for a while."""
+    stream: Any = sys.stdout
+    former = getattr(stream, "errors", None)
+    if former == "strict":
+        stream.reconfigure(errors="replace")
+    output: Any = PatientOutput(stream)
+    try:
+        with redirect_stdout(output):
+            yield output
+    finally:
+        output.flush()
+        if former == "strict":
+            with suppress(ValueError):  # closed meanwhile
+                stream.reconfigure(errors=former)

@@ -10,27 +10,24 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from trug_fast._common import archives, checkpoints
-from trug_fast.models import truncation, visible_kinds
-from trug_fast.training import options, samplers, units
+import trug_fast
+from trug_fast import training
+from trug_fast._common import archives
+from trug_fast._common.frames import nearest
 from trug_fast.training.options import OPTIMIZERS, PENALTIES, ByField, Monitor
 from trug_fast.training.rates import Decay
 from trug_fast.training.samplers import SAMPLERS
-from trug_fast.training.tggm import options as of_tggm
 from trug_fast.training.tggm.options import MeanField, Noise
-from trug_fast.training.trbm import options as of_trbm
 from trug_fast.training.trbm.options import SequenceCD
 
-HOMES = (checkpoints, truncation, visible_kinds, options, samplers, units, of_tggm, of_trbm)
 OPTIONS: dict[str, Any] = {  # values that arguments take, by the names of their classes
-    name: kind
-    for home in HOMES
-    for name, kind in vars(home).items()
-    if is_dataclass(kind) and kind.__module__ == home.__name__
+    name: getattr(home, name)
+    for home, ends in ((training, ""), (trug_fast, ("Units", "Truncation")))
+    for name in dir(home)
+    if name.endswith(ends) and is_dataclass(getattr(home, name))
 }
 # Arguments that are no options: the data, which have a place of their own, and what has a flag.
 APART = ("X", "y", "sequences", "model", "base", "callbacks", "executor", "progress")
@@ -81,9 +78,8 @@ def _require_known(what: str, given: Iterable[str], known: Iterable[str]) -> Non
     """Refuse names that are not known, by the nearest one."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, list(known), 1, 0.5)
-            hint = f"; did you mean {near[0]}?" if near else "."
-            raise ValueError(f"{what} has no {name!r}{hint} There are {', '.join(known)}")
+            hint = nearest(name, list(known))
+            raise ValueError(f"{what} has no {name!r}{hint}; there are {', '.join(known)}")
 
 
 def chosen(

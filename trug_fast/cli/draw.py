@@ -40,16 +40,13 @@ def sample(arguments: argparse.Namespace) -> None:
     count, start, arguments.seed = arguments.n or 64, None, arguments.seed or 0
     how = {"rng": arguments.seed}
     how |= {} if arguments.n_gibbs is None else {"n_gibbs": arguments.n_gibbs}
+    if arguments.start is not None:
+        found = data.of_model(arguments, "trbm" if video else "rbm", model)
+        rows = found.train if found.test is None else found.test
+        start = rows[-1] if video else rows[np.arange(count) % len(rows)]
     if video:
-        if arguments.start is not None:
-            start = data.sequences_of(arguments, model)[-1]
         draws = model.generate(count, prefix=start, return_mean=True, **how)
-    else:
-        if arguments.start is not None:
-            found = data.rows_of(arguments, model)
-            rows = found.train if found.test is None else found.test
-            start = rows[np.arange(count) % len(rows)]
-        # Means make smoother images; real numbers must vary as data do.
+    else:  # means make smoother images; real numbers must vary as data do
         smooth = shape is not None or model.visible == "bernoulli"
         draws = model.sample(count, start=start, return_mean=smooth, **how)
     draws = draws if model.scaling is None else model.scaling.undo(draws)

@@ -49,14 +49,14 @@ def evaluate(arguments: argparse.Namespace) -> None:
     settings = config.chosen(log_partition, arguments, config.read(arguments.config))
     arguments.seed = settings["rng"]
     if static:
-        found = data.rows_of(arguments, model)
+        found = data.of_model(arguments, "rbm", model)
         named = arguments.data in NAMED["rbm"]
         rows = {"test": found.test, "training": found.train} if named else {"data": found.train}
         print_annealed(arguments, model, found.train, rows, settings)
     elif regression:
         _print_regression(arguments, model)
     else:
-        sequences = data.sequences_of(arguments, model)
+        sequences = data.of_model(arguments, "trbm", model).train
         error = prediction_error(model, sequences, rng=arguments.seed).mean()
         copy = forecast_errors(sequences, sequences, orders=())["copy last"].mean()
         of = "" if model.scaling is None else " of standardised columns"

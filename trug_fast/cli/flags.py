@@ -209,7 +209,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add(own: argparse.ArgumentParser, command: str, flag: str, default: str) -> None:
-    """Add a flag to the parser of a command."""
     how, metavar, text = FLAGS.get(f"{command}:{flag}", FLAGS[flag])
     option = f"--{flag}" if len(flag) > 1 else f"-{flag}"
     text += f" (default {default})" if default else ""

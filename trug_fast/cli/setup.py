@@ -11,7 +11,7 @@ import os
 from trug_fast import warming
 from trug_fast._common import config
 from trug_fast.datasets import downloads
-from trug_fast.datasets.readers import ENVIRONMENT_VARIABLE
+from trug_fast.datasets.downloads import ENVIRONMENT_VARIABLE
 
 
 def datasets(arguments: argparse.Namespace) -> None:

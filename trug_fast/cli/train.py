@@ -114,17 +114,14 @@ def _read(arguments: argparse.Namespace, settings: Settings) -> Data:
         "validation": settings.pop("validation", None),
         "weights": weights,
     }
-    if arguments.command == "trbm":
-        found = data.temporal(arguments, kind, **how)
-        settings["sequences"] = found.train
-    else:
-        found = data.static(arguments, kind, soft=getattr(visible, "soft", False), **how)
-        settings["X"] = found.train
-        known = getattr(start, "letters", None)
-        if None not in (known, found.letters) and known != found.letters:
-            raise ValueError(f"--start has the letters {known}, the data have {found.letters}")
-        if visible == "categorical" and found.letters is not None:  # all, not those that occur
-            settings["visible"] = CategoricalUnits(n_states=len(found.letters))
+    soft = getattr(visible, "soft", False)
+    found = data.given(arguments, arguments.command, kind, soft=soft, **how)
+    settings["sequences" if arguments.command == "trbm" else "X"] = found.train
+    known = getattr(start, "letters", None)
+    if None not in (known, found.letters) and known != found.letters:
+        raise ValueError(f"--start has the letters {known}, the data have {found.letters}")
+    if visible == "categorical" and found.letters is not None:  # all, not those that occur
+        settings["visible"] = CategoricalUnits(n_states=len(found.letters))
     settings["sample_weight"] = found.weights
     if how["validation"] is not None and settings.get("monitor", "auto") is not None:
         settings["validation"] = found.test
@@ -158,7 +155,6 @@ def _require_place(out: Path, settings: Settings, found: Data) -> None:
 
 
 def _history(out: Path) -> Path:
-    """Return where the history of a training is written."""
     return out.with_name(f"{out.stem}-history.npz")
 
 
@@ -180,7 +176,6 @@ def _save(model: Any, target: Path) -> None:
 
 
 def _scores(fit: Any) -> Iterator[str]:
-    """Return in a line how the model was scored."""
     at = getattr(fit, "best_epoch", 0) - 1  # of a regression; others end with their last epoch
     names = [name for name in fit.history if name.endswith(("score", "rmse", "likelihood"))]
     if names:
@@ -188,7 +183,6 @@ def _scores(fit: Any) -> Iterator[str]:
 
 
 def _next(arguments: argparse.Namespace, out: Path) -> Iterator[str]:
-    """Return the commands to try next."""
     given = {name: getattr(arguments, name, None) for name in READING if name != "alphabet"}
     read = [
         f"--{name.replace('_', '-')}"

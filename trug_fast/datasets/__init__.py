@@ -6,19 +6,25 @@ gets them from a server.  Data of your own are read by `read`, aligned sequences
 `load_fasta`.
 """
 
-from .binary import binarize
+from .alignments import (
+    Alignment,
+    decode_sequences,
+    encode_sequences,
+    load_fasta,
+    save_fasta,
+    similarity_weights,
+)
 from .downloads import fetch
-from .fasta import Alignment, load_fasta, save_fasta
 from .files import FileData, read
-from .images import (
+from .published import (
     ImageData,
-    load_binarized_mnist,
+    RegressionData,
+    RegressionSplit,
+    binarize,
     load_digits,
     load_mnist,
+    load_yacht,
 )
-from .letters import decode_sequences, encode_sequences
-from .regression import RegressionData, RegressionSplit, load_yacht
-from .similarity import similarity_weights
 from .videos import bouncing_balls
 
 __all__ = [
@@ -32,7 +38,6 @@ __all__ = [
     "decode_sequences",
     "encode_sequences",
     "fetch",
-    "load_binarized_mnist",
     "load_digits",
     "load_fasta",
     "load_mnist",

@@ -1,20 +1,23 @@
-"""Fetching the files of data sets, with pooch: known by their check sums, wherever they lie."""
+"""Where the files of data sets lie, and fetching them with pooch: known by their check sums."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from trug_fast._common import checks
-from trug_fast._common.extras import need
+from trug_fast._common.lazy import need
 from trug_fast._common.progress import require_progress, watched
 
-from .readers import FETCHED, Directory, top_of
-
+ENVIRONMENT_VARIABLE = "TRUG_FAST_DATA"
+FETCHED = "~/.cache/trug_fast"  # where fetched files are put, if nothing is said
 MIRROR = "TRUG_FAST_MIRROR"  # the environment variable that names a server
 TIMEOUT = 30  # seconds without an answer
+
+Directory = str | os.PathLike[str] | None
 
 
 class RemoteFile(NamedTuple):
@@ -42,10 +45,6 @@ SETS = {
         RemoteFile("mnist", "t10k-labels-idx1-ubyte.gz", 4542,
                    "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
     ),
-    "binarized-mnist": (
-        RemoteFile("mnist_binarized", "binarized_mnist_fixed.npz", 3785508,
-                   "7a049ae3a0d88e964af4b41bbdb14e4303595e1c5de65f8bd2455cdcebb3514b"),
-    ),
 }
 # fmt: on
 
@@ -62,7 +61,7 @@ def fetch(
     Parameters
     ----------
     name : str
-        "mnist" or "binarized-mnist".
+        "mnist".
     directory : path, optional
         The folder to put them in, each set in a folder of its own.  By default that in the
         environment variable ``TRUG_FAST_DATA``, or ``~/.cache/trug_fast``; all functions that load
@@ -140,3 +139,50 @@ def _download(file: RemoteFile, path: Path, mirror: str | None, bar: bool) -> No
         ) from error
     finally:
         log.setLevel(level)
+
+
+class Folder:
+    """The places where the files of one data set may lie.
+
+    `subfolders` are those of the user's folder that are looked into after the folder itself;
+    `home` says where the files can be got, `fetch` under which name they can be fetched.
+    """
+
+    def __init__(
+        self, directory: Directory, subfolders: Sequence[str], home: str, fetch: str = ""
+    ) -> None:
+        top = top_of(directory)
+        self.places = [top / sub for sub in ("", *subfolders)] if top else []
+        self.home, self.fetch = home, fetch
+
+    def find(self, *names: str) -> Path | None:
+        """Give the first file that has one of these names."""
+        paths = (place / name for place in self.places for name in names)
+        return next((path for path in paths if path.is_file()), None)
+
+    def missing(self, *names: str) -> FileNotFoundError:
+        """Give the error that says what was looked for, where, and where it can be got."""
+        where = f"in {', '.join(map(str, self.places))}" if self.places else "nowhere"
+        how = f", or fetch them with datasets.fetch({self.fetch!r})" if self.fetch else ""
+        return FileNotFoundError(
+            f"no file {' or '.join(names)} (looked {where}); the files come from {self.home}; "
+            f"name their folder by the argument directory or by the environment variable "
+            f"{ENVIRONMENT_VARIABLE}{how}"
+        )
+
+    def need(self, *names: str) -> Path:
+        """Give the first file that has one of these names, or raise FileNotFoundError."""
+        path = self.find(*names)
+        if path is None:
+            raise self.missing(*names)
+        return path
+
+
+def top_of(directory: Directory) -> Path | None:
+    """Return the folder of data sets: what is said, or that of fetched files if it is there."""
+    if directory is not None and not isinstance(directory, str | os.PathLike):
+        raise TypeError(f"directory must be a path or None, got {type(directory).__name__}")
+    if directory == "":
+        raise ValueError("directory must name a folder, got ''")
+    top, fetched = directory or os.environ.get(ENVIRONMENT_VARIABLE), Path(FETCHED).expanduser()
+    return Path(top).expanduser() if top else fetched if fetched.is_dir() else None

@@ -15,11 +15,14 @@ import numpy.typing as npt
 
 from trug_fast._common import archives, checks, hdf5
 from trug_fast._common.frames import Names
+from trug_fast._common.lazy import need
 
-from .fasta import is_fasta, load_fasta
-from .pictures import SUFFIXES, read_pictures
+from .alignments import is_fasta, load_fasta
 from .tables import TABLES, column_of, kept_columns, read_table
 
+PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm"}
+LARGEST = 256 * 256  # pixels of an image that are taken without a size being asked for
+FULL = 65535  # of grey levels of 16 bits
 COLOURS = (3, 4)  # numbers of a pixel
 SAMPLES = "samples"  # what the data in a file of HDF5 are often called
 
@@ -129,7 +132,6 @@ class FileData:
         return [each for each in cut if len(each) > 1]
 
     def _parts(self) -> dict[str, Array]:
-        """Return sequences by their names."""
         parts = {name: self._array(name) for name in self._chosen}
         if len(parts) == 1:
             (array,) = parts.values()
@@ -244,8 +246,8 @@ def read(
     FileNotFoundError, TypeError, ValueError
         If there is no such file, or it cannot be read; the message says what to do.
     ImportError
-        If a library that is needed is not installed: pandas for tables that lack values or hold
-        text, Biopython for alignments, Pillow for images, h5py for HDF5.
+        If a library that is needed is not installed: Biopython for alignments, Pillow for images,
+        h5py for HDF5.
 
     Examples
     --------
@@ -303,19 +305,55 @@ def _folder(
         if len({columns for columns, _ in found}) > 1 or len(set(names)) < len(names):
             raise ValueError(f"{place} must hold files with the same columns, each of its own name")
         return found[0][0], {n: each[""] for n, (_, each) in zip(names, found, strict=True)}
-    if others := [path for path in paths if path.suffix.lower() not in SUFFIXES]:
+    if others := [path for path in paths if path.suffix.lower() not in PICTURES]:
         raise ValueError(
             f"{others[0]} is no image; leave nothing but images in the folder, or nothing but "
             "sequences (.npy, .csv)"
         )
     if drop:
         raise ValueError(f"{place}: drop has no effect on images")
-    pixels = read_pictures(paths, size)
+    pixels = _pictures(paths, size)
     return None, {"": lambda: pixels}
 
 
+def _pictures(paths: list[Path], size: tuple[int, int] | None) -> Array:
+    """Return images as grey levels from 0 to 1, shape (n, height, width)."""
+    library = need("PIL.Image", "reading images needs Pillow", "images")
+    found: list[Array] = []
+    for path in paths:
+        try:
+            with library.open(path) as image:
+                grey = _grey(library, image, size)
+        except (OSError, SyntaxError, ValueError, library.DecompressionBombError) as error:
+            raise ValueError(
+                f"{path} is no image or is damaged; leave nothing but images in the folder"
+            ) from error
+        found.append(grey)
+        if grey.shape != found[0].shape or (size is None and grey.size > LARGEST):
+            words, first = ("x".join(map(str, each.shape)) for each in (grey, found[0]))
+            raise ValueError(
+                f"{path} has {words} pixels, a visible unit each, and {paths[0]} has {first}; "
+                "scale them all with size=28 or another"
+            )
+    return np.stack(found)
+
+
+def _grey(library: Any, image: Any, size: tuple[int, int] | None) -> Array:
+    """Return grey levels of an image as it is seen: turned upright, on white where transparent."""
+    image = need("PIL.ImageOps", "reading images needs Pillow", "images").exif_transpose(image)
+    if image.mode.startswith("I"):  # 16 bits, which a conversion would cut
+        image = library.fromarray(np.asarray(image, np.float32) * (255 / FULL))
+    elif image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        seen = image.convert("RGBA")
+        image = library.alpha_composite(library.new("RGBA", seen.size, "white"), seen).convert("L")
+    elif image.mode != "F":
+        image = image.convert("L")
+    if size is not None and image.size != size[::-1]:
+        image = image.resize(size[::-1], library.Resampling.BOX)
+    return np.clip(np.asarray(image, np.float32) / 255, 0.0, 1.0)
+
+
 def _file(place: Path, drop: Sequence[str | int]) -> tuple[Names, Arrays]:
-    """Return names of columns, and what reads each array of a file."""
     kind = place.suffix.lower()
     if kind in TABLES:
         values, columns = read_table(place, drop)
@@ -337,7 +375,6 @@ def _file(place: Path, drop: Sequence[str | int]) -> tuple[Names, Arrays]:
 
 
 def _without(place: Path, read: Callable[[], Array], drop: Sequence[str | int]) -> Array:
-    """Return an array without some of its columns."""
     array = read()
     if not drop:
         return array
@@ -347,7 +384,6 @@ def _without(place: Path, read: Callable[[], Array], drop: Sequence[str | int]) 
 
 
 def _numpys(place: Path, name: str | None = None) -> Array:
-    """Return the array of a .npy file, or one of a .npz file."""
     try:
         if name is None:  # mapped first, which refuses arrays that claim more than their file holds
             return np.array(np.lib.format.open_memmap(place, mode="r"))

@@ -1,6 +1,6 @@
 """Tables of numbers in texts (.csv): their columns, and in words what is no number in them.
 
-NumPy reads tables of nothing but numbers; pandas reads those that lack some, or hold text.
+NumPy reads tables of nothing but numbers; of those that lack some, or hold text, each cell is read.
 
 Tested in tests/datasets/test_files.py.
 """
@@ -8,8 +8,11 @@ Tested in tests/datasets/test_files.py.
 from __future__ import annotations
 
 import csv
+import math
 import warnings
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from trug_fast._common import checks
-from trug_fast._common.extras import need
 from trug_fast._common.frames import SHOWN, Names, nearest
 
 TABLES = {".csv", ".tsv", ".txt"}
@@ -41,11 +43,6 @@ def read_table(path: Path, drop: Sequence[str | int]) -> tuple[Floats, Names]:
     """Return the numbers of a table but for the columns in ``drop``, and the names of its columns.
 
     NaN stands where there is no value.
-
-    Raises
-    ------
-    ImportError, ValueError
-        If pandas is needed and not installed; if it is no table of numbers, saying where.
     """
     layout = _layout(path)
     kept = kept_columns(path, layout.width, layout.names, drop)
@@ -66,7 +63,7 @@ def read_table(path: Path, drop: Sequence[str | int]) -> tuple[Floats, Names]:
             raise ValueError("no line is as long as the first")
         values = all_columns[:, kept]
     except (ValueError, UserWarning):
-        values = _by_pandas(path, layout, kept)
+        values = _by_cells(path, layout, kept)
     if names and names[0] in INDEX and np.array_equal(values[:, 0], np.arange(len(values))):
         raise ValueError(
             f"{path}: the first column has no name and counts the rows; leave it out with drop=0"
@@ -120,55 +117,55 @@ def _layout(path: Path) -> _Layout:
     if not line:
         raise ValueError(f"{path} is empty")
     separator = next((each for each in SEPARATORS if each in line), None)
-    if separator is None and path.suffix.lower() == ".csv" and not all(map(_holds, line.split())):
+    if separator is None and path.suffix.lower() == ".csv" and None in map(_number, line.split()):
         separator = ","  # one column, whose name may have blanks
     cells = line.split() if separator is None else next(csv.reader([line], delimiter=separator))
     cells = [cell.strip().strip('"') for cell in cells]
-    named = not all(map(_holds, cells))
+    named = None in map(_number, cells)
     return _Layout(separator, tuple(cells) if named else None, len(cells), number + named)
 
 
-def _holds(cell: str) -> bool:
-    """Tell whether a cell is a number, or lacks one; 2019_1 is no number, but to Python."""
+def _number(cell: str) -> float | None:
+    """Return the number in a cell, NaN where it lacks one; 2019_1 is none, but to Python."""
     try:
-        return cell.lower() in MISSING or (float(cell) is not None and "_" not in cell)
+        return None if "_" in cell else float(cell)
     except ValueError:
-        return False
+        return math.nan if cell.lower() in MISSING else None
 
 
-def _by_pandas(path: Path, layout: _Layout, kept: Sequence[int]) -> Floats:
+def _by_cells(path: Path, layout: _Layout, kept: Sequence[int]) -> Floats:
     """Read columns that lack numbers, or stand beside text."""
-    pandas = need("pandas", f"{path} lacks numbers or holds text: that needs pandas", "tables")
+    found, text, count = array("d"), dict[int, tuple[int, str]](), 0
     try:
-        # As texts: up to 3.0 its own numbers miss the last bit, and later ones warn of being asked
-        # not to.  Its engine in C takes lines that are cut short for lines that lack values.
-        how = {"dtype": str, "na_filter": False, "header": None, "engine": "python"}
-        frame = pandas.read_csv(
-            path, sep=layout.separator or r"\s+", skiprows=layout.first, encoding="utf-8-sig", **how
-        )
-    except pandas.errors.EmptyDataError:
-        raise ValueError(f"{path} holds no rows of numbers") from None
-    except ValueError as error:  # lines that are too long, open quotes, other encodings
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            lines = islice(stream, layout.first, None)
+            rows: Iterable[list[str]] = map(str.split, lines)
+            if layout.separator is not None:
+                rows = csv.reader(lines, delimiter=layout.separator, strict=True)
+            for row in rows:
+                if len(row) < 2 and not "".join(row).strip():
+                    continue
+                if len(row) != layout.width:
+                    raise ValueError(
+                        f"row {count} (from 0) has more or fewer columns than the first line"
+                    )
+                for k in kept:
+                    number = _number(cell := row[k].strip(' "'))
+                    if number is None:
+                        text.setdefault(k, (count, cell))
+                    found.append(0.0 if number is None else number)
+                count += 1
+    except (ValueError, csv.Error) as error:  # open quotes and other encodings too
         raise ValueError(f"{path} is no table: {error}") from error
-    short = frame.isna().any(axis=1)
-    if short.any() or frame.shape[1] != layout.width:
-        raise ValueError(f"{path} is no table: row {short.argmax()} (from 0) has more or fewer "
-                         "columns than the first line")  # fmt: skip
-    values, text = np.full((len(frame), len(kept)), np.nan), {}
-    for column, k in enumerate(kept):
-        cells = frame[k].str.strip(' "')  # of texts that blanks separate pandas leaves the quotes
-        given = np.flatnonzero(~cells.str.lower().isin(MISSING))
-        cells = cells.to_numpy(object)[given]
-        if all(map(_holds, cells)):
-            values[given, column] = cells.astype(np.float64)
-        else:
-            first = next(i for i, cell in enumerate(cells) if not _holds(cell))
-            text[k if layout.names is None else layout.names[k]] = given[first], cells[first]
+    if not count:
+        raise ValueError(f"{path} holds no rows of numbers")
     if text:
-        (name, (row, cell)), *others = text.items()
-        also = "".join(f", and so does {other!r}" for other, _ in others[:SHOWN])
+        columns = [k for k in kept if k in text]
+        name, *others = (k if layout.names is None else layout.names[k] for k in columns)
+        first, cell = text[columns[0]]
+        also = "".join(f", and so does {other!r}" for other in others[:SHOWN])
         raise ValueError(
-            f"{path}: column {name!r} holds the text {cell!r} in row {row} (from 0){also}; write "
+            f"{path}: column {name!r} holds the text {cell!r} in row {first} (from 0){also}; write "
             f"numbers, as 1234.5, or leave columns out with drop={name!r}"
         )
-    return values
+    return np.frombuffer(found).reshape(count, len(kept))

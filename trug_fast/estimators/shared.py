@@ -1,113 +1,74 @@
-"""What the regression and the classifier of TruG-TGGMs share as scikit-learn estimators.
+"""What scikit-learn's users hand over, as the trainings take it.
 
-Tested in tests/test_estimators.py and tests/test_classifier.py.
+Tested in tests/test_estimators.py.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from joblib import effective_n_jobs  # type: ignore[import-untyped]
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before scikit-learn 1.6
+
+    def validate_data(estimator: Any, *arrays: Any, **options: Any) -> Any:
+        """Check arrays as later versions do."""
+        return estimator._validate_data(*arrays, **options)
+
+
 from trug_fast._common import checks
-from trug_fast.models.tggm import TruGTGGM
-from trug_fast.training.tggm.ensemble import EnsembleFit, train_ensemble
-from trug_fast.training.tggm.train import TGGMFit, train_tggm
 
-from .given import FLOATS, ON_AVERAGE, named, seed_of, validate_data, weights_of
-
-OWN = ("n_models", "n_jobs", "warm_start")  # parameters that no training has
+FLOATS = (np.float64, np.float32)
 
 
-class TGGMEstimator(BaseEstimator):  # type: ignore[misc]
-    """One model or an ensemble, trained by parameters that are said where they are public."""
+class Estimator(BaseEstimator):  # type: ignore[misc]
+    """What all estimators do with their parameters, rows and weights."""
 
-    def __init__(
-        self,
-        n_hidden: int = 50,
-        *,
-        truncation: Any = None,
-        optimizer: Any = "adam",
-        learning_rate: Any = None,
-        batch_size: int = 50,
-        epochs: int = 300,
-        dtype: Any = "float32",
-        validation: Any = 0.1,
-        monitor: Any = "auto",
-        n_models: int = 1,
-        n_jobs: int | None = None,
-        verbose: bool | int = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.truncation = truncation
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.dtype = dtype
-        self.validation = validation
-        self.monitor = monitor
-        self.n_models = n_models
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    _sparse: str | bool = False  # which sparse matrices are taken
+
+    def _keep(self, given: dict[str, Any]) -> None:
+        """Keep the parameters of a constructor, its ``locals()``, as they are."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def __sklearn_tags__(self) -> Any:  # wanted beside the other
         return super().__sklearn_tags__()
 
     def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
-        return {"_xfail_checks": ON_AVERAGE}
+        # Its check shuffles rows: their batches are others then.
+        words = "batches are drawn: equal on average only"
+        return {"_xfail_checks": {"check_sample_weights_invariance": words}}
 
-    def _several(self) -> bool:
-        """Return whether there are several models; refuse threads for one."""
-        if checks.count("n_models", self.n_models) > 1:
-            return True
-        if self.n_jobs is not None:
-            raise ValueError(f"n_jobs={self.n_jobs} has no effect on one model")
-        return False
-
-    def _pair(self, X: ArrayLike, y: ArrayLike, **how: Any) -> tuple[Any, Any]:
-        """Return rows and targets, checked as scikit-learn does."""
-        checks.unmasked("X", X)
-        checks.unmasked("y", y)
-        found: tuple[Any, Any] = validate_data(
-            self, X, y, dtype=FLOATS, ensure_min_samples=2, **how
+    def _checked(self, X: ArrayLike, *y: ArrayLike, reset: bool = False, **how: Any) -> Any:
+        """Return rows, with their targets, checked as scikit-learn does."""
+        if not reset:
+            check_is_fitted(self)
+        for name, given in zip("Xy", (X, *y), strict=False):
+            checks.unmasked(name, given)
+        return validate_data(
+            self, X, *y, dtype=FLOATS, accept_sparse=self._sparse, reset=reset, **how
         )
-        return found
 
-    def _rows(self, X: ArrayLike) -> Any:
-        """Return rows to predict, checked likewise."""
-        check_is_fitted(self)
-        checks.unmasked("X", X)
-        return validate_data(self, X, dtype=FLOATS, reset=False)
+    def _named(self, model: Any) -> Any:
+        """Return a model that knows what the columns of the rows are called, if they have names."""
+        names = getattr(self, "feature_names_in_", None)
+        return model if names is None else model.with_columns(list(map(str, names)))
 
-    def _fitted(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        start: TruGTGGM | None = None,
-        **changed: Any,
-    ) -> TGGMFit | EnsembleFit:
-        """Train by the parameters, some of them changed, in as many threads as are asked for."""
-        given = self.get_params(deep=False)
-        options = {name: value for name, value in given.items() if name not in OWN}
-        options["progress"] = bool(options.pop("verbose"))
-        options["rng"] = seed_of(check_random_state(options.pop("random_state")))
-        options |= changed
-        options["sample_weight"] = weights_of(sample_weight, X)
-        fit: TGGMFit | EnsembleFit
-        if not self._several():
-            fit = train_tggm(X, y, start=start, **options)
-        elif (jobs := effective_n_jobs(self.n_jobs)) == 1:
-            fit = train_ensemble(X, y, self.n_models, **options)
-        else:
-            with ThreadPoolExecutor(jobs) as executor:
-                fit = train_ensemble(X, y, self.n_models, executor=executor, **options)
-        return fit._replace(model=named(self, fit.model))
+
+def seed_of(random: np.random.RandomState) -> int:
+    """Return a seed that a generator of scikit-learn's kind draws."""
+    return int(random.randint(2**31 - 1))
+
+
+def weights_of(sample_weight: ArrayLike | None, X: Any) -> NDArray[Any] | None:
+    """Return weights as scikit-learn takes them: a number stands for that of all rows."""
+    if sample_weight is None:
+        return None
+    weights = checks.numbers("sample_weight", sample_weight)
+    return np.full(X.shape[0], weights) if weights.ndim == 0 else weights

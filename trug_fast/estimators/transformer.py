@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted
 
-from trug_fast._common import checks
 from trug_fast.evaluation.likelihood import site_log_probability
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.visible_kinds import REAL, RELU
@@ -24,12 +22,12 @@ from trug_fast.training.rbm.train import train_rbm
 from trug_fast.training.units import BernoulliUnits
 from trug_fast.training.weighing import Weights, as_weights, mean_of
 
-from .given import FLOATS, ON_AVERAGE, named, seed_of, validate_data, weights_of
+from .shared import Estimator, seed_of, weights_of
 
 BLOCK = 2**22  # numbers that are taken at a time, for which those of a sparse matrix are made dense
 
 
-class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # type: ignore[misc]
     """TruG-RBM (or ordinary RBM) whose hidden means are features.
 
     Parameters
@@ -84,6 +82,8 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     (1437, 20)
     """
 
+    _sparse = "csr"
+
     def __init__(
         self,
         n_hidden: int = 100,
@@ -101,19 +101,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         verbose: bool | int = False,
         random_state: Any = None,
     ) -> None:
-        self.n_hidden = n_hidden
-        self.truncation = truncation
-        self.hidden = hidden
-        self.visible = visible
-        self.sampler = sampler
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.dtype = dtype
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.random_state = random_state
+        self._keep(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -122,7 +110,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
     def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
-        return {"preserves_dtype": [np.float64, np.float32], "_xfail_checks": ON_AVERAGE}
+        return super()._more_tags() | {"preserves_dtype": [np.float64, np.float32]}
 
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
@@ -146,7 +134,6 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _train(
         self, X: ArrayLike, sample_weight: ArrayLike | None, epochs: int, *, go_on: bool
     ) -> RBMTransformer:
-        """Train for so many epochs, anew or from the model so far."""
         start = getattr(self, "model_", None) if go_on else None
         array = self._checked(X, reset=start is None)
         weights = as_weights(weights_of(sample_weight, array), array.shape[0])
@@ -170,7 +157,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             rng=self._draws,
             **options,
         )
-        self.model_, self.history_ = named(self, fit.model), fit.history
+        self.model_, self.history_ = self._named(fit.model), fit.history
         self.components_ = fit.model.column_weights.T
         self.intercept_hidden_ = fit.model.hidden_bias
         self.intercept_visible_ = fit.model.column_bias
@@ -179,7 +166,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Mean of the hidden units given each row; shape (rows, n_hidden), not sparse."""
-        array = self._fitted(X)
+        array = self._checked(X)
         parts = [self.model_.hidden_moments(rows).mean for rows in self._visible(array)]
         return np.concatenate(parts).astype(array.dtype)
 
@@ -191,7 +178,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         With an int as ``random_state``, later calls draw other numbers than the first, and a
         refitted estimator draws the same ones again.
         """
-        visible = np.concatenate(list(self._visible(self._fitted(X))))
+        visible = np.concatenate(list(self._visible(self._checked(X))))
         self._draws += 1
         hidden = self.model_.sample_hidden(visible, rng=self._draws)
         result: NDArray[Any] = self.model_.sample_visible(hidden, rng=self._draws)
@@ -204,7 +191,7 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         All units are flipped, where scikit-learn takes one at random: no noise, for as many free
         energies as there are features.  Gaussian visible units and truncated ones have none.
         """
-        return np.concatenate([self._scores(rows) for rows in self._visible(self._fitted(X))])
+        return np.concatenate([self._scores(rows) for rows in self._visible(self._checked(X))])
 
     @available_if(lambda self: not self._real)  # type: ignore[untyped-decorator]
     def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
@@ -245,14 +232,6 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _as_given(self) -> bool:
         """Whether X holds states of visible units as it is."""
         return self._kind not in ("bernoulli", "gaussian")
-
-    def _fitted(self, X: ArrayLike) -> Any:
-        check_is_fitted(self)
-        return self._checked(X, reset=False)
-
-    def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        checks.unmasked("X", X)
-        return validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
 
     def _ranges(self, array: Any, weights: Weights | None) -> tuple[Any, Any]:
         """Return what is taken from each column, and by what it is divided then."""
@@ -308,5 +287,4 @@ def _deviations(array: Any, weights: Weights | None) -> NDArray[np.float64]:
 
 
 def _row(values: Any) -> NDArray[Any]:
-    """Return a row of numbers, which may be sparse."""
     return np.ravel(values.toarray() if hasattr(values, "toarray") else values)

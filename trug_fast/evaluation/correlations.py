@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.checks import as_weights
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast._common.row_weights import as_weights
-from trug_fast.datasets.letters import states
+from trug_fast.datasets.alignments import states
 
 Floats = NDArray[np.float64]
 GROUPS = 20  # of rows, each of which is left out once for standard errors

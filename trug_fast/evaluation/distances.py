@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trug_fast.datasets.letters import states
+from trug_fast.datasets.alignments import states
 
 MOST_STATES = 256
 BLOCK = 1 << 15  # rows compared at a time, whose counts stay in the cache

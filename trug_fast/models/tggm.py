@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
-from trug_fast._common.checks import FloatArray
+from trug_fast._common.checks import FloatArray, as_weights
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast._common.row_weights import as_weights
 from trug_fast._common.threads import computing
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
 from trug_fast.kernels.rbm import gibbs

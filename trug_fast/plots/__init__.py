@@ -8,8 +8,16 @@ figure.  What is drawn are arrays, and whatever has the attributes of a model or
 from .canvas import save
 from .images import images, save_video, strips, weights
 from .predictions import fan, forecast, predictions
-from .training import fit, scores, training, truncation_points
-from .units import family, nonlinearities, truncation_histogram, unit_mean
+from .training import (
+    family,
+    fit,
+    nonlinearities,
+    scores,
+    training,
+    truncation_histogram,
+    truncation_points,
+    unit_mean,
+)
 
 __all__ = [
     "family",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from trug_fast._common.lazy import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,37 +20,27 @@ NORMAL = 1.96  # standard errors to either side of a 95 % interval
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of this size in inches, on the canvas that writes files.
+    """Return an empty figure of this size in inches, on the canvas that writes files."""
+    canvas = need("matplotlib.backends.backend_agg", "figures need Matplotlib", "plot")
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    Raises
-    ------
-    ImportError
-        If Matplotlib is not installed.
-    """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-    except ImportError as error:
-        raise ImportError("figures need Matplotlib: pip install trug-fast[plot]") from error
     layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
     figure = Figure(figsize=(width, height), dpi=150, layout=layout)
-    FigureCanvasAgg(figure)
+    canvas.FigureCanvasAgg(figure)
+
+    def picture() -> bytes:
+        content = BytesIO()
+        figure.savefig(content, format="png")
+        return content.getvalue()
+
     # Notebooks show what has this; a figure has it from pyplot only.
-    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
+    figure._repr_png_ = picture  # type: ignore[attr-defined]
     return figure
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes to draw on: those given, or those of a new figure of this size in inches.
-
-    Raises
-    ------
-    ImportError
-        If Matplotlib is not installed.
-    TypeError
-        If what is given is no Matplotlib Axes, or one of polar coordinates.
-    """
+    """Return the axes to draw on: those given, or those of a new figure of this size in inches."""
     if ax is None:
         return new_figure(width, height).subplots()
     if not callable(getattr(ax, "plot", None)) or "top" not in getattr(ax, "spines", ()):
@@ -64,13 +55,6 @@ def require(name: str, value: Any, *attributes: str) -> None:
             raise TypeError(f"{name} must have {attribute}, which {type(value).__name__} has not")
 
 
-def _png(figure: Figure) -> bytes:
-    """Return the picture of a figure."""
-    content = BytesIO()
-    figure.savefig(content, format="png")
-    return content.getvalue()
-
-
 def save(ax: Axes, path: str | Path) -> None:
     """Write the figure that holds these axes to a file."""
     figure: Any = ax.figure
@@ -82,9 +66,15 @@ def set_title(ax: Axes, text: str) -> None:
     ax.set_title(text, fontsize="medium")
 
 
-def tidy(ax: Axes) -> None:
-    """Take away the frame above and to the right."""
+def finish(ax: Axes, title: str, xlabel: str, ylabel: str, legend: Any = None) -> Axes:
+    """Write what is drawn, with a legend where one has a place; take half of the frame away."""
+    if title:
+        set_title(ax, title)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)
+    if legend is not None:
+        ax.legend(frameon=False, fontsize="small", loc=legend)
+    return ax
 
 
 def interval_name(lower: float, upper: float) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
+from trug_fast._common.lazy import need
 
 from .canvas import axes_for, new_figure, require, set_title
 
@@ -147,13 +148,10 @@ def save_video(
     ImportError
         If Pillow, which comes with Matplotlib, is not installed.
     """
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError("animations need Pillow: pip install trug-fast[plot]") from error
+    library = need("PIL.Image", "animations need Pillow", "plot")
     height, width = checks.image_shape(image_shape)
     pixels = checks.visible("video", video, height * width, soft=True).reshape(-1, height, width)
     zoom = checks.count("zoom", zoom)
     grey = np.round(255 * pixels).astype(np.uint8).repeat(zoom, axis=1).repeat(zoom, axis=2)
-    frames: list[Any] = [Image.fromarray(frame) for frame in grey]
+    frames: list[Any] = [library.fromarray(frame) for frame in grey]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=83, loop=0)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 
-from .canvas import BLUE, GREY, ORANGE, axes_for, new_figure, require, set_title, tidy
+from .canvas import BLUE, GREY, ORANGE, axes_for, finish, new_figure, require, set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,10 +59,7 @@ def predictions(
         inside = np.mean(np.abs(seen - found) <= reach)
         words += f", {100 * inside:.0f} % in their 90 % interval"
     ax.plot(seen[rows], found[rows], "o", color=BLUE, ms=3)
-    ax.set(xlabel="observed", ylabel="predicted")
-    set_title(ax, words)
-    tidy(ax)
-    return ax
+    return finish(ax, words, "observed", "predicted")
 
 
 def fan(
@@ -127,9 +124,7 @@ def fan(
         ax.plot(
             np.arange(1, len(came) + 1), came[:, column], "--", color=ORANGE, lw=1.2, label="came"
         )
-    ax.set(xlabel="frames ahead", ylabel=f"unit {column}")
-    tidy(ax)
-    return ax
+    return finish(ax, "", "frames ahead", f"unit {column}")
 
 
 def forecast(

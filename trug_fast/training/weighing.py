@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from trug_fast._common.checkpoints import array_identity
 from trug_fast._common.checks import FloatArray
-from trug_fast._common.row_weights import Weights as Weights
-from trug_fast._common.row_weights import as_weights as as_weights
+from trug_fast._common.checks import Weights as Weights
+from trug_fast._common.checks import as_weights as as_weights
 
 
 class Weighted(NamedTuple):

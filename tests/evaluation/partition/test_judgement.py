@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
+from reproduction.datasets import load_binarized_mnist
 from tests.support.models import exact_draws, model_of
 from trug_fast.evaluation.partition import judgement, log_weights
 
@@ -189,7 +190,7 @@ def test_estimates_of_a_model_that_forgets_its_modes():
     # RMSprop at 1e-2 for ten epochs: with few temperatures, of both directions and with base, all
     # are off by 1 to 5 nats.  With 10,000 they are right.
     try:
-        images = tf.datasets.load_binarized_mnist().train[:5000]
+        images = load_binarized_mnist().train[:5000]
     except FileNotFoundError:
         pytest.skip("needs binarized MNIST")
     for seed in (1, 2):

@@ -1,28 +1,153 @@
-"""Aligned sequences in files of the FASTA format, read into numbers and written back."""
+"""Aligned sequences of letters: as numbers, in FASTA files, and weights of those that are alike.
+
+Tested in tests/datasets/test_fasta.py and tests/datasets/test_similarity.py.
+"""
 
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, NamedTuple
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import archives, checks, files
-from trug_fast._common.extras import need
+from trug_fast._common.lazy import need
+from trug_fast._common.threads import computing
+from trug_fast.kernels.similarity import count_similar
 
-from .letters import GAP, Codes, as_alphabet, decode_sequences, encoded
-
+ALPHABETS = {"protein": "-ACDEFGHIKLMNPQRSTVWY", "rna": "-ACGU", "dna": "-ACGT"}
+ODD = {"protein": "BJOUXZ", "rna": "BDHKMNRSVWXY", "dna": "BDHKMNRSVWXY"}
+GAP = "-"
 SUFFIXES = {".fasta", ".fa", ".fas", ".faa", ".fna", ".afa", ".a2m", ".a3m"}
 GZIP = b"\x1f\x8b"
+CATEGORIES = 256  # in a column at most
 MANY = 50  # letters of which a protein has others than A, C, G, N, T and U
+
+Codes = NDArray[np.uint8]
+
+
+class Alphabet(NamedTuple):
+    """Letters of the states 0, 1, ..., and odd ones that leave open which of them they are."""
+
+    name: str
+    letters: str
+    odd: str
+
+
+def as_alphabet(alphabet: str) -> Alphabet:
+    """Return the alphabet of that name, or of these letters: two or more different ones."""
+    checks.kind("alphabet", alphabet, str)
+    for name, letters in ALPHABETS.items():
+        if alphabet in (name, letters):
+            return Alphabet(name, letters, ODD[name])
+    good = all("!" <= letter <= "~" and letter != ">" for letter in alphabet)
+    if not good or not 1 < len(set(alphabet)) == len(alphabet):
+        raise ValueError(
+            f"alphabet must be {', '.join(map(repr, ALPHABETS))}, or two or more different letters "
+            f"in ASCII without blanks or '>', got {alphabet!r}"
+        )
+    return Alphabet(alphabet, alphabet, "")
+
+
+def encode_sequences(sequences: Iterable[str], alphabet: str) -> Codes:
+    """Return aligned sequences as numbers: the state of a letter is its place in the alphabet.
+
+    Parameters
+    ----------
+    sequences : iterable of str
+        All of one length.
+    alphabet : "protein", "rna", "dna" or str
+        As of :func:`load_fasta`.  Here each letter must be one of it: no lower case, no odd ones.
+
+    Returns
+    -------
+    ndarray, shape (rows, sites), uint8
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.datasets.encode_sequences(["ACU-", "GGUA"], "rna")
+    array([[1, 2, 4, 0],
+           [3, 3, 4, 1]], dtype=uint8)
+    """
+    if isinstance(sequences, str):
+        raise TypeError("sequences must be several texts, got a single one: put it into a list")
+    texts = list(sequences)
+    return encoded(texts, as_alphabet(alphabet).letters, range(len(texts)))
+
+
+def encoded(texts: Sequence[str], letters: str, names: Sequence[object]) -> Codes:
+    """Return texts of these letters as numbers; ValueError with the name of one that is none."""
+    if not texts:
+        raise ValueError("there are no sequences")
+    for name, text in zip(names, texts, strict=True):
+        checks.kind(f"sequence {name!r}", text, str)
+        if strange := set(text).difference(letters):
+            site = min(map(text.index, strange))
+            raise ValueError(
+                f"sequence {name!r} has {text[site]!r} at site {site}, which is no letter of the "
+                f"alphabet {letters}"
+            )
+        if len(text) != len(texts[0]) or not text:
+            raise ValueError(
+                f"sequences must be aligned: {name!r} has {len(text)} letters, the first one "
+                f"{len(texts[0])}"
+            )
+    table = bytes(max(0, letters.find(chr(byte))) for byte in range(256))
+    codes = "".join(texts).encode("ascii").translate(table)
+    return np.frombuffer(bytearray(codes), np.uint8).reshape(len(texts), -1)
+
+
+def decode_sequences(X: ArrayLike, alphabet: str) -> list[str]:
+    """Return sequences of numbers as texts.
+
+    Parameters
+    ----------
+    X : array_like, shape (rows, sites)
+        Whole numbers from 0, less than the alphabet has letters; samples of models too.
+    alphabet : "protein", "rna", "dna" or str
+        As of :func:`load_fasta`.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.datasets.decode_sequences([[1, 2, 4, 0], [3, 3, 4, 1]], "rna")
+    ['ACU-', 'GGUA']
+    """
+    letters = as_alphabet(alphabet).letters
+    matrix = states("X", X, len(letters))
+    table = np.frombuffer(letters.encode("ascii"), np.uint8)
+    width, text = matrix.shape[1], table[matrix].tobytes().decode("ascii")
+    return [text[k : k + width] for k in range(0, len(text), width)]
+
+
+def states(name: str, value: ArrayLike, n_states: int) -> NDArray[np.integer]:
+    """Return ``value`` as a matrix of integers from 0, less than ``n_states``."""
+    matrix = checks.matrix(name, value)
+    wrong = (matrix < 0) | (matrix >= n_states)
+    if matrix.dtype.kind == "f":
+        wrong |= matrix != np.round(matrix)
+    if wrong.any():
+        row, column = (int(k) for k in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"{name} must hold whole numbers from 0 to {n_states - 1}, got {matrix[row, column]} "
+            f"at row {row}, column {column}"
+        )
+    return matrix.astype(np.intp if matrix.dtype.kind in "fb" else matrix.dtype, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +311,6 @@ def is_fasta(path: Path) -> bool:
 
 
 def _text(path: Any) -> tuple[str, str]:
-    """Return what a file, or an open one, is called, and its text."""
     opened = hasattr(path, "read")
     name = str(getattr(path, "name", "the file")) if opened else str(path)
     content = path.read() if opened else checks.file_path("path", path).read_bytes()
@@ -216,3 +340,70 @@ def _require_protein(file: str, counts: Counter[str]) -> None:
             f"{file} seems to hold {word.upper()}: its letters are all of ACGTUN; say "
             f"alphabet={word!r}, or 'protein' if it does hold proteins"
         )
+
+
+def similarity_weights(X: ArrayLike, threshold: float = 0.8) -> NDArray[np.float64]:
+    """Weights by which a crowd of similar rows counts as one.
+
+    The weight of a row is one over the number of rows, itself among them, that agree with it in at
+    least this share of the columns: what is usual for sequences of proteins, of which some families
+    have been sequenced far more often than others.  The sum of the weights is the effective number
+    of rows.  Pass them as ``sample_weight`` to a training.
+
+    Parameters
+    ----------
+    X : array_like, shape (rows, columns)
+        Categories, such as the letters of aligned sequences as numbers: up to 256 different ones in
+        a column.  One column for each letter, not one for each letter that there might be: zeros
+        and ones of the latter agree mostly.
+    threshold : float
+        Share of the columns, above 0 and at most 1.
+
+    Returns
+    -------
+    ndarray, shape (rows,), float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        If X is no matrix of finite numbers, has too many categories in a column, or the threshold
+        is out of bounds.
+
+    Notes
+    -----
+    All pairs of rows are compared, in all threads (mathematics 2.10; the weights are those of
+    Morcos et al., PNAS 108, 2011, E1293).
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> letters = [[0, 1, 2, 3, 4], [0, 1, 2, 3, 0], [4, 3, 2, 1, 0]]
+    >>> tf.datasets.similarity_weights(letters)
+    array([0.5, 0.5, 1. ])
+    """
+    matrix = checks.matrix("X", X)
+    share = checks.number("threshold", threshold, least=0.0, most=1.0)
+    if share == 0.0:
+        raise ValueError("threshold must be positive, got 0: all rows are alike")
+    rows, columns = _coded(matrix), matrix.shape[1]
+    least = math.ceil(share * columns * (1 - 1e-12))  # 0.8 * 5 may be a little above 4
+    found = np.empty(len(rows), np.int64)
+    with computing(float(len(rows)) ** 2 * columns / 16):
+        count_similar(rows, np.ascontiguousarray(rows.T), least, found)
+    return np.asarray(1.0 / found)
+
+
+def _coded(matrix: NDArray[np.generic]) -> Codes:
+    """Return categories as bytes: those of each column by their own numbers."""
+    if matrix.dtype in (np.dtype(np.uint8), np.dtype(bool)):
+        return np.ascontiguousarray(matrix, np.uint8)
+    codes = np.empty(matrix.shape, np.uint8)
+    for c in range(matrix.shape[1]):
+        kinds, code = np.unique(matrix[:, c], return_inverse=True)
+        if kinds.size > CATEGORIES:
+            raise ValueError(
+                f"X must hold categories, up to {CATEGORIES} different ones in a column, got "
+                f"{kinds.size} in column {c}"
+            )
+        codes[:, c] = code.reshape(-1)
+    return codes
