@@ -1,6 +1,10 @@
 from . import exact as exact
-from .conditionals import LogProbability as LogProbability
-from .conditionals import frame_log_likelihood as frame_log_likelihood
+from .bridges import LogPartition as LogPartition
+from .bridges import PartitionWarning as PartitionWarning
+from .bridges.conditionals import frame_log_likelihood as frame_log_likelihood
+from .bridges.judgement import LogProbability as LogProbability
+from .bridges.ladder import Ladder as Ladder
+from .bridges.reverse import log_likelihood_bound as log_likelihood_bound
 from .correlations import CorrelationAgreement as CorrelationAgreement
 from .correlations import compare_correlations as compare_correlations
 from .correlations import pair_correlations as pair_correlations
@@ -10,10 +14,6 @@ from .forecasts import forecast_errors as forecast_errors
 from .forecasts import forecast_horizon_errors as forecast_horizon_errors
 from .horizons import HorizonErrors as HorizonErrors
 from .horizons import horizon_errors as horizon_errors
-from .ladder import Ladder as Ladder
-from .partition import LogPartition as LogPartition
-from .partition import PartitionWarning as PartitionWarning
 from .regimes import UnitRegimes as UnitRegimes
 from .regimes import unit_regimes as unit_regimes
 from .regression import RegressionScores as RegressionScores
-from .reverse import log_likelihood_bound as log_likelihood_bound

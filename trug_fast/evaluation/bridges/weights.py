@@ -1,4 +1,4 @@
-"""From the log-weights of chains to log Z and its error."""
+"""From the log-weights of chains to ratios of partition functions and their errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.numerics import log_sum_exp
+from trug_fast._common.numerics import effective_size, log_sum_exp
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,14 @@ class TwoSided(NamedTuple):
     overlap: float  # number of chains of either direction that lie where the other's do
 
 
+class Step(NamedTuple):
+    """The log-ratio of two partition functions, by columns of chains (mathematics 3.8)."""
+
+    log_ratio: float
+    shares: Floats  # (columns,) of its error: what each column adds to it, of mean 0
+    overlap: float  # of the two distributions, from 0 to 1
+
+
 def one_sided(log_weights: Floats, direction: str) -> OneSided:
     """Return the log of the mean weight, or minus that of the mean inverse weight of reverse ones.
 
@@ -40,10 +48,10 @@ def one_sided(log_weights: Floats, direction: str) -> OneSided:
     90, 70, 50 and 30 of 100 chains effective.
     """
     sign = 1.0 if direction == "forward" else -1.0
-    relative = np.exp(sign * log_weights - (sign * log_weights).max())
-    ess = float(relative.sum() ** 2 / (relative**2).sum())
+    own = sign * log_weights
+    relative, ess = np.exp(own - own.max()), effective_size(own)
     return OneSided(
-        sign * float(log_sum_exp(sign * log_weights) - np.log(log_weights.size)),
+        sign * float(log_sum_exp(own) - np.log(log_weights.size)),
         float(relative.std(ddof=1) / relative.mean() / np.sqrt(ess)),
         ess,
     )
@@ -74,3 +82,33 @@ def bennett(forward: Floats, reverse: Floats) -> TwoSided:
     scaled = [s / s.max() for s in shares]
     variance = sum(((s**2).mean() / s.mean() ** 2 - 1) / s.size for s in scaled)
     return TwoSided(log_z, float(np.sqrt(max(variance, 0.0))), overlap)
+
+
+def between(forward: Floats, reverse: Floats) -> Step:
+    """Return log Z_upper - log Z_lower by Bennett's acceptance ratio, from as many draws of both.
+
+    forward, reverse : gains at draws of the lower and of the upper rung, (draws, columns)
+    """
+    from scipy.special import expit
+
+    found = bennett(forward.ravel(), reverse.ravel())
+    up, down = expit(forward - found.log_z), expit(found.log_z - reverse)
+    slope = (up * (1 - up)).sum() + (down * (1 - down)).sum()
+    shares = (up.sum(axis=0) - down.sum(axis=0)) / max(slope, TINY)
+    return Step(found.log_z, shares, found.overlap / forward.size)
+
+
+def beyond(gain: Floats) -> Step:
+    """Return the log-ratio of a model and the last rung, by gains at draws of that rung alone.
+
+    gain : (draws, columns)
+    """
+    log_ratio = float(log_sum_exp(gain.ravel()) - np.log(gain.size))
+    shares = (np.exp(gain - log_ratio) / gain.size).sum(axis=0) - 1 / gain.shape[1]
+    return Step(log_ratio, shares, effective_size(gain.ravel()) / gain.size)
+
+
+def standard_error(shares: Floats) -> float:
+    """Return the standard error that independent columns' shares make."""
+    columns = shares.size
+    return float(np.sqrt((shares**2).sum() * columns / max(columns - 1, 1)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from concurrent.futures import Executor
 from typing import Any, Literal
 
@@ -17,13 +16,10 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
 from . import mean_field
-from .annealing_file import KIND, VERSION, AnnealingFile
-from .judgement import judge
-from .legs import Annealer
-from .plan import AnnealingPlan, checked_plan, fingerprint
-from .result import LogPartition, PartitionWarning
+from .annealer import KIND, VERSION, Annealer, AnnealingFile, AnnealingPlan, checked_plan
+from .judgement import LogPartition, judge, tell
+from .paths import PathName
 
-PathName = Literal["auto", "quad", "quad2", "paper"]
 Direction = Literal["forward", "reverse", "both"]
 
 # The paper's setting; its path is the one whose end factors are left out.
@@ -158,13 +154,13 @@ def log_partition(
     if file is not None:
         file.belong_to(plan.identity(), seed)
     with announced("log_partition", progress), one_blas_thread():
-        estimate = estimated(plan, seed, file, executor, progress)
-    for reason in estimate.warnings:
-        warnings.warn(reason, PartitionWarning, stacklevel=2)
+        estimate = estimated(model, plan, seed, file, executor, progress)
+    tell(estimate.warnings)
     return estimate
 
 
 def estimated(
+    model: RBM,
     plan: AnnealingPlan,
     seed: int,
     file: RunFile | None = None,
@@ -173,17 +169,17 @@ def estimated(
 ) -> LogPartition:
     """Carry out a plan; warnings are in the result alone."""
     with AnnealingFile(file) as kept:
-        annealer = Annealer(plan, seed, kept, executor, progress)
+        annealer = Annealer(model, plan, seed, kept, executor, progress)
         forward = annealer.forward() if plan.direction != "reverse" else None
         reverse = annealer.reverse() if plan.direction != "forward" else None
         starts = annealer.effective_starts()
-    points = mean_field.starting_points(plan.model, plan.base, seed_from(seed, "mean field"))
+    points = mean_field.starting_points(model, plan.base, seed_from(seed, "mean field"))
     return judge(
         forward,
         reverse,
         path=plan.path,
         temperatures=annealer.temperatures,
-        mean_field=mean_field.bound(plan.model, points),
-        fingerprint=fingerprint(plan.model),
+        mean_field=mean_field.bound(model, points),
+        fingerprint=plan.fingerprint,
         starts=starts,
     )

@@ -5,7 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.gaussian import KINDS, gaussian_draws, gaussian_model
-from trug_fast.evaluation.partition import mean_field, paths, runs
+from trug_fast.evaluation.bridges import mean_field, paths
+from trug_fast.evaluation.bridges.bridge import Bridge
 
 
 @pytest.mark.parametrize("weights_on", ["visible", "hidden"])
@@ -62,9 +63,7 @@ def test_gain_of_a_step_on_the_hidden_layer(times, dtype):
     model = gaussian_model("mixed", dtype)
     h = model.sample_hidden(gaussian_draws(model, 20, seed=1), rng=0)
     path = paths.along("quad2", np.array(times), np.array([0.3, -1.0, 2.0]))
-    gain = runs.travel(
-        runs.AnnealingLeg(model.layers(), path, 1, True), runs.go_on(h), 1
-    ).log_weight
+    gain = Bridge(model.layers(), path, 1, True).at(h).travel(1).log_weight
 
     def log_p(k):  # mathematics 3.2 with x integrated out
         t, s = path.hidden_scale[k], path.bias_scale[k]

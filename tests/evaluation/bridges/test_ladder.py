@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.evaluation.ladder import Ladder
-from trug_fast.evaluation.ladder.bennett import beyond, standard_error
-from trug_fast.evaluation.ladder.climbing import acceptance
+from trug_fast.evaluation.bridges.climbing import acceptance
+from trug_fast.evaluation.bridges.ladder import Ladder
+from trug_fast.evaluation.bridges.weights import beyond, standard_error
 
 
 def model_of(kind, seed, scale=1.0):

@@ -4,7 +4,7 @@ import numpy as np
 
 import trug_fast as tf
 from tests.support.models import model_of
-from trug_fast.evaluation.partition import paths
+from trug_fast.evaluation.bridges import paths
 
 
 def test_auto_path_follows_the_width():

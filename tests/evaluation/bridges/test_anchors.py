@@ -7,9 +7,8 @@ import pytest
 
 import trug_fast as tf
 from trug_fast._common import files
-from trug_fast.evaluation.ladder import anchors as anchors_file
-from trug_fast.evaluation.ladder.anchors import RARE, Anchored
-from trug_fast.evaluation.ladder.climbing import Climber
+from trug_fast.evaluation.bridges import climbing
+from trug_fast.evaluation.bridges.climbing import RARE, Anchored, Climber
 
 BITS = np.array(list(product([0.0, 1.0], repeat=8)))
 LETTERS = np.array(list(product(range(3), repeat=4)))
@@ -97,7 +96,7 @@ def test_offers_are_rare_where_hardly_any_is_taken():
 
 def test_rare_offers_leave_the_distribution_as_it_is(monkeypatch):
     # The statistic exceeds five by chance less than once in 10,000 times.
-    monkeypatch.setattr(anchors_file, "FEW", 2.0)  # above every share
+    monkeypatch.setattr(climbing, "FEW", 2.0)  # above every share
     model, states = two_modes("trug")
     assert Anchored(model, states[:1], 5, 0).every == RARE
     anchors = states[[0b11110000, 0b00001111]]

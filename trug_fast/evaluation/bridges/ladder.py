@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,14 @@ from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.evaluation.partition.plan import fingerprint
-from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
+from trug_fast.models.hidden_units import log_norms
+from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM, require_rbm
 from trug_fast.models.visible_kinds import IN_FILES, from_file, to_file
 
-from .bennett import Step, between, standard_error
+from . import mean_field
 from .climbing import Climber, Gains, acceptance, along, log_density, stream
-from .result import as_partition, tell_broken
-from .rungs import as_rung, exact_log_z, independent
+from .judgement import LogPartition, broken, fingerprint, impossible, tell
+from .weights import Step, between, standard_error
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +79,8 @@ class Ladder:
         self._start = exact_log_z(base)
         bias = np.float64(1) * base.column_bias
         self._visible = np.empty((1, n_chains, base.n_columns), base.dtype)
-        self._visible[0] = independent(base, bias, n_chains, stream(seed, "first rung", 0))
+        drawn = base.visible_units.independent(stream(seed, "first rung", 0), n_chains, bias)
+        self._visible[0] = drawn.astype(base.dtype)
         self._steps: list[Step] | None = None
 
     @property
@@ -140,7 +142,7 @@ class Ladder:
 
     def log_partition(
         self, model: RBM | None = None, *, n_draws: int = 40, rng: RngLike = None
-    ) -> Any:
+    ) -> LogPartition:
         """Log Z of a model near the last rung, such as the one that training returned.
 
         A rung is added for the model, and more where it is far away; then all chains move on.
@@ -172,8 +174,23 @@ class Ladder:
             If two rungs hardly overlap, or the estimate is below a bound that is certain.
         """
         target = self._rungs[-1] if model is None else self._checked("Ladder.log_partition", model)
-        draws = checks.count("n_draws", n_draws)
-        return as_partition(self.towards(target, draws, rng), target)
+        own = self.towards(target, checks.count("n_draws", n_draws), rng)
+        log_z, shares = float(own.log_z[-1]), own.shares[-1]
+        points = mean_field.starting_points(target, None, seed_from(0, "mean field"))
+        estimate = LogPartition(
+            log_z=log_z,
+            std_error=standard_error(shares),
+            ess=own.overlap * shares.size,
+            log_weights=log_z + shares.size * shares,
+            path="ladder",
+            direction="ladder",
+            mean_field=mean_field.bound(target, points),
+            temperatures=np.empty(0),
+            fingerprint=fingerprint(target),
+        )
+        reasons = (*impossible(estimate), *broken(own.overlap))
+        tell(reasons)
+        return replace(estimate, warnings=reasons)
 
     def sample(
         self, n: int, model: RBM | None = None, *, n_exchanges: int = 40, rng: RngLike = None
@@ -216,7 +233,7 @@ class Ladder:
         target = self._rungs[-1] if model is None else self._checked("Ladder.sample", model)
         own = self.towards(target, exchanges, seed_from(rng, "Ladder.sample"))
         draws = [own.run(exchanges)[-1] for _ in range(-(-count // self.n_chains))]
-        tell_broken(own)
+        tell(broken(own.overlap))
         return target.visible_units.states(np.concatenate(draws)[:count])
 
     def towards(self, model: RBM, draws: int, rng: RngLike) -> Ladder:
@@ -301,7 +318,7 @@ class Ladder:
     def _found(self) -> list[Step]:
         """Return the steps from rung to rung."""
         if self._steps is None or len(self._steps) < len(self._gains):
-            self._steps = list(map(between, self._gains))
+            self._steps = [between(*gains) for gains in self._gains]
         return self._steps
 
     def _copy(self, seed: int, sweeps: int = 0) -> Ladder:
@@ -311,8 +328,26 @@ class Ladder:
         return other
 
     def _checked(self, caller: str, model: RBM) -> RBM:
-        """Refuse a model that no rung can stand for."""
-        return as_rung(caller, model, self._rungs[0])
+        """Return a model in the rungs' float type; refuse one that no rung can stand for."""
+        require_rbm(f"{caller}(model)", model)
+        first = self._rungs[0]
+        for what in ("visible", "n_visible", "n_states", "n_hidden", "runs"):
+            wanted, found = getattr(first, what), getattr(model, what)
+            if wanted != found:
+                raise ValueError(f"model must have {what}={wanted!r} as the ladder, got {found!r}")
+        own, other = type(first), type(model)
+        if own is not other:
+            raise ValueError(
+                f"model must be a {own.__name__} as the ladder's, got a {other.__name__}"
+            )
+        if model.visible_precision is not None and not np.array_equal(
+            model.visible_precision, np.asarray(first.visible_precision)
+        ):
+            raise ValueError("model must have the visible_precision of the ladder's models")
+        if model.dtype == first.dtype:
+            return model
+        arrays = model.column_arrays().items()
+        return model.remade({name: np.asarray(value, first.dtype) for name, value in arrays})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays by their names."""
@@ -398,3 +433,13 @@ class Ladder:
         found = files.read(path, "Ladder")
         with files.building_from(path):
             return cls.of_arrays(found)
+
+
+def exact_log_z(base: RBM) -> float:
+    """Return log Z of a model without weights."""
+    if base.weights.any():
+        raise ValueError("the first rung of a ladder must have no weights")
+    layers = base.layers(np.float64)
+    with computing(0.0):
+        hidden = float(log_norms(layers, np.zeros((1, base.n_columns)))[0])
+    return float(base.visible_units.log_norm(layers.visible_bias[0])) + hidden

@@ -7,7 +7,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import exact_draws, model_of
-from trug_fast.evaluation.partition import judgement, log_weights
+from trug_fast.evaluation.bridges import judgement, weights
 
 
 def hidden_mode_model():
@@ -107,7 +107,7 @@ def test_two_directions_that_disagree_widen_the_error():
     whole = judgement.judge(low, high, **KNOWN)
     assert whole.std_error == pytest.approx(1.0, abs=0.05)
     agreeing = judgement.judge(low, low + 0.01, **KNOWN)
-    assert agreeing.std_error == log_weights.bennett(low, low + 0.01).std_error
+    assert agreeing.std_error == weights.bennett(low, low + 0.01).std_error
 
 
 KNOWN = {"path": "", "temperatures": np.zeros(0), "mean_field": -np.inf, "fingerprint": ""}

@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tools import double_wells
-from trug_fast.evaluation.partition import mean_field
+from trug_fast.evaluation.bridges import mean_field
 
 
 def bounds(known):

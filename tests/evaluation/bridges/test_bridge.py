@@ -11,7 +11,7 @@ import pytest
 import trug_fast as tf
 from tests.support.annealing import OPTIONS, run
 from tests.support.models import exact_draws, model_of
-from trug_fast.evaluation.partition import runs
+from trug_fast.evaluation.bridges import bridge
 
 # Of few temperatures: here only numbers are compared.
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
@@ -89,7 +89,7 @@ def test_forked_processes_are_refused_in_words(model, expected):
 def test_one_caller_at_a_time_where_the_threading_layer_bears_no_more(model, monkeypatch, expected):
     monkeypatch.setattr(numba, "threading_layer", lambda: "workqueue")
     inside = []
-    anneal = runs.annealing.anneal
+    anneal = bridge.annealing.anneal
 
     def watched(*args):
         inside.append(1)
@@ -97,7 +97,7 @@ def test_one_caller_at_a_time_where_the_threading_layer_bears_no_more(model, mon
         anneal(*args)
         inside.pop()
 
-    monkeypatch.setattr(runs.annealing, "anneal", watched)
+    monkeypatch.setattr(bridge.annealing, "anneal", watched)
     with ThreadPoolExecutor(3) as executor:
         assert np.array_equal(run(model, executor=executor), expected)
 

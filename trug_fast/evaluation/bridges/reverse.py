@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Literal
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
@@ -17,12 +14,11 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
-from .conditionals import LogProbability
-from .partition import PartitionWarning, mean_field, paths, runs
-from .partition.judgement import APART
-from .partition.runs import AnnealingLeg, ChainState
+from . import mean_field, paths
+from .bridge import Bridge, cross
+from .judgement import LogProbability, tell, too_probable
 
-MATTERS = 0.05  # nats by which certain bounds must be lower, on average, to be warned of
+Floats = NDArray[np.float64]
 
 
 def log_likelihood_bound(
@@ -31,7 +27,7 @@ def log_likelihood_bound(
     *,
     n_chains: int = 10,
     n_temperatures: int = 1000,
-    path: Literal["auto", "quad", "quad2", "paper"] = "auto",
+    path: paths.PathName = "auto",
     base: ArrayLike | None = None,
     rng: RngLike = None,
     progress: bool | None = None,
@@ -101,42 +97,29 @@ def log_likelihood_bound(
     rows = model.checked_columns("X", X, soft=False)
     chains = checks.count("n_chains", n_chains)
     temperatures = checks.count("n_temperatures", n_temperatures)
-    name = checks.choice("path", path, ("auto", *paths.PATHS))
-    name = paths.automatic(model) if name == "auto" else name
+    name = paths.named(model, path)
     data = None if base is None else model.checked_columns("base", base)
     require_progress(progress)
     seed = seed_from(rng, "log_likelihood_bound")
     forward = paths.along(name, paths.uniform(temperatures), paths.base_bias(model, data))
-    leg = AnnealingLeg(model.layers(), paths.turned_round(forward), seed, on_hidden=False)
+    way = Bridge(model.layers(), paths.turned_round(forward), seed)
     with announced("log_likelihood_bound", progress), one_blas_thread():
         log_z = paths.base_log_partition(model, forward)
-        gains = _gains(leg, np.repeat(rows, chains, axis=0), progress).reshape(-1, chains)
-        each = -model.column_energy(rows)[:, None] - log_z + gains
+        way = way.begun(chains * len(rows), np.repeat(rows, chains, axis=0))
+        with Progress(way.steps, "annealing back", progress) as bar:
+            way = cross(way, look=lambda _, steps: bar.advance(steps))
+        own = -model.column_energy(rows)
         points = mean_field.starting_points(model, data, seed_from(seed, "mean field"))
-        most = -model.column_energy(rows) - mean_field.bound(model, points)
-    value, std_error = _means(each)
-    reasons = _impossible(value, most)
-    for reason in reasons:
-        warnings.warn(reason, PartitionWarning, stacklevel=2)
+        most = own - mean_field.bound(model, points)
+    value, std_error = _means(own[:, None] - log_z + way.log_weight.reshape(-1, chains))
+    reasons = too_probable(value, most)
+    tell(reasons)
     return LogProbability(
         np.minimum(value, most), _capped_error(value, std_error, most), tuple(reasons)
     )
 
 
-def _impossible(value: NDArray[Any], most: NDArray[Any]) -> list[str]:
-    """Return the reason if rows cannot be as probable as annealing says."""
-    above = value - most
-    error = above.std(ddof=1) / np.sqrt(len(above)) if len(above) > 1 else 0.0
-    if above.mean() <= MATTERS + APART * error:
-        return []
-    return [
-        f"annealing from the rows' side gives them {value.mean():.2f} nats on average, but by the "
-        f"mean-field bound on log Z, which is certain, they have {most.mean():.2f} at most: the "
-        "model has a mode that annealing misses"
-    ]
-
-
-def _capped_error(value: NDArray[Any], std_error: NDArray[Any], most: NDArray[Any]) -> NDArray[Any]:
+def _capped_error(value: Floats, std_error: Floats, most: Floats) -> Floats:
     """Return the standard deviation of normals of these means that are held at most there.
 
     Of z = (most - value) / std_error it is that of max(0, z - N(0, 1)), without which the whole of
@@ -148,24 +131,10 @@ def _capped_error(value: NDArray[Any], std_error: NDArray[Any], most: NDArray[An
     density, below = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), ndtr(z)
     mean = z * below + density
     variance = np.maximum((z**2 + 1) * below + z * density - mean**2, 0.0)
-    found: NDArray[Any] = std_error * np.sqrt(variance)
-    return found
+    return np.asarray(std_error * np.sqrt(variance))
 
 
-def _gains(leg: AnnealingLeg, rows: NDArray[Any], progress: bool | None) -> NDArray[Any]:
-    """Return what chains from these rows gain on their way to the base."""
-    state = runs.begin(leg, len(rows), rows)
-    with Progress(leg.steps, "annealing back", progress) as bar:
-
-        def look(now: ChainState) -> None:
-            nonlocal state
-            bar.advance(now.step - state.step)
-            state = now
-
-        return runs.travel(leg, state, leg.steps, None, look).log_weight
-
-
-def _means(each: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _means(each: Floats) -> tuple[Floats, Floats]:
     """Return the log of each row's mean weight, and its standard error."""
     chains = each.shape[1]
     value = np.array([log_sum_exp(row) for row in each]) - np.log(chains)

@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import exact_draws, strong_model
-from trug_fast.evaluation.partition import mean_field
+from trug_fast.evaluation.bridges import mean_field
 
 STATES = tf.exact.binary_states(8)
 

@@ -6,11 +6,12 @@ Formulas: mathematics 3.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common import checks
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm.annealing import AnnealingPath
@@ -33,8 +34,15 @@ PATHS = {
     "quad2": PathScales(bias=np.square, precision=np.ones_like),
     "paper": PathScales(bias=lambda t: t, precision=lambda t: t),
 }
+PathName = Literal["auto", "quad", "quad2", "paper"]
 WIDE = 3.0  # whitened width from which quad2 is the better path (mathematics 3.3)
 EVEN = 0.2  # share of adaptive temperatures that stay equally spaced, against a pilot's noise
+
+
+def named(model: RBM, path: str) -> str:
+    """Return the name of a path, checked, with the model's own for "auto"."""
+    name = checks.choice("path", path, ("auto", *PATHS))
+    return automatic(model) if name == "auto" else name
 
 
 def automatic(model: RBM) -> str:

@@ -8,8 +8,8 @@ import trug_fast as tf
 from tests.support.annealing import log_intermediate
 from tests.support.data import exact_cases
 from tests.support.models import KINDS, exact_draws, model_of
+from trug_fast.evaluation.bridges import paths
 from trug_fast.evaluation.exact import binary_states as states_of
-from trug_fast.evaluation.partition import paths
 
 CASES = exact_cases()
 AIS_CASES = [case for case in CASES if case["kind"] == "ais"]

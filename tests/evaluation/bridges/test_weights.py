@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import binom
 
-from trug_fast.evaluation.partition import log_weights
+from trug_fast.evaluation.bridges import weights
 
 
 def test_bennett_on_normal_weights():
@@ -13,7 +13,7 @@ def test_bennett_on_normal_weights():
     inside = []
     for _ in range(1000):
         forward, reverse = rng.normal(-4.5, 3.0, 100), rng.normal(4.5, 3.0, 300)
-        log_z, error, overlap = log_weights.bennett(forward, reverse)
+        log_z, error, overlap = weights.bennett(forward, reverse)
         inside.append(abs(log_z) < 1.96 * error)
         assert 0 < overlap < 400
     assert binom.ppf(1e-5, 1000, 0.94) <= sum(inside) <= binom.ppf(1 - 1e-5, 1000, 0.96)

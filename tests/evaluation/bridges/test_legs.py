@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 import trug_fast as tf
 from tests.support.models import exact_draws, model_of
-from trug_fast.evaluation.partition import judgement
+from trug_fast.evaluation.bridges import judgement
 
 SIDES = ("visible", "hidden")
 

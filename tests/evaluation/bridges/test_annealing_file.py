@@ -16,8 +16,8 @@ from tests.support.annealing import run
 from tests.support.data import ROOT
 from tests.support.models import model_of
 from trug_fast._common import files
-from trug_fast.evaluation.partition import runs
-from trug_fast.evaluation.partition.annealing_file import AnnealingFile
+from trug_fast.evaluation.bridges import bridge
+from trug_fast.evaluation.bridges.annealer import AnnealingFile
 
 # Of few temperatures: here only numbers are compared.
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")
@@ -35,7 +35,7 @@ class Stop(Exception):
 @pytest.mark.parametrize("schedule", ["uniform", "adaptive"])
 @pytest.mark.parametrize("weights_on", ["visible", "hidden"])
 def test_a_run_stopped_anywhere_goes_on(model, tmp_path, monkeypatch, weights_on, schedule):
-    monkeypatch.setattr(runs, "STRETCH", 7)
+    monkeypatch.setattr(bridge, "STRETCH", 7)
     options = {"weights_on": weights_on, "schedule": schedule}
     whole, file, stops = run(model, **options), tmp_path / "run.npz", 0
     keep = AnnealingFile.keep
@@ -103,7 +103,7 @@ def full_disk(path, kind, arrays):
 
 def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(model, tmp_path, monkeypatch):
     file = tmp_path / "run.npz"
-    monkeypatch.setattr(runs, "travel", None)  # nothing is computed
+    monkeypatch.setattr(bridge.Bridge, "travel", None)  # nothing is computed
     monkeypatch.setattr(files, "write", full_disk)
     for schedule in ("uniform", "adaptive"):
         with pytest.raises(OSError, match=r"cannot write checkpoint .*run\.npz: .*No space left"):
@@ -112,7 +112,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(model, tmp
 
 
 def test_a_disk_that_fills_up_does_not_end_a_run(model, tmp_path, monkeypatch, expected):
-    monkeypatch.setattr(runs, "STRETCH", 7)
+    monkeypatch.setattr(bridge, "STRETCH", 7)
     file, write, written = tmp_path / "run.npz", files.write, []
 
     def fill_up(*args):
@@ -134,8 +134,8 @@ sys.path.insert(0, {root!r})
 import numpy as np
 import trug_fast as tf
 from tests.support.annealing import tiled_model
-from trug_fast.evaluation.partition import runs
-runs.STRETCH = 1
+from trug_fast.evaluation.bridges import bridge
+bridge.STRETCH = 1
 model = tiled_model()
 print("begun", flush=True)
 estimate = tf.log_partition(model, n_chains=60, n_temperatures=150, direction="both", rng=1,

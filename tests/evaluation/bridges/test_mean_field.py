@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import KINDS, model_of
-from trug_fast.evaluation.partition import mean_field
+from trug_fast.evaluation.bridges import mean_field
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +12,8 @@ from trug_fast._common import checks
 from trug_fast._common.progress import Progress, require_progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.evaluation import exact
+from trug_fast.evaluation.exact.kinds import n_states
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.filter import filtered
 from trug_fast.models.missing_frames import Gain, particles, precise
@@ -21,62 +22,52 @@ from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
 from trug_fast.models.visible_kinds import BERNOULLI, REAL, real_columns
 
-from . import exact
-from .exact.kinds import n_states
-from .partition import PartitionWarning
-from .partition.estimate import Direction, estimated
-from .partition.plan import checked_plan
+from .annealer import checked_plan
+from .estimate import Direction, estimated
+from .judgement import LogProbability, tell
 
 Floats = NDArray[np.float64]
 Method = Literal["auto", "exact", "annealing"]
+Estimate = tuple[float, float, tuple[str, ...]]  # its standard error, and reasons not to trust it
 
 FEW_UNITS = 12  # so many visible units of zeros and ones, or fewer, are gone through by default
 BASE_SWEEPS = 50  # of Gibbs sampling, whose means are where annealing begins
 
 
-class LogProbability(NamedTuple):
-    """Estimates of log-probabilities with their standard errors, 0 of exact ones.
-
-    ``value`` and ``std_error`` are arrays (of sequences, lists of arrays); ``warnings`` are reasons
-    not to trust some, each also given as a :class:`PartitionWarning`.
-    """
-
-    value: Any
-    std_error: Any
-    warnings: tuple[str, ...]
-
-
-class _LogZ(NamedTuple):
+class _LogZ:
     """How each log Z is found, checked."""
 
-    method: str
-    n_chains: int
-    n_temperatures: int
-    direction: Direction
-    seed: int
+    def __init__(
+        self, method: str, n_chains: int, n_temperatures: int, direction: str, rng: RngLike
+    ) -> None:
+        self._direction = checks.choice("direction", direction, ("forward", "reverse", "both"))
+        self._method = checks.choice("method", method, ("auto", "exact", "annealing"))
+        self.n_chains = checks.count("n_chains", n_chains, least=2)
+        self._n_temperatures = checks.count("n_temperatures", n_temperatures)
+        self.seed = seed_from(rng, "log Z of each")
 
-    def of(self, model: RBM, number: int) -> tuple[float, float, tuple[str, ...]]:
+    def of(self, model: RBM, number: int) -> Estimate:
         """Return log Z, its standard error, and reasons not to trust it."""
         few = not real_columns(model.runs).any() and n_states(model.runs) <= 2**FEW_UNITS
-        if self.method == "exact" or (self.method == "auto" and few):
+        if self._method == "exact" or (self._method == "auto" and few):
             return exact.log_partition(model), 0.0, ()
         seed = seed_from(self.seed, f"log Z {number}")
         soft = model.visible in (BERNOULLI, *REAL)  # others have states alone
         base = model.sample(self.n_chains, n_gibbs=BASE_SWEEPS, return_mean=soft, rng=seed)
         plan = checked_plan(
             model,
-            path="auto",
             base=base,
-            start=None,
-            direction=self.direction,
-            schedule="uniform",
-            weights_on="visible",
+            direction=self._direction,
             n_chains=self.n_chains,
-            n_temperatures=self.n_temperatures,
-            n_gibbs=None,
+            n_temperatures=self._n_temperatures,
         )
-        found = estimated(plan, seed)
+        found = estimated(model, plan, seed)
         return found.log_z, found.std_error, found.warnings
+
+    def of_row(self, model: RBM, row: Floats, number: int) -> Estimate:
+        """Return the log-probability of a row, its standard error, and reasons not to trust it."""
+        log_z, error, reasons = self.of(model, number)
+        return -float(model.free_energy(row[None])[0]) - log_z, error, reasons
 
 
 def log_conditional(
@@ -137,7 +128,7 @@ def log_conditional(
     require_rbm("log_conditional(model, X, known)", model)
     array = model.checked_rows("X", X).astype(np.float64)
     mask = _checked_mask(model.by_name("known", known), array.shape)
-    rule = _rule(method, n_chains, n_temperatures, direction, rng)
+    rule = _LogZ(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)
     found = []
     with (
@@ -147,9 +138,7 @@ def log_conditional(
     ):
         for number, (row, given) in enumerate(zip(array, mask, strict=True)):
             free = model.clamped(np.where(given, row, np.nan))
-            log_z, error, reasons = rule.of(free, number)
-            energy = float(free.free_energy(row[None, ~given])[0])
-            found.append((-energy - log_z, error, reasons))
+            found.append(rule.of_row(free, row[~given], number))
             bar.advance(1)
     return _collected(found, "row")
 
@@ -215,7 +204,7 @@ def frame_log_likelihood(
         visible=model.visible,
         missing=True,
     )
-    rule = _rule(method, n_chains, n_temperatures, direction, rng)
+    rule = _LogZ(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)
     frames = checked.frames.astype(np.float64)
     found: list[Any] = [None] * len(frames)
@@ -243,10 +232,8 @@ def _before_gaps(
     for batch, seen in filtered(model.parameters(), whole.astype(model.dtype)):
         biases = zip(seen.layers.visible_bias, seen.layers.hidden_bias, strict=True)
         for row, (b, c) in zip(batch.rows, biases, strict=True):
-            own = model.frame_model(b, c)
-            log_z, error, reasons = rule.of(own, int(places[row]))
-            energy = float(own.free_energy(frames[row][None])[0])
-            found[places[row]] = -energy - log_z, error, reasons
+            place = int(places[row])
+            found[place] = rule.of_row(model.frame_model(b, c), frames[row], place)
             bar.advance(1)
 
 
@@ -265,9 +252,7 @@ def _from_gap(
         bar.advance(1)
 
 
-def _log_observed(
-    model: TRBM, row: Floats, gain: Gain, rule: _LogZ, number: int
-) -> tuple[float, float, tuple[str, ...]]:
+def _log_observed(model: TRBM, row: Floats, gain: Gain, rule: _LogZ, number: int) -> Estimate:
     """Return log p(observed | observed before) (mathematics 4.6), its error, and reasons."""
     known = ~np.isnan(row)
     if not known.any():
@@ -284,19 +269,6 @@ def _log_observed(
     return value, float(np.linalg.norm(errors)), reasons
 
 
-def _rule(
-    method: str, n_chains: int, n_temperatures: int, direction: Direction, rng: RngLike
-) -> _LogZ:
-    checks.choice("direction", direction, ("forward", "reverse", "both"))
-    return _LogZ(
-        checks.choice("method", method, ("auto", "exact", "annealing")),
-        checks.count("n_chains", n_chains, least=2),
-        checks.count("n_temperatures", n_temperatures),
-        direction,
-        seed_from(rng, "log Z of each"),
-    )
-
-
 def _checked_mask(known: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return the mask with a row for each of the data; each leaves a unit free."""
     mask = checks.numbers("known", known)
@@ -311,15 +283,12 @@ def _checked_mask(known: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]
     return full
 
 
-def _collected(found: Sequence[tuple[float, float, tuple[str, ...]]], what: str) -> LogProbability:
+def _collected(found: Sequence[Estimate], what: str) -> LogProbability:
     """Return all estimates in arrays; warn once of those not to be trusted."""
     doubtful = [(number, reasons) for number, (_, _, reasons) in enumerate(found) if reasons]
     said = tuple(f"{what} {number}: {'; '.join(reasons)}" for number, reasons in doubtful)
     if said:
-        warnings.warn(
-            f"{len(said)} of {len(found)} estimates cannot be trusted, the first of {said[0]}",
-            PartitionWarning,
-            stacklevel=3,
-        )
+        few = f"{len(said)} of {len(found)} estimates cannot be trusted, the first of {said[0]}"
+        tell([few], stacklevel=3)
     value, error = (np.array([each[k] for each in found]) for k in (0, 1))
     return LogProbability(value, error, said)
