@@ -2,6 +2,8 @@
 
 What a call has decided is a plan.  Where the chains of each way are lies in memory, and in the file
 of a checkpoint if there is one.
+
+Tested in tests/evaluation/bridges/test_estimate.py, test_legs.py and test_annealing_file.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""Chains on all rungs of a ladder: sweeps, exchanges between neighbours, and offers from data."""
+"""Chains on all rungs of a ladder: sweeps, exchanges between neighbours, and offers from data.
+
+Tested in tests/evaluation/bridges/test_ladder.py and test_anchors.py.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +16,9 @@ from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.kernels.rbm.gibbs import Chains, Layers
-from trug_fast.models.rbm import RBM
+from trug_fast.models.rbm import RBM, require_rbm
+
+from .paths import log_z_without_weights
 
 Floats = NDArray[np.float64]
 
@@ -257,3 +263,40 @@ def along(low: RBM, high: RBM, share: float) -> RBM:
         with np.errstate(invalid="ignore"):  # infinite ends are alike
             found[name] = np.where(a == b, b, a + share * (b - a)).astype(b.dtype)
     return high.remade(found)
+
+
+def exact_log_z(base: RBM) -> float:
+    """Return log Z of a first rung."""
+    if base.weights.any():
+        raise ValueError("the first rung of a ladder must have no weights")
+    layers = base.layers(np.float64)
+    return log_z_without_weights(base, layers.visible_bias[0], layers.hidden_bias)
+
+
+def as_rung(caller: str, model: RBM | None, rungs: Sequence[RBM]) -> RBM:
+    """Return a model in the float type of a ladder's rungs, the last of these for None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it has other units than that, naming the difference.
+    """
+    if model is None:
+        return rungs[-1]
+    first = rungs[0]
+    require_rbm(f"{caller}(model)", model)
+    for what in ("visible", "n_visible", "n_states", "n_hidden", "runs"):
+        wanted, found = getattr(first, what), getattr(model, what)
+        if wanted != found:
+            raise ValueError(f"model must have {what}={wanted!r} as the ladder, got {found!r}")
+    own, other = type(first).__name__, type(model).__name__
+    if own != other:
+        raise ValueError(f"model must be a {own} as the ladder's, got a {other}")
+    if model.visible_precision is not None and not np.array_equal(
+        model.visible_precision, np.asarray(first.visible_precision)
+    ):
+        raise ValueError("model must have the visible_precision of the ladder's models")
+    if model.dtype == first.dtype:
+        return model
+    arrays = model.column_arrays().items()
+    return model.remade({name: np.asarray(value, first.dtype) for name, value in arrays})

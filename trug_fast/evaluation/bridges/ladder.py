@@ -13,12 +13,11 @@ from trug_fast._common import checks, files
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.models.hidden_units import log_norms
-from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM, require_rbm
+from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import IN_FILES, from_file, to_file
 
 from . import mean_field
-from .climbing import Climber, Gains, acceptance, along, log_density, stream
+from .climbing import Climber, Gains, acceptance, along, as_rung, exact_log_z, log_density, stream
 from .judgement import LogPartition, broken, fingerprint, impossible, tell
 from .weights import Step, between, standard_error
 
@@ -173,7 +172,7 @@ class Ladder:
         PartitionWarning
             If two rungs hardly overlap, or the estimate is below a bound that is certain.
         """
-        target = self._rungs[-1] if model is None else self._checked("Ladder.log_partition", model)
+        target = as_rung("Ladder.log_partition", model, self._rungs)
         own = self.towards(target, checks.count("n_draws", n_draws), rng)
         log_z, shares = float(own.log_z[-1]), own.shares[-1]
         points = mean_field.starting_points(target, None, seed_from(0, "mean field"))
@@ -230,7 +229,7 @@ class Ladder:
             If two rungs hardly overlap: shares of modes are then those of lower rungs.
         """
         count, exchanges = checks.count("n", n), checks.count("n_exchanges", n_exchanges)
-        target = self._rungs[-1] if model is None else self._checked("Ladder.sample", model)
+        target = as_rung("Ladder.sample", model, self._rungs)
         own = self.towards(target, exchanges, seed_from(rng, "Ladder.sample"))
         draws = [own.run(exchanges)[-1] for _ in range(-(-count // self.n_chains))]
         tell(broken(own.overlap))
@@ -253,12 +252,12 @@ class Ladder:
 
         What lies beyond the rung that is nearest to it is left: a way round that training took.
         """
-        self._keep(int(np.argmin(self._spreads(model))) + 1)
+        nearest = np.argmin([self._spread(model, k) for k in range(len(self))])
+        self._keep(int(nearest) + 1)
         before = len(self)
         share, tries = 1.0, 0
         while True:
-            spread = float(self._spreads(model, len(self) - 1)[0])
-            share = min(share, HOP / max(spread, 1e-9))
+            share = min(share, HOP / max(self._spread(model, -1), 1e-9))
             last = share >= 1.0 / STRIDE  # so short a way is not worth two
             target = model if last else along(self._rungs[-1], model, share)
             if self._step_to(target) >= NEIGHBOURS or tries >= DEEPEST:
@@ -272,17 +271,14 @@ class Ladder:
             self._visible = self._visible[:-1].copy()
             share, tries = min(share, 1.0) / 2, tries + 1
 
-    def _spreads(self, model: RBM, first: int = 0) -> Floats:
-        """Return how far a model is from each rung: the spread of its gain over their chains."""
-        layers, units = model.layers(), model.visible_units
-        found = []
-        for rung, rows in zip(self._rungs[first:], self._visible[first:], strict=True):
-            energy = units.energy(rows.astype(np.float64))
-            with computing(work(len(rows), rung.n_columns, rung.n_hidden)):
-                gain = log_density(layers, energy, rows)
-                gain -= log_density(rung.layers(), energy, rows)
-            found.append(gain.std())
-        return np.array(found)
+    def _spread(self, model: RBM, k: int) -> float:
+        """Return how far a model is from a rung: the spread of its gain over that one's chains."""
+        rung, rows = self._rungs[k], self._visible[k]
+        energy = model.visible_units.energy(rows.astype(np.float64))
+        with computing(work(len(rows), rung.n_columns, rung.n_hidden)):
+            gain = log_density(model.layers(), energy, rows)
+            gain -= log_density(rung.layers(), energy, rows)
+        return float(gain.std())
 
     def _keep(self, count: int) -> Ladder:
         """Leave all rungs but the first ones; return itself."""
@@ -326,28 +322,6 @@ class Ladder:
         vars(other).update(vars(self), _seed=seed, _sweeps=sweeps, _visible=self._visible.copy())
         other._rungs, other._gains = list(self._rungs), list(self._gains)
         return other
-
-    def _checked(self, caller: str, model: RBM) -> RBM:
-        """Return a model in the rungs' float type; refuse one that no rung can stand for."""
-        require_rbm(f"{caller}(model)", model)
-        first = self._rungs[0]
-        for what in ("visible", "n_visible", "n_states", "n_hidden", "runs"):
-            wanted, found = getattr(first, what), getattr(model, what)
-            if wanted != found:
-                raise ValueError(f"model must have {what}={wanted!r} as the ladder, got {found!r}")
-        own, other = type(first), type(model)
-        if own is not other:
-            raise ValueError(
-                f"model must be a {own.__name__} as the ladder's, got a {other.__name__}"
-            )
-        if model.visible_precision is not None and not np.array_equal(
-            model.visible_precision, np.asarray(first.visible_precision)
-        ):
-            raise ValueError("model must have the visible_precision of the ladder's models")
-        if model.dtype == first.dtype:
-            return model
-        arrays = model.column_arrays().items()
-        return model.remade({name: np.asarray(value, first.dtype) for name, value in arrays})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays by their names."""
@@ -410,7 +384,7 @@ class Ladder:
     def require_like(self, other: Ladder) -> None:
         """Refuse to stand for a ladder of other models, columns or random numbers."""
         for rung in (self._rungs[0], self._rungs[-1]):
-            other._checked("Ladder", rung)
+            as_rung("Ladder", rung, other._rungs)
         mine = self.n_chains, self._seed, self._rungs[0].dtype
         if mine != (other.n_chains, other._seed, other._rungs[0].dtype):
             raise ValueError("its ladder is that of another run")
@@ -433,13 +407,3 @@ class Ladder:
         found = files.read(path, "Ladder")
         with files.building_from(path):
             return cls.of_arrays(found)
-
-
-def exact_log_z(base: RBM) -> float:
-    """Return log Z of a model without weights."""
-    if base.weights.any():
-        raise ValueError("the first rung of a ladder must have no weights")
-    layers = base.layers(np.float64)
-    with computing(0.0):
-        hidden = float(log_norms(layers, np.zeros((1, base.n_columns)))[0])
-    return float(base.visible_units.log_norm(layers.visible_bias[0])) + hidden

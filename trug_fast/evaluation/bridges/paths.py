@@ -111,12 +111,16 @@ def at_model(sweeps: int, bias: Floats) -> AnnealingPath:
 
 def base_log_partition(model: RBM, path: AnnealingPath) -> float:
     """Log Z of the path's first distribution, without the end factors that the paper drops."""
-    of_visible = float(model.visible_units.log_norm(path.base_bias))
     if path.precision_scale[0] == 0.0:
-        return of_visible
-    # The hidden units at net input 0 are those of a model without weights and hidden biases.
+        return float(model.visible_units.log_norm(path.base_bias))
+    return log_z_without_weights(model, path.base_bias, np.zeros((1, model.n_hidden)))
+
+
+def log_z_without_weights(model: RBM, visible_bias: Floats, hidden_bias: Floats) -> float:
+    """Log Z of a model's units at these biases; those of the hidden units are in a row."""
     layers = model.layers(np.float64)._replace(
-        weights=read_only(np.zeros((1, model.n_hidden))), hidden_bias=np.zeros((1, model.n_hidden))
+        weights=read_only(np.zeros((1, model.n_hidden))), hidden_bias=hidden_bias
     )
     with computing(work(1, 1, model.n_hidden)):
-        return of_visible + float(log_norms(layers, np.zeros((1, 1)))[0])
+        hidden = float(log_norms(layers, np.zeros((1, 1)))[0])
+    return float(model.visible_units.log_norm(visible_bias)) + hidden
