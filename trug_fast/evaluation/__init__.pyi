@@ -10,10 +10,10 @@ from .correlations import compare_correlations as compare_correlations
 from .correlations import pair_correlations as pair_correlations
 from .correlations import site_frequencies as site_frequencies
 from .distances import nearest_distances as nearest_distances
+from .forecasts import HorizonErrors as HorizonErrors
 from .forecasts import forecast_errors as forecast_errors
 from .forecasts import forecast_horizon_errors as forecast_horizon_errors
-from .horizons import HorizonErrors as HorizonErrors
-from .horizons import horizon_errors as horizon_errors
+from .forecasts import horizon_errors as horizon_errors
 from .regimes import UnitRegimes as UnitRegimes
 from .regimes import unit_regimes as unit_regimes
 from .regression import RegressionScores as RegressionScores
