@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.evaluation import distances
+from trug_fast.evaluation import moments
 
 RNG = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize("sites", [1, 7, 300])
 def test_nearest(sites, monkeypatch):
-    monkeypatch.setattr(distances, "BLOCK", 16)
+    monkeypatch.setattr(moments, "BLOCK", 16)
     X, others = RNG.integers(0, 3, (20, sites)), RNG.integers(0, 3, (50, sites))
     found = tf.evaluation.nearest_distances(X, others)
     expected = (X[:, None] != others).sum(axis=2)

@@ -1,9 +1,9 @@
-"""What is common and what goes together in rows of letters, and how well samples show it."""
+"""What is common and goes together in rows of letters, and how near samples come to it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from trug_fast.datasets.letters import states
 Floats = NDArray[np.float64]
 GROUPS = 20  # of rows, each of which is left out once for standard errors
 MOST_STATES = 256
+BLOCK = 1 << 15  # rows compared at a time, whose counts stay in the cache
 
 
 class CorrelationAgreement(NamedTuple):
@@ -169,18 +170,18 @@ def compare_correlations(
             f"samples must have as many sites as data, {len(first.sites)}, got {len(second.sites)}"
         )
     generator = np.random.default_rng(seed_from(rng, "compare_correlations"))
-    first, second = (
-        _grouped(name, own, generator) for name, own in (("data", first), ("samples", second))
-    )
+    first, second = _grouped("data", first, generator), _grouped("samples", second, generator)
     # Sums over all entries of 1, x, y, x^2, y^2, x y: of all rows, and without each group.
     sums = np.zeros((2, GROUPS + 1, 6))
     for x, y in zip(_pairs(first, n), _pairs(second, n), strict=True):
         for k, (a, b) in enumerate(((x, y[:1]), (x[:1], y))):
             rows = max(len(a), len(b))
             sums[k, :rows] += moment_sums(a.reshape(len(a), -1), b.reshape(len(b), -1))
-    of_data, of_samples = (line_of(part[: g.n_groups + 1]) for part, g in
-                           zip(sums, (first, second), strict=True))  # fmt: skip
-    if not np.isfinite(of_data[:, 0]).all() or not np.isfinite(of_samples[:, 0]).all():
+    of_data, of_samples = (
+        line_of(sums[0, : first.n_groups + 1]),
+        line_of(sums[1, : second.n_groups + 1]),
+    )
+    if not np.isfinite([of_data[:, 0], of_samples[:, 0]]).all():
         raise ValueError("data and samples must vary together: there are no correlations in one")
     slope, pearson = of_data[:, 0]
     variance = sum(jackknife(each[:, 1:]) for each in (of_data, of_samples))
@@ -188,10 +189,53 @@ def compare_correlations(
     return CorrelationAgreement(*map(float, (slope, pearson, slope_error, pearson_error)))
 
 
-def fitted_line(x: Floats, y: Floats) -> tuple[float, float]:
-    """Return the slope of y over x by least squares, and their correlation coefficient."""
-    slope, pearson = line_of(moment_sums(x.reshape(1, -1), y.reshape(1, -1)))[:, 0]
-    return float(slope), float(pearson)
+def nearest_distances(X: ArrayLike, reference: ArrayLike | None = None) -> NDArray[np.int64]:
+    """Return how many sites of each row differ from those of the nearest row of others.
+
+    Of samples it says whether a model makes new sequences or repeats its training data.
+
+    Parameters
+    ----------
+    X : array_like, shape (rows, sites)
+        Whole numbers from 0 to 255, such as the letters of aligned sequences.
+    reference : array_like, shape (n, sites), optional
+        What they are compared with, such as the training data; by default the other rows of X.
+
+    Returns
+    -------
+    ndarray, shape (rows,), int64
+        The smallest Hamming distance of each.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one does not hold such numbers, they have other sites, or a row has no other.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.evaluation.nearest_distances([[0, 1, 2], [2, 2, 2]], [[0, 1, 1], [0, 2, 2]])
+    array([1, 1])
+    """
+    rows = states("X", X, MOST_STATES).astype(np.uint8, copy=False)
+    others = rows if reference is None else states("reference", reference, MOST_STATES)
+    if others.shape[1] != rows.shape[1]:
+        raise ValueError(f"reference must have {rows.shape[1]} columns, got {others.shape[1]}")
+    if reference is None and len(rows) < 2:
+        raise ValueError("X must have two rows or more without a reference, got 1")
+    sites = np.ascontiguousarray(others.T, np.uint8)
+    count = np.uint8 if len(sites) < 256 else np.uint32
+    nearest = np.full(len(rows), len(sites), np.int64)
+    for start in range(0, len(others), BLOCK):
+        block = np.ascontiguousarray(sites[:, start : start + BLOCK])
+        for k, row in enumerate(rows):
+            found: NDArray[Any] = np.zeros(block.shape[1], count)  # how many sites differ
+            for site, letter in zip(block, row, strict=True):
+                found += site != letter
+            if reference is None and start <= k < start + block.shape[1]:
+                found[k - start] = len(sites)  # itself
+            nearest[k] = min(nearest[k], int(found.min()))
+    return nearest
 
 
 def _checked(
