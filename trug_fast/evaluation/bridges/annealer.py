@@ -86,7 +86,7 @@ def checked_plan(
     n_gibbs: int | None = None,
 ) -> AnnealingPlan:
     """Check all arguments of :func:`log_partition` that say what is computed; fill in defaults."""
-    name = paths.named(model, path)
+    name = paths.automatic(model, path)
     if checks.choice("weights_on", weights_on, ("visible", "hidden")) == "hidden":
         if name == "paper":
             raise ValueError("weights_on='hidden' needs path 'quad' or 'quad2', got 'paper'")

@@ -18,7 +18,7 @@ from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.kernels.rbm.gibbs import Chains, Layers
 from trug_fast.models.rbm import RBM, require_rbm
 
-from .paths import log_z_without_weights
+from .paths import hidden_log_z
 
 Floats = NDArray[np.float64]
 
@@ -270,7 +270,7 @@ def exact_log_z(base: RBM) -> float:
     if base.weights.any():
         raise ValueError("the first rung of a ladder must have no weights")
     layers = base.layers(np.float64)
-    return log_z_without_weights(base, layers.visible_bias[0], layers.hidden_bias)
+    return float(base.visible_units.log_norm(layers.visible_bias[0])) + hidden_log_z(layers)
 
 
 def as_rung(caller: str, model: RBM | None, rungs: Sequence[RBM]) -> RBM:

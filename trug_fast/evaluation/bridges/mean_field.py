@@ -40,7 +40,9 @@ def starting_points(model: RBM, data: NDArray[np.generic] | None, seed: int) -> 
     data nor annealed chains came near; of a mode that needs many pixels at once it knows nothing.
     """
     rng = np.random.default_rng(seed)
-    rows = [model.visible_units.noise(rng, STARTS, model.column_bias), best_patterns(model)]
+    rows = [model.visible_units.noise(rng, STARTS, model.column_bias)]
+    for found in (patterns(model), wells(model)):  # the most probable: all would cost too much
+        rows.append(found[np.argsort(model.column_energy(found))[:STARTS]])
     if data is not None:
         rows.append(data[rng.integers(0, len(data), STARTS)].astype(np.float64))
     return np.concatenate(rows)
@@ -68,13 +70,6 @@ def wells(model: RBM) -> NDArray[np.float64]:
     along = weights @ weights.T > 0
     nets = [np.where(side, ends[1], ends[0]) @ weights for side in (along, ~along)]
     return model.visible_units.mean(np.float64(1) * model.column_bias + np.concatenate(nets))
-
-
-def best_patterns(model: RBM) -> NDArray[np.float64]:
-    """Return the most probable of those of each kind: to iterate from all would cost too much."""
-    both = patterns(model), wells(model)
-    best = [found[np.argsort(model.column_energy(found))[:STARTS]] for found in both]
-    return np.concatenate(best)
 
 
 def bound(model: RBM, start: NDArray[np.float64]) -> float:

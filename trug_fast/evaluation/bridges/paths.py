@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.annealing import AnnealingPath
 from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, TruGRBM
@@ -39,14 +40,10 @@ WIDE = 3.0  # whitened width from which quad2 is the better path (mathematics 3.
 EVEN = 0.2  # share of adaptive temperatures that stay equally spaced, against a pilot's noise
 
 
-def named(model: RBM, path: str) -> str:
-    """Return the name of a path, checked, with the model's own for "auto"."""
-    name = checks.choice("path", path, ("auto", *PATHS))
-    return automatic(model) if name == "auto" else name
-
-
-def automatic(model: RBM) -> str:
-    """Return "quad" for units no wider than 3 standard deviations, else "quad2"."""
+def automatic(model: RBM, path: str = "auto") -> str:
+    """Return a path, checked: "auto" is "quad" for units of up to 3 deviations, else "quad2"."""
+    if checks.choice("path", path, ("auto", *PATHS)) != "auto":
+        return path
     if not isinstance(model, TruGRBM):
         return "quad"
     width = np.sqrt(np.maximum(model.precision, 0)) * (model.upper - model.lower)
@@ -111,16 +108,16 @@ def at_model(sweeps: int, bias: Floats) -> AnnealingPath:
 
 def base_log_partition(model: RBM, path: AnnealingPath) -> float:
     """Log Z of the path's first distribution, without the end factors that the paper drops."""
+    of_visible = float(model.visible_units.log_norm(path.base_bias))
     if path.precision_scale[0] == 0.0:
-        return float(model.visible_units.log_norm(path.base_bias))
-    return log_z_without_weights(model, path.base_bias, np.zeros((1, model.n_hidden)))
+        return of_visible
+    layers = model.layers(np.float64)
+    return of_visible + hidden_log_z(layers._replace(hidden_bias=0.0 * layers.hidden_bias))
 
 
-def log_z_without_weights(model: RBM, visible_bias: Floats, hidden_bias: Floats) -> float:
-    """Log Z of a model's units at these biases; those of the hidden units are in a row."""
-    layers = model.layers(np.float64)._replace(
-        weights=read_only(np.zeros((1, model.n_hidden))), hidden_bias=hidden_bias
-    )
-    with computing(work(1, 1, model.n_hidden)):
-        hidden = float(log_norms(layers, np.zeros((1, 1)))[0])
-    return float(model.visible_units.log_norm(visible_bias)) + hidden
+def hidden_log_z(layers: gibbs.Layers) -> float:
+    """Log Z of the hidden units of a model whose weights are 0."""
+    units = layers.hidden_bias.shape[1]
+    with computing(work(1, 1, units)):
+        alone = layers._replace(weights=read_only(np.zeros((1, units))))
+        return float(log_norms(alone, np.zeros((1, 1)))[0])

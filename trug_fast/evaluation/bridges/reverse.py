@@ -97,7 +97,7 @@ def log_likelihood_bound(
     rows = model.checked_columns("X", X, soft=False)
     chains = checks.count("n_chains", n_chains)
     temperatures = checks.count("n_temperatures", n_temperatures)
-    name = paths.named(model, path)
+    name = paths.automatic(model, path)
     data = None if base is None else model.checked_columns("base", base)
     require_progress(progress)
     seed = seed_from(rng, "log_likelihood_bound")
