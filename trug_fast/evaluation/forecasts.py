@@ -362,18 +362,11 @@ def linear_fit(
     *,
     whole: bool = False,
 ) -> LinearFit:
-    """Fit each frame to the ``order`` frames before it, by least squares with a penalty.
-
-    Squares of sequences that have weights are weighted.
+    """Fit each frame to the ``order`` frames before it, by weighted least squares with a penalty.
 
     whole : from second frames on, the first one of a sequence standing for those before it, with
         the penalty on what is forecast of the difference to the frame before, from that frame,
         its own difference to the one before it, and so on
-
-    Raises
-    ------
-    ValueError
-        If no sequence is longer than ``order`` frames.
     """
     n_visible = sequences.shape[1]
     size = 1 + order * n_visible

@@ -1,10 +1,8 @@
 """Sequences with gaps: what is missing is drawn given what is there (mathematics 4.6).
 
 Each particle is a sequence without gaps.  How well its past foretells what is observed of a frame
-is a ratio of partition functions, which annealing estimates without bias: along biases that lead
-from those of the particle to those of the mean particle, which are near.  So the more particles
-there are, the nearer they come to the model's own conditional distribution, whatever the number of
-sweeps that annealing takes.
+is a ratio of partition functions, which annealing estimates without bias, along biases that lead
+from those of the particle to those of the mean particle, which are near.
 """
 
 from __future__ import annotations
@@ -58,10 +56,7 @@ def beginnings(
 ) -> Beginning:
     """Return where n continuations of each prefix begin, some of which may have NaN for gaps.
 
-    Warns
-    -----
-    ForecastWarning
-        If few particles count for what is observed.
+    Warns if few particles count for what is observed.
     """
     dtype = own.layers.weights.dtype
     gaps = [prefix is not None and bool(np.isnan(prefix).any()) for prefix in prefixes]
@@ -155,14 +150,7 @@ def _next(
     n_gibbs: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Draw the next frame of each particle given what is observed of it.
-
-    Returns
-    -------
-    log_weights : ndarray, shape (n,)
-        What each particle gains, up to a number that all have in common.
-    visible : ndarray, shape (n, n_visible)
-    """
+    """Return what each particle gains, up to a common number, and draws of its next frame."""
     n, known = len(visible), ~np.isnan(row)
     held = np.repeat(row[None], n, axis=0) if known.any() else None
     free_seed, held_seed = (seed_from(seed, part) for part in ("free", "held"))

@@ -1,5 +1,7 @@
 """Which path is taken, and its temperatures.  Densities along it: test_estimate.py, kernels."""
 
+from typing import get_args
+
 import numpy as np
 
 import trug_fast as tf
@@ -12,6 +14,8 @@ def test_auto_path_follows_the_width():
     assert paths.automatic(model_of("[0,4]")) == "quad2"
     assert paths.automatic(model_of("[0,inf)")) == "quad2"
     assert paths.automatic(model_of("bernoulli")) == "quad"
+    assert paths.automatic(model_of("bernoulli"), "paper") == "paper"
+    assert get_args(paths.PathName) == ("auto", *paths.PATHS)
 
 
 def test_adaptive_temperatures_are_ordered_whole_and_dense_where_weights_spread():

@@ -226,14 +226,9 @@ class Annealer:
 
 
 class AnnealingFile:
-    """The temperatures of a run and where the chains of each way are.
+    """The temperatures of a run and where the chains of each way are, in a file if there is one.
 
     Leaving it as a context writes what the file lacks, also after an error or Ctrl-C.
-
-    Parameters
-    ----------
-    file : RunFile or None
-        Of which the run is known.  Without one all stays in memory.
     """
 
     def __init__(self, file: RunFile | None) -> None:

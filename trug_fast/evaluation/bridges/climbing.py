@@ -76,31 +76,7 @@ def log_norms(layers: Layers, rows: FloatArray) -> Floats:
 
 
 class Anchored:
-    """Offers to the chains of one rung, by way of the hidden units (mathematics 3.8).
-
-    A chain is offered hidden states h' that were drawn given one of the anchors, rows x_1 .. x_n
-    taken at random.  With q(h) = mean of p(h|x_i), it takes them where
-
-        log u < log p(h') - log q(h') - (log p(h) - log q(h)),
-
-    which leaves the rung's distribution as it is, whatever the anchors are.  If they are data that
-    the model knows, q is nearly its own distribution of hidden states, and chains go from mode to
-    mode at once.  With hundreds of hidden units hardly a state fits two rows, and few offers are
-    taken: how many is seen beforehand, and where it is next to none, offers are rare.  That choice
-    knows nothing of the chains, so it leaves the distribution as it is, too.
-
-    Parameters
-    ----------
-    rung : model
-    anchors : ndarray, shape (anchors, n_columns)
-    chains : int
-    seed : int
-
-    Attributes
-    ----------
-    every : int
-        Exchanges for each offer: 1, or RARE where hardly any would be taken.
-    """
+    """Offers of hidden states of data to the chains of one rung (mathematics 3.8)."""
 
     def __init__(self, rung: RBM, anchors: FloatArray, chains: int, seed: int) -> None:
         self._layers, self._anchors = rung.layers(), anchors
@@ -111,13 +87,11 @@ class Anchored:
         trajectory.quick_log_norms(self._layers, anchors, self._net, self._norm)
         room = np.empty((chains, rung.n_columns), anchors.dtype)
         self._offers = gibbs.Chains.new(room, rung.n_hidden, statistics=False)
+        # Exchanges for each offer.
         self.every = 1 if self._promise(seed_from(seed, "promise")) >= FEW else RARE
 
     def _promise(self, seed: int) -> float:
-        """Return the share of offers that others would take, each weighed as a draw of the rung.
-
-        Of log ratios r_i this is sum_(i != j) min(w_i, w_j) / ((n - 1) sum_i w_i), w = exp(r).
-        """
+        """Return the share of offers that others would take, each weighed as a draw of the rung."""
         rows = self._anchors[np.arange(TRIED) * len(self._anchors) // TRIED]
         tried = gibbs.Chains.new(rows, self._net.shape[1], statistics=False)
         gibbs.run_chains(self._layers, tried, 1, seed, 0)
@@ -154,20 +128,11 @@ def _log_sums(terms: Floats) -> Floats:
 
 
 class Climber:
-    """The chains of a ladder: one on each rung for each of so many columns.
+    """The chains of a ladder: one on each rung for each of so many columns, which are independent.
 
-    States are exchanged within a column only, so columns know nothing of each other.
-
-    Parameters
-    ----------
-    rungs : list of models
-    visible : ndarray, shape (rungs, columns, n_visible)
-        Where the chains are, changed in place.
-    seed : int
-    sweeps : int
-        Behind the chains: numbers the steps of their streams.
-    anchors : ndarray, shape (anchors, n_visible)
-        From which chains on the last rung get offers; none if there are no rows.
+    visible : (rungs, columns, n_columns), where they are, changed in place
+    sweeps : behind them; numbers the steps of their streams
+    anchors : rows from which chains on the last rung get offers; there may be none
     """
 
     def __init__(
@@ -274,13 +239,7 @@ def exact_log_z(base: RBM) -> float:
 
 
 def as_rung(caller: str, model: RBM | None, rungs: Sequence[RBM]) -> RBM:
-    """Return a model in the float type of a ladder's rungs, the last of these for None.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it has other units than that, naming the difference.
-    """
+    """Return a model in the rungs' float type, or the last of them; refuse one of other units."""
     if model is None:
         return rungs[-1]
     first = rungs[0]

@@ -342,13 +342,7 @@ class Ladder:
 
     @classmethod
     def of_arrays(cls, found: dict[str, NDArray[Any]]) -> Ladder:
-        """Return the ladder of such arrays.
-
-        Raises
-        ------
-        ValueError
-            If they are those of none.
-        """
+        """Return the ladder of such arrays; raises ValueError if they are those of none."""
         kind = TruGRBM if "lower" in found else BernoulliRBM
         lacking = {*kind.names, *BESIDE} - found.keys()
         if lacking == {"anchors"}:

@@ -1,20 +1,7 @@
-"""A lower bound on log Z that no sampling error can touch.
+"""A lower bound on log Z that no sampling error can touch (mathematics 3.6).
 
-L is convex in the net input a, so for any point m of the unit cube and mu = E[h | a(m)]
-
-    log p*(x) >= b.x + sum_j [L(a_j(m)) + mu_j (a_j(x) - a_j(m))],
-
-which is linear in x, and its exponential can be summed over all x:
-
-    log Z >= sum_j [L(a_j(m)) - mu_j (W'm)_j] + sum_i softplus((b + W mu)_i).
-
-Several such bounds bound log Z together (`_together`), where their modes lie apart.
-
-The best m obey m = sigmoid(b + W mu), which iteration reaches from anywhere: each step can only
-raise the bound.  It is that of a factorised x and h.
-
-With other visible units the units' own log-normaliser takes the place of softplus, and their mean
-that of the sigmoid; of Gaussian ones the sum is an integral.
+L is convex in the net input a, so for any point m of the unit cube log p*(x) has a bound linear in
+x, which can be summed over all x.  The best m are where iterating means of both layers stays.
 """
 
 from __future__ import annotations
@@ -87,13 +74,8 @@ def bound(model: RBM, start: NDArray[np.float64]) -> float:
 def _together(model: RBM, m: NDArray[np.float64]) -> float:
     """Return what the bounds at these points say together (mathematics 3.6).
 
-    Each is a sum over x of exp(l_k(x)) <= p*(x), with l_k linear in x but for what all have in
-    common.  So Z is at least the sum over x of max_k exp(l_k), and that is at least
-
-        sum_k Z_k - sum_(k < l) sum_x exp((l_k + l_l) / 2),
-
-    whose last sum is one over units as each Z_k is.  Points are added as long as that grows: those
-    of separate modes add up, and one that is there already adds nothing.
+    Points are added as long as the bound grows: those of separate modes add up, and one that is
+    there already adds nothing.
     """
     units, net = model.visible_units, _net(model, m)
     # energy(m) - free_energy(m) = b.m + sum_j L(a_j(m)), and m.net = b.m + sum_j mu_j (W'm)_j.

@@ -67,15 +67,10 @@ def uniform(temperatures: int) -> Floats:
 
 
 def adapted(edges: Floats, spread: Floats, temperatures: int) -> Floats:
-    """Return temperatures from 0 to 1, dense where the weights spread.
+    """Return temperatures from 0 to 1, dense where the weights spread (mathematics 3.3).
 
-    Parameters
-    ----------
-    edges : (bins + 1,)
-        Temperatures of a pilot run.
-    spread : (bins,)
-        Standard deviation over its chains of what each bin added to the log-weight.  Steps of
-        equal spread make the least total for a given number, where chains mix (mathematics 3.3).
+    edges : temperatures of a pilot run
+    spread : (bins,) standard deviation over its chains of what each bin added to the log-weight
     """
     share = spread / spread.sum() if spread.sum() > 0 else np.diff(edges)
     share = (1 - EVEN) * share + EVEN * np.diff(edges)
