@@ -144,8 +144,8 @@ class Annealer:
 
     def forward(self) -> Floats:
         """Return each chain's estimate of log Z from the way to the model."""
-        way = self._bridge("forward", self._path)
-        there = self._crossed("forward", way, lambda: way.begun(self._plan.n_chains))
+        n_chains = self._plan.n_chains
+        there = self._crossed("forward", self._path, lambda way: way.begun(n_chains))
         return self.base_log_z + there.log_weight
 
     def reverse(self) -> Floats:
@@ -155,10 +155,10 @@ class Annealer:
         forward one and costs as much as the Gibbs sweeps it needs less; draws from data after Gibbs
         sweeps, or from the forward chains' ends, were wrong more often (notes/partition.md).
         """
-        mixing = self._bridge("mixing", paths.at_model(self._plan.n_gibbs, self._bias))
-        there = self._crossed("mixing", mixing, lambda: self._first_at_model(mixing))
-        way = self._bridge("reverse", paths.turned_round(self._path))
-        back = self._crossed("reverse", way, lambda: way.at(there.values))
+        stay = paths.at_model(self._plan.n_gibbs, self._bias)
+        there = self._crossed("mixing", stay, self._first_at_model)
+        to_base = paths.turned_round(self._path)
+        back = self._crossed("reverse", to_base, lambda way: way.at(there.values))
         return self.base_log_z - back.log_weight
 
     def effective_starts(self) -> float | None:
@@ -166,17 +166,16 @@ class Annealer:
 
         That is the effective number of the chains annealed to be drawn from.
         """
-        ends = self._found("starts", self._bridge("starts", self._path))
+        way = self._bridge("starts", self._path)
+        ends = self._file.chains("starts", way, self._plan.n_chains)
         return None if ends is None else effective_size(ends.log_weight)
 
     def _first_at_model(self, mixing: Bridge) -> Bridge:
         """Return chains at the given draws, or at draws by annealing, of no forward chain's."""
-        plan = self._plan
-        if plan.start is not None:
-            rows = plan.start[np.arange(plan.n_chains) % len(plan.start)]
-            return mixing.begun(plan.n_chains, rows)
-        way = self._bridge("starts", self._path)
-        ends = self._crossed("starts", way, lambda: way.begun(plan.n_chains))
+        start, n_chains = self._plan.start, self._plan.n_chains
+        if start is not None:
+            return mixing.begun(n_chains, start[np.arange(n_chains) % len(start)])
+        ends = self._crossed("starts", self._path, lambda way: way.begun(n_chains))
         chosen = resampled(ends.log_weight, np.random.default_rng(mixing.seed))
         return mixing.at(ends.values[chosen])
 
@@ -200,15 +199,13 @@ class Annealer:
         on_hidden = self._plan.weights_on == "hidden"
         return Bridge(self._layers, path, seed_from(self._seed, name), on_hidden)
 
-    def _found(self, name: str, way: Bridge) -> Bridge | None:
-        return self._file.chains(name, way, self._plan.n_chains)
-
-    def _crossed(self, name: str, way: Bridge, begin: Callable[[], Bridge]) -> Bridge:
-        """Take chains from where the file has them, or from their begin, to a bridge's end."""
-        found = self._found(name, way)
+    def _crossed(self, name: str, path: AnnealingPath, begin: Callable[[Bridge], Bridge]) -> Bridge:
+        """Take chains from where the file has them, or from their begin, to a path's end."""
+        way = self._bridge(name, path)
+        found = self._file.chains(name, way, self._plan.n_chains)
         if found is None or found.step < way.steps:
             self._file.require_writable()
-        begun = begin() if found is None else found
+        begun = begin(way) if found is None else found
         sign = -1.0 if name == "reverse" else 1.0
         with Progress(way.steps, TITLES[name], self._progress) as bar:
 
