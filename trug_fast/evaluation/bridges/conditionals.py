@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -206,50 +206,36 @@ def frame_log_likelihood(
     )
     rule = _LogZ(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)
-    frames = checked.frames.astype(np.float64)
-    found: list[Any] = [None] * len(frames)
-    bar = Progress(len(frames), "frames", progress)
+    found: list[Any] = [None] * len(checked.frames)
+    bar = Progress(len(found), "frames", progress)
     with announced("frame_log_likelihood", progress), one_blas_thread(), bar:
-        _before_gaps(model, checked, rule, found, bar)
-        for k, sequence in enumerate(checked.split(frames)):
-            _from_gap(model, sequence, int(checked.offsets[k]), rule, found, bar)
+        for place, estimate in _each_frame(model, checked, rule):
+            found[place] = estimate
+            bar.advance(1)
     each = _collected(found, "frame")
     return LogProbability(checked.split(each.value), checked.split(each.std_error), each.warnings)
 
 
-def _before_gaps(
-    model: TRBM, checked: Sequences, rule: _LogZ, found: list[Any], bar: Progress
-) -> None:
-    """Enter the results of all frames that come before a gap of their sequence, if it has one."""
-    gaps = [np.isnan(part).any(axis=1) for part in checked.split(checked.frames)]
+def _each_frame(model: TRBM, checked: Sequences, rule: _LogZ) -> Iterator[tuple[int, Estimate]]:
+    """Yield frames' places and estimates: those before gaps, then the others by particles."""
+    own, frames = model.parameters(), checked.frames.astype(np.float64)
+    parts = checked.split(frames)
+    gaps = [np.isnan(part).any(axis=1) for part in parts]
     lengths = np.array([gap.argmax() if gap.any() else len(gap) for gap in gaps], np.int64)
-    starts = zip(checked.offsets[:-1], lengths, strict=True)
-    places = np.concatenate([start + np.arange(length) for start, length in starts])
-    if not places.size:
-        return
-    whole = Sequences(checked.frames[places], lengths[lengths > 0])
-    frames = whole.frames.astype(np.float64)
-    for batch, seen in filtered(model.parameters(), whole.astype(model.dtype)):
-        biases = zip(seen.layers.visible_bias, seen.layers.hidden_bias, strict=True)
-        for row, (b, c) in zip(batch.rows, biases, strict=True):
-            place = int(places[row])
-            found[place] = rule.of_row(model.frame_model(b, c), frames[row], place)
-            bar.advance(1)
-
-
-def _from_gap(
-    model: TRBM, sequence: Floats, offset: int, rule: _LogZ, found: list[Any], bar: Progress
-) -> None:
-    """Enter the results of the frames of a sequence from its first gap on, by particles."""
-    if not np.isnan(sequence).any():
-        return
-    seed = seed_from(rule.seed, f"particles of the sequence at {offset}")
-    own = precise(model.parameters())
-    gains = particles(own, sequence, rule.n_chains, BASE_SWEEPS, seed).gains
-    for t in range(len(sequence) - len(gains), len(sequence)):
-        gain = gains[t - len(sequence)]
-        found[offset + t] = _log_observed(model, sequence[t], gain, rule, offset + t)
-        bar.advance(1)
+    starts = checked.offsets[:-1]
+    whole = np.concatenate([start + np.arange(n) for start, n in zip(starts, lengths, strict=True)])
+    if whole.size:
+        seen_all = Sequences(checked.frames[whole], lengths[lengths > 0]).astype(model.dtype)
+        for batch, seen in filtered(own, seen_all):
+            biases = zip(seen.layers.visible_bias, seen.layers.hidden_bias, strict=True)
+            for place, pair in zip(whole[batch.rows].tolist(), biases, strict=True):
+                yield place, rule.of_row(model.frame_model(*pair), frames[place], place)
+    for start, length, part in zip(starts.tolist(), lengths.tolist(), parts, strict=True):
+        if length < len(part):
+            seed = seed_from(rule.seed, f"particles of the sequence at {start}")
+            found = particles(precise(own), part, rule.n_chains, BASE_SWEEPS, seed)
+            for t, gain in enumerate(found.gains, length):
+                yield start + t, _log_observed(model, part[t], gain, rule, start + t)
 
 
 def _log_observed(model: TRBM, row: Floats, gain: Gain, rule: _LogZ, number: int) -> Estimate:
