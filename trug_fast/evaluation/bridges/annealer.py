@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,21 +44,43 @@ VERSION = 1  # of what the arrays of a file mean and of how annealing uses them
 FIELDS = ("step", "values", "log_weight")  # of the chains of a way
 
 
-@dataclass(frozen=True)
 class AnnealingPlan:
-    """All choices of a run, checked."""
+    """The arguments of :func:`log_partition`, checked; base and start by columns."""
 
-    fingerprint: str  # of the model
-    dtype: np.dtype[Any]
-    path: str
-    base: NDArray[Any] | None  # by columns, as the draws to start at
-    start: NDArray[Any] | None
-    direction: str
-    schedule: str
-    weights_on: str
-    n_chains: int
-    n_temperatures: int
-    n_gibbs: int
+    def __init__(
+        self,
+        model: RBM,
+        *,
+        n_chains: int,
+        n_temperatures: int,
+        path: str = "auto",
+        base: ArrayLike | None = None,
+        start: ArrayLike | None = None,
+        direction: str = "forward",
+        schedule: str = "uniform",
+        weights_on: str = "visible",
+        n_gibbs: int | None = None,
+    ) -> None:
+        self.path = paths.automatic(model, path)
+        self.weights_on = checks.choice("weights_on", weights_on, ("visible", "hidden"))
+        if self.weights_on == "hidden" and self.path == "paper":
+            raise ValueError("weights_on='hidden' needs path 'quad' or 'quad2', got 'paper'")
+        self.base = None if base is None else model.checked_columns("base", base)
+        self.start = None if start is None else model.checked_columns("start", start, soft=False)
+        self.direction = checks.choice("direction", direction, ("forward", "reverse", "both"))
+        if direction == "forward":
+            for argument, value in (("start", start), ("n_gibbs", n_gibbs)):
+                if value is not None:
+                    raise ValueError(
+                        f"{argument} is for the reverse chains; pass direction='reverse' or 'both'"
+                    )
+        self.n_temperatures = checks.count("n_temperatures", n_temperatures)
+        if n_gibbs is None:
+            n_gibbs = 0 if start is not None else -(-self.n_temperatures // SWEEP_SHARE)
+        self.schedule = checks.choice("schedule", schedule, ("uniform", "adaptive"))
+        self.n_chains = checks.count("n_chains", n_chains, least=2)
+        self.n_gibbs = checks.count("n_gibbs", n_gibbs, least=0)
+        self.fingerprint, self.dtype = fingerprint(model), model.dtype
 
     def identity(self) -> dict[str, Any]:
         """Return all of it as numbers and words, arrays as hashes."""
@@ -70,50 +91,6 @@ class AnnealingPlan:
             "base": None if self.base is None else array_identity(self.base),
             "start": None if self.start is None else array_identity(self.start),
         }
-
-
-def checked_plan(
-    model: RBM,
-    *,
-    n_chains: int,
-    n_temperatures: int,
-    path: str = "auto",
-    base: ArrayLike | None = None,
-    start: ArrayLike | None = None,
-    direction: str = "forward",
-    schedule: str = "uniform",
-    weights_on: str = "visible",
-    n_gibbs: int | None = None,
-) -> AnnealingPlan:
-    """Check all arguments of :func:`log_partition` that say what is computed; fill in defaults."""
-    name = paths.automatic(model, path)
-    if checks.choice("weights_on", weights_on, ("visible", "hidden")) == "hidden":
-        if name == "paper":
-            raise ValueError("weights_on='hidden' needs path 'quad' or 'quad2', got 'paper'")
-    data = None if base is None else model.checked_columns("base", base)
-    draws = None if start is None else model.checked_columns("start", start, soft=False)
-    if checks.choice("direction", direction, ("forward", "reverse", "both")) == "forward":
-        for argument, value in (("start", draws), ("n_gibbs", n_gibbs)):
-            if value is not None:
-                raise ValueError(
-                    f"{argument} is for the reverse chains; pass direction='reverse' or 'both'"
-                )
-    temperatures = checks.count("n_temperatures", n_temperatures)
-    if n_gibbs is None:
-        n_gibbs = -(-temperatures // SWEEP_SHARE) if draws is None else 0
-    return AnnealingPlan(
-        fingerprint=fingerprint(model),
-        dtype=model.dtype,
-        path=name,
-        base=data,
-        start=draws,
-        direction=direction,
-        schedule=checks.choice("schedule", schedule, ("uniform", "adaptive")),
-        weights_on=weights_on,
-        n_chains=checks.count("n_chains", n_chains, least=2),
-        n_temperatures=temperatures,
-        n_gibbs=checks.count("n_gibbs", n_gibbs, least=0),
-    )
 
 
 class Annealer:

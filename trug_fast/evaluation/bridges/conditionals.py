@@ -22,7 +22,7 @@ from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
 from trug_fast.models.visible_kinds import BERNOULLI, REAL, real_columns
 
-from .annealer import checked_plan
+from .annealer import AnnealingPlan
 from .estimate import Direction, estimated
 from .judgement import LogProbability, tell
 
@@ -54,7 +54,7 @@ class _LogZ:
         seed = seed_from(self.seed, f"log Z {number}")
         soft = model.visible in (BERNOULLI, *REAL)  # others have states alone
         base = model.sample(self.n_chains, n_gibbs=BASE_SWEEPS, return_mean=soft, rng=seed)
-        plan = checked_plan(
+        plan = AnnealingPlan(
             model,
             base=base,
             direction=self._direction,

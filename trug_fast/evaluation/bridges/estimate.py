@@ -16,7 +16,7 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import RBM, require_rbm
 
 from . import mean_field
-from .annealer import KIND, VERSION, Annealer, AnnealingFile, AnnealingPlan, checked_plan
+from .annealer import KIND, VERSION, Annealer, AnnealingFile, AnnealingPlan
 from .judgement import LogPartition, judge, tell
 from .paths import PathName
 
@@ -133,7 +133,7 @@ def log_partition(
     True
     """
     require_rbm("log_partition(model)", model)
-    plan = checked_plan(
+    plan = AnnealingPlan(
         model,
         path=path,
         base=base,

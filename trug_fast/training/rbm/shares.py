@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.bridges import mean_field
-from trug_fast.evaluation.bridges.annealer import Annealer, checked_plan
+from trug_fast.evaluation.bridges.annealer import Annealer, AnnealingPlan
 from trug_fast.evaluation.bridges.weights import one_sided
 from trug_fast.models.rbm import RBM
 from trug_fast.training.weighing import Weights, mean_of, variance_of_mean
@@ -158,5 +158,5 @@ def _annealed(
 ) -> NDArray[np.float64]:
     """Return estimates of log Z by chains that start from the means of rows."""
     base = model.visible_units.states(rows)
-    plan = checked_plan(model, base=base, n_chains=CHAINS, n_temperatures=temperatures)
+    plan = AnnealingPlan(model, base=base, n_chains=CHAINS, n_temperatures=temperatures)
     return Annealer(model, plan, seed).forward()
