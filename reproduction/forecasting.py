@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.evaluation.forecasts import forecast_errors, forecast_horizon_errors
-from trug_fast.evaluation.horizons import horizon_errors
-from trug_fast.evaluation.prediction import prediction_error
+from trug_fast.evaluation.forecasts import (
+    forecast_errors,
+    forecast_horizon_errors,
+    horizon_errors,
+    prediction_error,
+)
 from trug_fast.models.prediction import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 

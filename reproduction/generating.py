@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import seed_from
-from trug_fast.evaluation.correlations import CorrelationAgreement
+from trug_fast.evaluation.moments import CorrelationAgreement
 
 from . import results
 from .balls import track_balls

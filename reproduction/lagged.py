@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast.evaluation.correlations import (
+from trug_fast.evaluation.moments import (
     GROUPS,
     CorrelationAgreement,
     jackknife,

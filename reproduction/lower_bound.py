@@ -11,9 +11,9 @@ import warnings
 import numpy as np
 
 from trug_fast._common import checks
+from trug_fast.evaluation.bridges import PartitionWarning
+from trug_fast.evaluation.bridges.reverse import log_likelihood_bound
 from trug_fast.evaluation.likelihood import log_likelihood
-from trug_fast.evaluation.partition import PartitionWarning
-from trug_fast.evaluation.reverse import log_likelihood_bound
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 
 from .images import Images

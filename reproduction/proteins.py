@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
 from trug_fast.datasets.alignments import as_alphabet
-from trug_fast.evaluation.correlations import compare_correlations, site_frequencies
-from trug_fast.evaluation.distances import nearest_distances
+from trug_fast.evaluation.bridges import LogPartition
 from trug_fast.evaluation.likelihood import log_likelihood
-from trug_fast.evaluation.partition import LogPartition
+from trug_fast.evaluation.moments import compare_correlations, nearest_distances, site_frequencies
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import CategoricalUnits
 from trug_fast.training.rbm.train import train_rbm

@@ -13,10 +13,10 @@ from typing import Any
 
 from trug_fast._common import checks
 from trug_fast._common.checkpoints import Checkpoint
-from trug_fast.evaluation.ladder import Ladder
+from trug_fast.evaluation.bridges import LogPartition, PartitionWarning, log_partition
+from trug_fast.evaluation.bridges.bridge import BLOCK
+from trug_fast.evaluation.bridges.ladder import Ladder
 from trug_fast.evaluation.likelihood import log_likelihood
-from trug_fast.evaluation.partition import LogPartition, PartitionWarning, log_partition
-from trug_fast.evaluation.partition.runs import BLOCK
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.rbm.train import train_rbm
 

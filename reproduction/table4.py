@@ -18,7 +18,7 @@ import numpy as np
 from trug_fast._common import checks
 from trug_fast._common.workers import result, submit
 from trug_fast.datasets import RegressionData, RegressionSplit
-from trug_fast.evaluation.regression import prediction_scores, regression_scores
+from trug_fast.evaluation.regression import regression_scores
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.tggm.ensemble import train_ensemble
@@ -123,7 +123,9 @@ def trial(
     if folder is not None:
         model.save(folder / f"model-{index}.npz")
     seconds = time.thread_time() - begun
-    alone = {"split": index, "seconds": seconds} | prediction_scores(split.y_test, mean, std)
+    alone = {"split": index, "seconds": seconds} | table4_peers.prediction_scores(
+        split.y_test, mean, std
+    )
     mixed = _ensemble_scores(model, fits, split) if isinstance(model, TGGMEnsemble) else {}
     return alone | mixed | own | _learned(fits, seconds, y)
 

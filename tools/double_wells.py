@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trug_fast as tf
-from trug_fast.evaluation.partition import mean_field
+from trug_fast.evaluation.bridges import mean_field
 
 ERRORS, ROUNDING = 3.0, 1e-3
 DIRECTIONS = ("forward", "reverse", "both")

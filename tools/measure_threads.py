@@ -26,7 +26,8 @@ from asv_benchmarks.benchmarks import temporal as sequence_training
 from asv_benchmarks.benchmarks import training
 from tools.processor import describe, versions
 from trug_fast._common import threads
-from trug_fast.evaluation.partition import paths, runs
+from trug_fast.evaluation.bridges import paths
+from trug_fast.evaluation.bridges.bridge import Bridge
 from trug_fast.models.sequences import as_sequences
 from trug_fast.training.settings import Pace
 
@@ -81,9 +82,9 @@ def annealing(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
     """Return annealing steps."""
     own = model(visible, hidden)
     path = paths.along("quad", paths.uniform(10_000), np.zeros(visible))
-    leg = runs.AnnealingLeg(own.layers(), path, 0, False)
-    state = runs.begin(leg, rows)._replace(step=5000)
-    call = lambda: runs.advance(leg, state, 0, state.step + STEPS)  # noqa: E731
+    begun = Bridge(own.layers(), path, 0).begun(rows)
+    there = begun.at(begun.values, 5000)
+    call = lambda: there.travel(there.step + STEPS)  # noqa: E731
     return call, threads.work(rows, visible, hidden)
 
 

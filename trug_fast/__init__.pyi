@@ -11,11 +11,11 @@ from ._common.threads import computing as computing
 from .distributions.family import truncnorm as truncnorm
 from .distributions.multivariate.family import truncmvn as truncmvn
 from .evaluation import exact as exact
-from .evaluation.conditionals import log_conditional as log_conditional
+from .evaluation.bridges import log_partition as log_partition
+from .evaluation.bridges.conditionals import log_conditional as log_conditional
+from .evaluation.forecasts import prediction_error as prediction_error
 from .evaluation.likelihood import log_likelihood as log_likelihood
 from .evaluation.likelihood import pseudo_log_likelihood as pseudo_log_likelihood
-from .evaluation.partition import log_partition as log_partition
-from .evaluation.prediction import prediction_error as prediction_error
 from .evaluation.regression import regression_scores as regression_scores
 from .models.ensemble import TGGMEnsemble as TGGMEnsemble
 from .models.rbm import BernoulliRBM as BernoulliRBM

@@ -28,9 +28,9 @@ from .distributions import truncnorm
 from .distributions.multivariate.family import METHODS, truncmvn
 from .distributions.multivariate.gibbs import truncmvn_gibbs
 from .distributions.multivariate.hmc import truncmvn_hmc
+from .evaluation.bridges import log_partition
+from .evaluation.forecasts import prediction_error
 from .evaluation.likelihood import log_likelihood, pseudo_log_likelihood
-from .evaluation.partition import log_partition
-from .evaluation.prediction import prediction_error
 from .kernels import announcing, caching
 from .models.rbm import TruGRBM
 from .training.rbm.train import train_rbm

@@ -4,17 +4,18 @@ import numba
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.evaluation.partition import paths, runs
+from trug_fast.evaluation.bridges import paths
+from trug_fast.evaluation.bridges.bridge import Bridge, cross
 
 from .common import CHAINS, INTERVALS, THREADS, Products, model_of, random_model, ratio, some
 
 TEMPERATURES = 5  # a call short enough that other work on the machine spares some
 
 
-def leg(model, temperatures=10_000):
+def way(model, temperatures=10_000):
     """Return the way to the model in steps as small as those of a real run."""
     path = paths.along("quad", paths.uniform(temperatures), np.zeros(model.n_visible))
-    return runs.AnnealingLeg(model.layers(), path, 0, False)
+    return Bridge(model.layers(), path, 0)
 
 
 class Temperatures:
@@ -26,15 +27,14 @@ class Temperatures:
     def setup(self, units, threads):
         """Make the model and compile."""
         numba.set_num_threads(threads)
-        self.leg = leg(model_of(units))
-        begun = runs.begin(self.leg, CHAINS)
-        self.state = begun._replace(step=self.leg.steps // 2)
+        begun = way(model_of(units)).begun(CHAINS)
+        self.bridge = begun.at(begun.values, begun.steps // 2)
         self.products = Products(threads)
         self.anneal()
 
     def anneal(self):
         """Run all chains."""
-        runs.travel(self.leg, self.state, self.state.step + TEMPERATURES)
+        cross(self.bridge, self.bridge.step + TEMPERATURES)
 
     def time_temperatures(self, units, threads):
         """Time five temperatures."""

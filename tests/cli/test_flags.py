@@ -12,7 +12,7 @@ import pytest
 import trug_fast as tf
 from tests.support.data import ROOT
 from trug_fast.cli import flags, main
-from trug_fast.evaluation.partition import log_partition
+from trug_fast.evaluation.bridges import log_partition
 from trug_fast.training.options import OPTIMIZERS
 from trug_fast.training.samplers import SAMPLERS
 from trug_fast.training.trbm.options import SequenceCD

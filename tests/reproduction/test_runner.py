@@ -22,7 +22,7 @@ from tests.support.tables import (
     refuse,
     reproduce,
 )
-from trug_fast.evaluation.partition import runs
+from trug_fast.evaluation.bridges.bridge import Bridge
 from trug_fast.training.diagnosis import TrainingWarning
 from trug_fast.training.rbm.learner import RBMLearner
 
@@ -100,22 +100,22 @@ def test_an_interrupt_before_the_first_cell_leaves_nothing(config, tmp_path, mon
 
 def test_an_interrupted_annealing_continues(config, done, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    advance, calls = runs.advance, []
+    travel, calls = Bridge.travel, []
 
-    def counted(leg, state, first_chain, stop):
-        if leg.steps == 30:  # not those of the rehearsal
+    def counted(bridge, stop, first_chain=0):
+        if bridge.steps == 30:  # not those of the rehearsal
             calls.append(stop)
             if len(calls) == 2:
                 interrupt()
-        return advance(leg, state, first_chain, stop)
+        return travel(bridge, stop, first_chain)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "advance", counted)
+        patch.setattr(Bridge, "travel", counted)
         assert reproduce(config, out, *ONE) == 130
     folder = out / "digits" / "shared"
     assert (folder / "model.npz").exists() and (folder / "annealing.npz").exists()
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "advance", counted)
+        patch.setattr(Bridge, "travel", counted)
         assert reproduce(config, out, *ONE) == 0
     # Forward, then interrupted while mixing; mixing again, reverse.
     assert calls == [30] * 4 and not (folder / "annealing.npz").exists()

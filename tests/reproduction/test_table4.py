@@ -42,6 +42,16 @@ def lines(config):
     return {line["cell"]: line for line in map(json.loads, text.splitlines())}
 
 
+def test_scores_of_normals_are_their_definitions():
+    y = np.array([0.0, 1.0, 3.0, 10.0])
+    found = table4_peers.prediction_scores(y, np.zeros(4), np.array([1.0, 1.0, 2.0, 2.0]))
+    assert found["rmse"] == pytest.approx(np.sqrt(110 / 4))
+    assert found["coverage"] == 0.75
+
+    logs = stats.norm.logpdf(y, 0, [1, 1, 2, 2])
+    assert found["log_likelihood"] == pytest.approx(logs.mean())
+
+
 def test_the_shipped_table_is_the_papers():
     cells = {cell.name: cell for cell in table4.TABLE.cells(None, (), quick=False)}
     assert len(cells) == 9 * 10 + 5 + 2  # Gaussian processes and uncertain readouts of small ones

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "trug_fast"
 QUIET = ["--no-dashboard", "--dashboard-address=:0", "--host=127.0.0.1"]
 
 
-def altered(folder, file="evaluation/partition/runs.py", old="ROUND_SECONDS = 2.0", new=None):
+def altered(folder, file="evaluation/bridges/bridge.py", old="ROUND_SECONDS = 2.0", new=None):
     """Copy the package into a folder, with a factor changed or, without ``new``, a comment more."""
     shutil.copytree(PACKAGE, folder / "trug_fast", ignore=shutil.ignore_patterns("__pycache__"))
     path = folder / "trug_fast" / file

@@ -33,6 +33,25 @@ def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return result
 
 
+def effective_size(log_weights: NDArray[np.float64]) -> float:
+    """Return (sum w)^2 / sum w^2, of how many equal weights such weights w are worth."""
+    weights = np.exp(log_weights - log_weights.max())
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def resampled(
+    log_weights: NDArray[np.float64], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return which one each new draw is a copy of: n w of each, rounded up or down by chance.
+
+    Systematic resampling, with one random number.
+    """
+    sums, n = np.cumsum(np.exp(log_weights - log_weights.max())), len(log_weights)
+    points = (generator.random() + np.arange(n)) / n
+    chosen: NDArray[np.int64] = np.searchsorted(sums, points * sums[-1])
+    return np.minimum(chosen, n - 1)
+
+
 def read_only(weights: FloatArray) -> FloatArray:
     """Return a view that cannot be written to.
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from trug_fast._common.checkpoints import Checkpoint
-from trug_fast.evaluation.forecasts import forecast_errors
+from trug_fast.evaluation.bridges import log_partition
+from trug_fast.evaluation.forecasts import forecast_errors, prediction_error
 from trug_fast.evaluation.likelihood import log_likelihood
-from trug_fast.evaluation.partition import log_partition
-from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.evaluation.regression import regression_scores
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM

@@ -16,8 +16,7 @@ from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, require_rbm
 from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, SPIN, states_each
 
-from .partition import LogPartition, PartitionWarning
-from .partition.plan import fingerprint
+from .bridges.judgement import LogPartition, PartitionWarning, fingerprint
 
 ERRORS = 3.0  # standard errors by which a probability may lie above 1
 ROUNDING = 1e-9  # of a free energy

@@ -1,10 +1,8 @@
 """Sequences with gaps: what is missing is drawn given what is there (mathematics 4.6).
 
 Each particle is a sequence without gaps.  How well its past foretells what is observed of a frame
-is a ratio of partition functions, which annealing estimates without bias: along biases that lead
-from those of the particle to those of the mean particle, which are near.  So the more particles
-there are, the nearer they come to the model's own conditional distribution, whatever the number of
-sweeps that annealing takes.
+is a ratio of partition functions, which annealing estimates without bias, along biases that lead
+from those of the particle to those of the mean particle, which are near.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checks import FloatArray
-from trug_fast._common.numerics import read_only
+from trug_fast._common.numerics import effective_size, read_only, resampled
 from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
@@ -58,10 +56,7 @@ def beginnings(
 ) -> Beginning:
     """Return where n continuations of each prefix begin, some of which may have NaN for gaps.
 
-    Warns
-    -----
-    ForecastWarning
-        If few particles count for what is observed.
+    Warns if few particles count for what is observed.
     """
     dtype = own.layers.weights.dtype
     gaps = [prefix is not None and bool(np.isnan(prefix).any()) for prefix in prefixes]
@@ -115,19 +110,21 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
     log_weights, least, gains = np.zeros(n), float(n), []
     for t in range(start, len(prefix)):
         key = seed_from(seed, f"frame {t}")
-        middle = _mean(biases, log_weights)
+        shares = np.exp(log_weights - log_weights.max())
+        shares /= shares.sum()
+        middle = (shares @ biases[0])[None], (shares @ biases[1])[None]
         gained, visible = _next(own, visible, biases, middle, prefix[t], n_gibbs, key)
-        gains.append(_gain(middle, log_weights, gained))
-        hidden = _filtered(own, visible, biases)
+        gains.append(_gain(middle, shares, gained))
+        hidden = _filtered(_under(own, biases), visible)
         past = past.then(visible, hidden) if t else Past.of_first(visible, hidden, own.n_lags)
         frames[:, t] = visible
         log_weights += gained
-        weights = np.exp(log_weights - log_weights.max())
-        ess = float(weights.sum() ** 2 / (weights**2).sum())
+        ess = effective_size(log_weights)
         least = min(least, ess)
         # At the last frame all become equally probable, as those who use them take them to be.
         if ess < FEW * n or (t + 1 == len(prefix) and np.ptp(log_weights) > 0):
-            chosen = _resampled(weights, seed_from(key, "ancestors"))
+            generator = np.random.default_rng(seed_from(key, "ancestors"))
+            chosen = resampled(log_weights, generator)
             frames, visible, past = frames[chosen], visible[chosen], past.take(chosen)
             log_weights = np.zeros(n)
         with computing(work(n, *own.layers.weights.shape)):
@@ -135,20 +132,12 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
     return Particles(frames, past, least, gains)
 
 
-def _mean(biases: Biases, log_weights: Floats) -> Biases:
-    """Return the biases of the mean particle, each in one row."""
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return (weights @ biases[0])[None], (weights @ biases[1])[None]
-
-
-def _gain(middle: Biases, log_weights: Floats, gained: Floats) -> Gain:
+def _gain(middle: Biases, shares: Floats, gained: Floats) -> Gain:
     """Return the log of the mean of exp(gained) over weighted particles, with its error."""
-    weights, top = np.exp(log_weights - log_weights.max()), gained.max()
-    weights /= weights.sum()
+    top = gained.max()
     share = np.exp(gained - top)
-    mean = float(weights @ share)
-    error = float(np.sqrt((weights**2 * (share / mean - 1) ** 2).sum()))
+    mean = float(shares @ share)
+    error = float(np.sqrt((shares**2 * (share / mean - 1) ** 2).sum()))
     return Gain((middle[0][0], middle[1][0]), float(top) + float(np.log(mean)), error)
 
 
@@ -161,28 +150,21 @@ def _next(
     n_gibbs: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Draw the next frame of each particle given what is observed of it.
-
-    Returns
-    -------
-    log_weights : ndarray, shape (n,)
-        What each particle gains, up to a number that all have in common.
-    visible : ndarray, shape (n, n_visible)
-    """
+    """Return what each particle gains, up to a common number, and draws of its next frame."""
     n, known = len(visible), ~np.isnan(row)
     held = np.repeat(row[None], n, axis=0) if known.any() else None
     free_seed, held_seed = (seed_from(seed, part) for part in ("free", "held"))
     alike = all((part == part[:1]).all() for part in biases)
-    gained = np.zeros(n)
+    there, gained = _under(own, biases), np.zeros(n)
     if held is not None and not alike:
-        free = _swept(own, visible, biases, None, n_gibbs, free_seed)
-        gained, _ = _annealed(own, free, biases, middle, None, (n_gibbs, n_gibbs), free_seed)
+        free = _swept(there, visible, None, n_gibbs, free_seed)
+        gained, _ = _annealed(own, free, biases, middle, None, n_gibbs, free_seed)
     if held is not None and known.all():
-        return gained + _log_density(own, held, biases), held
+        return gained + _log_density(there, held), held
     if held is None or alike:
-        return gained, _swept(own, visible, biases, held, n_gibbs, held_seed)
-    drawn = _swept(own, visible, middle, held, n_gibbs, held_seed)
-    more, drawn = _annealed(own, drawn, middle, biases, held, (n_gibbs, n_gibbs), held_seed)
+        return gained, _swept(there, visible, held, n_gibbs, held_seed)
+    drawn = _swept(_under(own, middle), visible, held, n_gibbs, held_seed)
+    more, drawn = _annealed(own, drawn, middle, biases, held, n_gibbs, held_seed)
     return gained + more, drawn
 
 
@@ -192,39 +174,39 @@ def _annealed(
     start: Biases,
     end: Biases,
     held: Floats | None,
-    steps: tuple[int, int],
+    steps: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Lead chains from biases to others; return log weights and states.
-
-    steps : how many, and the number of the first in the streams
+    """Lead chains, after so many sweeps, from biases to others; return log weights and states.
 
     A weight is on average the ratio of the partition functions, and weighted states are of the
     distribution at the end (mathematics 3).
     """
-    count, first = steps
-    total, before = np.zeros(len(visible)), start
-    for k in range(1, count + 1):
-        share = k / count
-        after = tuple((1 - share) * a + share * b for a, b in zip(start, end, strict=True))
-        here: Biases = (after[0], after[1]) if k < count else end
-        total += _log_density(own, visible, here) - _log_density(own, visible, before)
-        visible = _swept(own, visible, here, held, 1, seed, first + k)
+    total, before = np.zeros(len(visible)), _under(own, start)
+    for k in range(1, steps + 1):
+        share = k / steps
+        after = ((1 - share) * a + share * b for a, b in zip(start, end, strict=True))
+        here = _under(own, end if k == steps else tuple(after))
+        total += _log_density(here, visible) - _log_density(before, visible)
+        visible = _swept(here, visible, held, 1, seed, steps + k)
         before = here
     return total, visible
 
 
+def _under(own: TemporalLayers, biases: Any) -> gibbs.Layers:
+    """Return the layers of frames with these biases, in one row or one each."""
+    return own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
+
+
 def _swept(
-    own: TemporalLayers,
+    layers: gibbs.Layers,
     visible: Floats,
-    biases: Biases,
     held: Floats | None,
     n_gibbs: int,
     seed: int,
     first_step: int = 0,
 ) -> Floats:
     """Return the chains' visible states after some sweeps; units are held where ``held`` says."""
-    layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
     visible = visible.copy()
     if held is not None:
         np.copyto(visible, held, where=~np.isnan(held))
@@ -237,29 +219,16 @@ def _swept(
     return visible
 
 
-def _log_density(own: TemporalLayers, visible: Floats, biases: Biases) -> Floats:
+def _log_density(layers: gibbs.Layers, visible: Floats) -> Floats:
     """Return log p*(x) of each row, without what does not depend on the biases."""
-    layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
     with computing(work(len(visible), *layers.weights.shape)):
-        return np.asarray((visible * biases[0]).sum(axis=1) + log_norms(layers, visible))
+        linear = (visible * layers.visible_bias).sum(axis=1)
+        return np.asarray(linear + log_norms(layers, visible))
 
 
-def _filtered(own: TemporalLayers, visible: Floats, biases: Biases) -> Floats:
+def _filtered(layers: gibbs.Layers, visible: Floats) -> Floats:
     """Return the means of the hidden units of each frame given its past."""
-    layers = own.layers._replace(visible_bias=biases[0], hidden_bias=biases[1])
     phase = gibbs.Phase.new(visible, layers.weights.shape[1], statistics=False)
     with computing(work(len(visible), *layers.weights.shape)):
         gibbs.hidden_statistics(layers, phase)
     return phase.mean
-
-
-def _resampled(weights: Floats, seed: int) -> NDArray[np.int64]:
-    """Return which particle each new one is a copy of: n w of each, rounded up or down by chance.
-
-    Systematic resampling, with one random number.
-    """
-    n = weights.size
-    points = (np.random.default_rng(seed).random() + np.arange(n)) / n
-    sums = np.cumsum(weights)
-    chosen: NDArray[np.int64] = np.searchsorted(sums, points * sums[-1])
-    return np.minimum(chosen, n - 1)

@@ -5,16 +5,15 @@ import pytest
 
 from tests.support.annealing import log_intermediate
 from tests.support.models import KINDS, exact_draws, model_of
-from trug_fast.evaluation.partition import paths, runs
+from trug_fast.evaluation.bridges import paths
+from trug_fast.evaluation.bridges.bridge import Bridge
 
 BIAS = np.array([0.3, -1.0, 0.0, 2.0, -0.5])
 
 
-def leg(model, name="quad", on_hidden=False, times=(0.0, 1.0), seed=1):
-    """Return a leg over these temperatures."""
-    return runs.AnnealingLeg(
-        model.layers(), paths.along(name, np.array(times), BIAS), seed, on_hidden
-    )
+def way(model, name="quad", on_hidden=False, times=(0.0, 1.0), seed=1):
+    """Return a bridge over these temperatures."""
+    return Bridge(model.layers(), paths.along(name, np.array(times), BIAS), seed, on_hidden)
 
 
 def log_density_of_hidden(model, path, k, h):
@@ -39,8 +38,8 @@ def close(dtype):
 def test_gain_of_a_step_on_the_visible_layer(kind, times, dtype):
     model, x = model_of(kind, dtype), exact_draws(model_of(kind), 20, seed=1)
     for name in ("quad", "quad2") if times == (0.4, 0.47) else ("quad", "paper"):
-        one = leg(model, name, times=times)
-        gain = runs.travel(one, runs.go_on(x.astype(dtype)), 1).log_weight
+        one = way(model, name, times=times)
+        gain = one.at(x.astype(dtype)).travel(1).log_weight
         new, old = (log_intermediate(model, one.path, k, x) for k in (1, 0))
         np.testing.assert_allclose(gain, new - old, **close(dtype))
 
@@ -52,8 +51,8 @@ def test_gain_of_a_step_on_the_visible_layer(kind, times, dtype):
 def test_gain_of_a_step_on_the_hidden_layer(kind, name, times, dtype):
     model = model_of(kind, dtype)
     h = model.sample_hidden(exact_draws(model, 20, seed=1), rng=0)
-    one = leg(model, name, True, times)
-    gain = runs.travel(one, runs.go_on(h), 1).log_weight
+    one = way(model, name, True, times)
+    gain = one.at(h).travel(1).log_weight
     new, old = (log_density_of_hidden(model, one.path, k, h.astype(float)) for k in (1, 0))
     np.testing.assert_allclose(gain, new - old, **close(dtype))
 
@@ -68,10 +67,8 @@ def test_integrated_gains_sum_to_the_difference(kind):
     bias = np.zeros(200)
     total = np.zeros(4)
     for k in range(1, 401):
-        pair = runs.AnnealingLeg(
-            model.layers(), paths.along("quad", times[k - 1 : k + 1], bias), 1, False
-        )
-        total += runs.travel(pair, runs.go_on(x), 1).log_weight
+        pair = Bridge(model.layers(), paths.along("quad", times[k - 1 : k + 1], bias), 1)
+        total += pair.at(x).travel(1).log_weight
     whole = paths.along("quad", times, bias)
     new, old = (log_intermediate(model, whole, k, x) for k in (400, 0))
     assert np.abs(new - old).min() > 10
@@ -81,23 +78,22 @@ def test_integrated_gains_sum_to_the_difference(kind):
 @pytest.mark.parametrize("on_hidden", [False, True])
 def test_a_run_may_stop_anywhere(on_hidden):
     model = model_of("mixed", np.float32, n_visible=70, n_hidden=130)
-    whole = runs.AnnealingLeg(
-        model.layers(), paths.along("quad", paths.uniform(30), np.zeros(70)), 5, on_hidden
-    )
-    at_once = runs.travel(whole, runs.begin(whole, 60), 30)
-    state = runs.begin(whole, 60)
+    path = paths.along("quad", paths.uniform(30), np.zeros(70))
+    begun = Bridge(model.layers(), path, 5, on_hidden).begun(60)
+    at_once, stepwise = begun.travel(30), begun
     for stop in (1, 2, 17, 30):
-        state = runs.travel(whole, state, stop)
-    assert np.array_equal(state.log_weight, at_once.log_weight)
-    assert np.array_equal(state.values, at_once.values)
+        stepwise = stepwise.travel(stop)
+    assert np.array_equal(stepwise.log_weight, at_once.log_weight)
+    assert np.array_equal(stepwise.values, at_once.values)
+    assert begun.step == 0 and not begun.log_weight.any()  # a bridge is not changed
 
 
 @pytest.mark.parametrize("on_hidden", [False, True])
 def test_staying_at_the_model_moves_no_weight_and_keeps_its_distribution(on_hidden):
     model = model_of("mixed")
-    stay = runs.AnnealingLeg(model.layers(), paths.at_model(5, np.zeros(5)), 3, on_hidden)
+    stay = Bridge(model.layers(), paths.at_model(5, np.zeros(5)), 3, on_hidden)
     draws = exact_draws(model, 20_000, seed=2)
-    state = runs.travel(stay, runs.begin(stay, 20_000, draws), 5)
+    state = stay.begun(20_000, draws).travel(5)
     assert not state.log_weight.any()
     if on_hidden:
         draws, state = model.hidden_moments(draws).mean, state.values

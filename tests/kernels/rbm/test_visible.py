@@ -16,7 +16,8 @@ from tests.support.visible import (
     spans_of,
 )
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.evaluation.partition import paths, runs
+from trug_fast.evaluation.bridges import paths
+from trug_fast.evaluation.bridges.bridge import Bridge
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import gibbs, tempering
 from trug_fast.kernels.rbm.visible import (
@@ -250,9 +251,7 @@ def test_gradients_are_those_of_the_exact_likelihood(kind):
 
 def leg(model, times, on_hidden, base):
     """Return a leg of annealing over these temperatures."""
-    return runs.AnnealingLeg(
-        model.layers(), paths.along("quad", np.array(times), base), 1, on_hidden
-    )
+    return Bridge(model.layers(), paths.along("quad", np.array(times), base), 1, on_hidden)
 
 
 # Steps of all three sizes: one point, two points, the difference of log-normalisers.
@@ -263,7 +262,7 @@ def test_gains_of_a_step(kind, times, dtype):
     model = Handmade(UNITS[kind], dtype)
     base = np.linspace(-0.4, 0.4, model.n_visible)
     hidden = model.sample_hidden(model.draws(20, seed=1), 3)
-    gain = runs.travel(leg(model, times, True, base), runs.go_on(hidden), 1).log_weight
+    gain = leg(model, times, True, base).at(hidden).travel(1).log_weight
     h, log_p = hidden.astype(float), []
     for t in times:
         net = (1 - t) * base + t * (model.visible_bias + h @ model.weights.T.astype(float))
@@ -279,7 +278,7 @@ def test_annealing_finds_the_exact_log_z(kind, on_hidden):
     model, chains = Handmade(UNITS[kind], np.float32), 2000
     base = np.linspace(-0.4, 0.4, model.n_visible)
     whole = leg(model, paths.uniform(60), on_hidden, base)
-    log_weight = runs.travel(whole, runs.begin(whole, chains), 60).log_weight
+    log_weight = whole.begun(chains).travel(60).log_weight
     weights = np.exp(log_weight - log_weight.max())
     error = weights.std() / weights.mean() / np.sqrt(chains)
     none = Handmade(UNITS[kind])

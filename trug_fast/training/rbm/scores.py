@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast.evaluation.bridges import log_partition
 from trug_fast.evaluation.likelihood import pseudo_log_likelihood
-from trug_fast.evaluation.partition import log_partition
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.diagnosis import spread
 from trug_fast.training.options import Monitor

@@ -19,11 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.evaluation.partition import mean_field
-from trug_fast.evaluation.partition.annealing_file import AnnealingFile
-from trug_fast.evaluation.partition.legs import Annealer
-from trug_fast.evaluation.partition.log_weights import one_sided
-from trug_fast.evaluation.partition.plan import checked_plan
+from trug_fast.evaluation.bridges import mean_field
+from trug_fast.evaluation.bridges.annealer import Annealer, AnnealingPlan
+from trug_fast.evaluation.bridges.weights import one_sided
 from trug_fast.models.rbm import RBM
 from trug_fast.training.weighing import Weights, mean_of, variance_of_mean
 
@@ -159,17 +157,6 @@ def _annealed(
     model: RBM, rows: NDArray[np.float64], temperatures: int, seed: int
 ) -> NDArray[np.float64]:
     """Return estimates of log Z by chains that start from the means of rows."""
-    plan = checked_plan(
-        model,
-        path="auto",
-        base=model.visible_units.states(rows),
-        start=None,
-        direction="forward",
-        schedule="uniform",
-        weights_on="visible",
-        n_chains=CHAINS,
-        n_temperatures=temperatures,
-        n_gibbs=None,
-    )
-    with AnnealingFile(None) as file:
-        return Annealer(plan, seed, file, None, False).forward()
+    base = model.visible_units.states(rows)
+    plan = AnnealingPlan(model, base=base, n_chains=CHAINS, n_temperatures=temperatures)
+    return Annealer(model, plan, seed).forward()

@@ -13,7 +13,7 @@ from trug_fast._common import checks
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import one_blas_thread
-from trug_fast.evaluation.ladder import Ladder
+from trug_fast.evaluation.bridges.ladder import Ladder
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike

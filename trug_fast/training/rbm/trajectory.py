@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.evaluation.ladder import Ladder
-from trug_fast.evaluation.ladder.bennett import beyond, standard_error
-from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_norms, stream
+from trug_fast.evaluation.bridges.climbing import acceptance, log_density, log_norms, stream
+from trug_fast.evaluation.bridges.ladder import Ladder
+from trug_fast.evaluation.bridges.weights import beyond, standard_error
 from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into

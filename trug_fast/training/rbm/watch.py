@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast.datasets import binarize
-from trug_fast.evaluation.reverse import log_likelihood_bound
+from trug_fast.evaluation.bridges.reverse import log_likelihood_bound
 from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import GAUSSIAN

@@ -18,7 +18,7 @@ from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import one_blas_thread
 from trug_fast._common.workers import gathered
-from trug_fast.evaluation.prediction import prediction_error
+from trug_fast.evaluation.forecasts import prediction_error
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.training.driver import divergence_raises
 from trug_fast.training.going_on import units_from

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.evaluation.prediction import frame_errors
+from trug_fast.evaluation.forecasts import frame_errors
 from trug_fast.models.sequences import Sequences
 from trug_fast.training.watch import ContrastiveWatch
 from trug_fast.training.weighing import Weights, mean_of
