@@ -7,8 +7,6 @@ import os
 import sys
 from types import TracebackType
 
-from trug_fast.kernels.announcing import settle
-
 UNKNOWN = {"ncols": 80, "nrows": 24}  # of a terminal that does not tell its size
 
 
@@ -47,7 +45,6 @@ class Progress:
 
         Scores are NaN after epochs that are not scored.
         """
-        settle()
         known = {name: f"{value:.4g}" for name, value in figures.items() if not math.isnan(value)}
         if known:
             self._figures |= known

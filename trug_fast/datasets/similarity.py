@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.threads import computing
-from trug_fast.kernels.similarity import count_similar
+from trug_fast.kernels.datasets import count_similar
 
 CATEGORIES = 256  # in a column at most
 

@@ -25,17 +25,19 @@ from trug_fast.kernels.optimizer import (
     approach,
     divide,
     rule_at,
+    rule_with,
     step,
     step_weights,
 )
 from trug_fast.kernels.penalties import Pull, shrink
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.tiles import STRIPS
+from trug_fast.kernels.unit.truncation_coordinates import FIXED
 
 from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
 from .turning import Turns, approach_middle, turn_and_draw
-from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
+from .unit_steps import BENDING, LOWER, PRECISION, UPPER, move_ends, move_precision
 from .visible import VisibleKinds
 from .weighing import weighted_statistics
 
@@ -176,17 +178,8 @@ def write_gradient(trained, data, model, weights):
 @linked
 def _take_steps(course, trained, units, pace):
     """Move all parameters along their gradients."""
-    rule = course.rule
-    rule = Rule(
-        rule.kind,
-        pace[RATE],
-        rule.momentum,
-        rule.decay,
-        rule.epsilon,
-        pace[WEIGHT_DECAY],
-        pace[FIRST_CORRECTION],
-        pace[SECOND_CORRECTION],
-    )
+    corrections = pace[FIRST_CORRECTION], pace[SECOND_CORRECTION]
+    rule = rule_with(course.rule, pace[RATE], pace[WEIGHT_DECAY], *corrections)
     step_weights(rule, trained.weights)
     if pace[SHRINKS] > 0.0:
         pull = Pull(pace[L1], pace[L1_SQUARED], pace[GROUP_LASSO], pace[SHRINKS], course.sites)
