@@ -131,7 +131,6 @@ def videos(seed, first, balls, box, radius, speed, size, out, fits):
 
 @row_loop
 def _agree(column, category, same):
-    """Count where a block of one column has this category."""
     for j in range(same.size):
         same[j] += np.uint8(column[j] == category)
 
@@ -146,7 +145,6 @@ def _gather(same, total):
 
 @linked
 def _reached(total, least):
-    """Return how many totals reach a number."""
     count = 0
     for j in range(total.size):
         count += int(total[j] >= least)

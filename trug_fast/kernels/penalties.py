@@ -32,21 +32,18 @@ class Pull(NamedTuple):
 
 @row_loop
 def _add_sizes(weights, totals):
-    """Add the sizes of a row's weights to totals."""
     for j in range(weights.size):
         totals[j] += abs(weights[j])
 
 
 @row_loop
 def _add_squares(weights, totals):
-    """Add the squares of a row's weights to totals."""
     for j in range(weights.size):
         totals[j] += weights[j] * weights[j]
 
 
 @row_loop
 def _lengths(rule, second, out):
-    """Write what an optimizer divides its steps by."""
     square, epsilon = like(out[0], rule.second_correction), like(out[0], rule.epsilon)
     if rule.kind == SGD:
         for j in range(out.size):
@@ -58,7 +55,6 @@ def _lengths(rule, second, out):
 
 @row_loop
 def _soften(weights, thresholds, lengths):
-    """Take thresholds off a row's weights, to zero at most."""
     for j in range(weights.size):
         threshold = thresholds[j] / lengths[j]
         weights[j] -= min(max(weights[j], -threshold), threshold)
@@ -75,7 +71,6 @@ def _shorten(weights, squares, amount, lengths):
 
 @row_loop
 def _mark(weights, kept):
-    """Write 1 where a weight is not zero, else 0."""
     for j in range(weights.size):
         kept[j] = like(kept[0], 1.0) if weights[j] != 0 else like(kept[0], 0.0)
 

@@ -55,6 +55,13 @@ def block_height(chains, most):
 
 
 @linked
+def copy(source, out):
+    """Copy a vector."""
+    for i in range(out.size):
+        out[i] = source[i]
+
+
+@linked
 def copy_rows(source, out):
     """Copy a matrix; what an assignment of arrays does, without code for its messages (0.7 s)."""
     for r in range(out.shape[0]):

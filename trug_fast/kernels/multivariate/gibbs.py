@@ -89,7 +89,6 @@ def _fill_uniforms(address, first_chain, position, chains, out):
 
 @linked
 def _spread(values, start, stop, chains, out):
-    """Write each number as often as there are chains."""
     for i in range(start, stop):
         row = out[(i - start) * chains : (i - start + 1) * chains]
         value = values[i]
@@ -170,7 +169,6 @@ def _sparse_width(chains):
 
 @pattern
 def _run_block(panel, width_of, index, coordinates, others, states, samples, sweeps):
-    """Run one block of chains from its states to new ones."""
     chains, d = states.shape
     height = block_height(chains, BLOCK)
     first = index * height

@@ -64,7 +64,6 @@ def _between(points, heights, slopes, j):
 
 @linked
 def _insert(arrays, count, j, z, height, slope):
-    """Put a point at place j, before those from there on."""
     for i in range(count, j, -1):
         for array in arrays:
             array[i] = array[i - 1]

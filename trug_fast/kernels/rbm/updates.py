@@ -127,7 +127,6 @@ def mean_weight(weights):
 
 @linked
 def _mean_statistics(sums, rows, out):
-    """Write the mean over so many rows of Statistics."""
     for k in range(out.shape[0]):
         for t in range(sums.shape[0]):
             add(out[k], sums[t, k], 1.0, int(t > 0))
@@ -177,7 +176,6 @@ def write_gradient(trained, data, model, weights):
 
 @linked
 def _take_steps(course, trained, units, pace):
-    """Move all parameters along their gradients."""
     corrections = pace[FIRST_CORRECTION], pace[SECOND_CORRECTION]
     rule = rule_with(course.rule, pace[RATE], pace[WEIGHT_DECAY], *corrections)
     step_weights(rule, trained.weights)
@@ -206,7 +204,6 @@ def _bend(rule, hidden, statistics, units, rate):
 
 @linked
 def _average(averaged, trained, units, share):
-    """Take the parameters into their averages."""
     weights = trained.weights[VALUES]
     for i in range(weights.shape[0]):
         approach(averaged.weights[i], weights[i], share)

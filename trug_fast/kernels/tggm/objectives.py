@@ -18,7 +18,7 @@ from trug_fast.kernels.compiling import kernel, linked, rare, rarely, scalar, wa
 from trug_fast.kernels.intrinsics import like, rounded
 from trug_fast.kernels.special.elementary import exp, log, log1p
 from trug_fast.kernels.special.tails import bounded, tail_integrals
-from trug_fast.kernels.tiles import copy_rows
+from trug_fast.kernels.tiles import copy, copy_rows
 from trug_fast.kernels.unit.truncation_coordinates import SHARED
 
 from .mean_field import (
@@ -27,7 +27,6 @@ from .mean_field import (
     Network,
     UnitMoments,
     bound_constant,
-    copy,
     derive,
     fill,
     infer,

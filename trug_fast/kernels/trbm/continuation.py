@@ -79,7 +79,6 @@ def _remember(state, begun, past):
 
 @linked
 def _next_biases(visible, hidden, links, visible_bias, hidden_bias):
-    """Write both layers' biases after the last frames, one row each."""
     for r in range(visible.shape[0]):
         target, source = visible_bias[r], links.visible_bias[0]
         for i in range(target.size):

@@ -11,12 +11,12 @@ from numpy import float64
 
 from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import power_of_two
-from trug_fast.kernels.special.elementary import exp, log
+from trug_fast.kernels.special.elementary import LN2, exp, log
 
 from . import distribution as bent
 from . import nonpositive_distribution as nonpositive
 from .scalars import UNIT, documented
-from .scaling import LN2, MAGIC, NONE, NONPOSITIVE, POINT, measured
+from .scaling import MAGIC, NONE, NONPOSITIVE, POINT, measured
 
 UNIT_AND_X = {"x : float": "Any number, also outside of the interval."} | UNIT
 UNIT_AND_P = {"p : float": "In [0, 1], else the result is NaN."} | UNIT
@@ -47,7 +47,6 @@ def _logcdf(x, a, d, lower, upper, above):
 
 @inner
 def _cdf(x, a, d, lower, upper, above):
-    """Return P(h <= x) or P(h > x)."""
     if above:
         x, a, lower, upper = -x, -a, -upper, -lower
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)

@@ -15,13 +15,13 @@ from numpy import float64
 from trug_fast.kernels.compiling import inner
 from trug_fast.kernels.describing import described
 from trug_fast.kernels.intrinsics import power_of_two
+from trug_fast.kernels.special.elementary import LN2
 
 from .nonpositive_precision import evaluate_nonpositive
 from .normalizer import evaluate_one
 from .scaling import (
     BENT,
     FREE,
-    LN2,
     MAGIC,
     MOST,
     NONE,
