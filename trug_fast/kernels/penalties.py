@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .allocation import zeros
-from .compiling import kernel, linked, rare, row_loop
+from .compiling import kernel, linked, row_loop
 from .intrinsics import like
 from .loops import each
 from .optimizer import SGD, strips_of
@@ -43,7 +43,8 @@ def _add_squares(weights, totals):
 
 
 @row_loop
-def _lengths(rule, second, out):
+def lengths(rule, second, out):
+    """Write what an optimizer divides its steps by."""
     square, epsilon = like(out[0], rule.second_correction), like(out[0], rule.epsilon)
     if rule.kind == SGD:
         for j in range(out.size):
@@ -78,18 +79,18 @@ def _mark(weights, kept):
 @linked
 def _shrink_site(rule, pull, amount, thresholds, weights, second, kept, space):
     """Shrink the rows of a site; ``space`` has two rows."""
-    lengths, squares = space[0], space[1]
+    length, squares = space[0], space[1]
     for v in range(weights.shape[0]):
-        _lengths(rule, second[v], lengths)
-        _soften(weights[v], thresholds, lengths)
+        lengths(rule, second[v], length)
+        _soften(weights[v], thresholds, length)
     if pull.group_lasso > 0.0:
         for j in range(squares.size):
             squares[j] = 0.0
         for v in range(weights.shape[0]):
             _add_squares(weights[v], squares)
         for v in range(weights.shape[0]):
-            _lengths(rule, second[v], lengths)
-            _shorten(weights[v], squares, amount, lengths)
+            lengths(rule, second[v], length)
+            _shorten(weights[v], squares, amount, length)
     for v in range(weights.shape[0]):
         _mark(weights[v], kept[v])
 
@@ -131,9 +132,3 @@ def shrink_weights(rule, weights, second, kept, pull):
         strips,
         (strips, rule, pull, amount, thresholds, weights, second, kept),
     )
-
-
-@rare(PENALTIES)
-def shrink(rule, weights, second, kept, pull):
-    """Do the same for kernels."""
-    shrink_weights(rule, weights, second, kept, pull)
