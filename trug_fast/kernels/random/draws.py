@@ -11,10 +11,11 @@ from numpy import float64
 
 from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import power_of_two
+from trug_fast.kernels.special.elementary import MAGIC_64
 from trug_fast.kernels.unit.normalizer import whiten
 from trug_fast.kernels.unit.quantile import quantile
 from trug_fast.kernels.unit.scalars import UNIT, documented
-from trug_fast.kernels.unit.scaling import MAGIC, NONE, NONPOSITIVE, POINT, is_plain, measured
+from trug_fast.kernels.unit.scaling import NONE, NONPOSITIVE, POINT, is_plain, measured
 from trug_fast.kernels.unit.valley_quantile import invert_nonpositive
 
 from .rejection import chopin, robert
@@ -46,7 +47,7 @@ def _quantile_of_any(p, a, d, lower, upper):
         h = invert_nonpositive(p, 1.0 - p, a, d, lower, upper)
     else:
         h = quantile(p, a, d, lower, upper)
-    return min(max(h * power_of_two(k + MAGIC), low), high)
+    return min(max(h * power_of_two(k + MAGIC_64), low), high)
 
 
 @inner

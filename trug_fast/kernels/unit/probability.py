@@ -11,12 +11,12 @@ from numpy import float64
 
 from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import power_of_two
-from trug_fast.kernels.special.elementary import LN2, exp, log
+from trug_fast.kernels.special.elementary import LN2, MAGIC_64, exp, log
 
 from . import distribution as bent
 from . import nonpositive_distribution as nonpositive
 from .scalars import UNIT, documented
-from .scaling import MAGIC, NONE, NONPOSITIVE, POINT, measured
+from .scaling import NONE, NONPOSITIVE, POINT, measured
 
 UNIT_AND_X = {"x : float": "Any number, also outside of the interval."} | UNIT
 UNIT_AND_P = {"p : float": "In [0, 1], else the result is NaN."} | UNIT
@@ -35,7 +35,7 @@ def _logcdf(x, a, d, lower, upper, above):
     if above:
         x, a, lower, upper = -x, -a, -upper, -lower
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
-    x = x * power_of_two(MAGIC - k)
+    x = x * power_of_two(MAGIC_64 - k)
     if formulas == NONE or x != x:
         return float("nan")
     if formulas == POINT:
@@ -50,7 +50,7 @@ def _cdf(x, a, d, lower, upper, above):
     if above:
         x, a, lower, upper = -x, -a, -upper, -lower
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
-    x = x * power_of_two(MAGIC - k)
+    x = x * power_of_two(MAGIC_64 - k)
     if formulas == NONE or x != x:
         return float("nan")
     if formulas == POINT:
@@ -63,7 +63,7 @@ def _cdf(x, a, d, lower, upper, above):
 @inner
 def _logpdf(x, a, d, lower, upper):
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
-    x = x * power_of_two(MAGIC - k)
+    x = x * power_of_two(MAGIC_64 - k)
     if formulas == NONE or x != x:
         return float("nan")
     if formulas == POINT:
@@ -156,7 +156,7 @@ def _ppf(p, rest, a, d, lower, upper):
         h = polished(h, p, a, d, lower, upper, formulas)
     else:
         h = -polished(-h, rest, -a, d, -upper, -lower, formulas)
-    return min(max(h * power_of_two(k + MAGIC), low), high)
+    return min(max(h * power_of_two(k + MAGIC_64), low), high)
 
 
 @inner

@@ -15,14 +15,13 @@ from numpy import float64
 from trug_fast.kernels.compiling import inner
 from trug_fast.kernels.describing import described
 from trug_fast.kernels.intrinsics import power_of_two
-from trug_fast.kernels.special.elementary import LN2
+from trug_fast.kernels.special.elementary import LN2, MAGIC_64
 
 from .nonpositive_precision import evaluate_nonpositive
 from .normalizer import evaluate_one
 from .scaling import (
     BENT,
     FREE,
-    MAGIC,
     MOST,
     NONE,
     exponential,
@@ -68,7 +67,7 @@ def _evaluate(a, d, lower, upper):
     else:  # a point is among them
         found = evaluate_nonpositive(a, d, lower, upper)
     log_norm, offset, mean, variance, third, at_lower, at_upper, _ = found
-    length, shift = power_of_two(k + MAGIC), k * LN2
+    length, shift = power_of_two(k + MAGIC_64), k * LN2
     mean = min(max(mean * length, low), high)
     offset = float("inf") if math.isinf(low) and math.isinf(high) else offset
     offset *= length

@@ -10,8 +10,7 @@ import math
 
 from trug_fast.kernels.compiling import scalar
 from trug_fast.kernels.intrinsics import power_of_two, split_exponent
-from trug_fast.kernels.special.elementary import MAGIC_64 as MAGIC
-from trug_fast.kernels.special.elementary import log
+from trug_fast.kernels.special.elementary import MAGIC_64, log
 
 from .nonpositive_precision import reflect
 from .normalizer import ROOT_TWO_PI
@@ -87,7 +86,7 @@ def measured(a, d, lower, upper):
     if is_plain(a, d, lower, upper):
         return a, d, lower, upper, 0.0, BENT
     k = exponent_of_length(a, d, lower, upper) if lower < upper else 0.0
-    length, inverse = power_of_two(k + MAGIC), power_of_two(MAGIC - k)
+    length, inverse = power_of_two(k + MAGIC_64), power_of_two(MAGIC_64 - k)
     a, d = a * length, d * length * length
     lower, upper = lower * inverse, upper * inverse
     return a, d, lower, upper, k, formulas_of(a, d, lower, upper)
