@@ -177,8 +177,8 @@ def write_gradient(trained, data, model, weights):
 
 @linked
 def _take_steps(course, trained, units, pace):
-    corrections = pace[FIRST_CORRECTION], pace[SECOND_CORRECTION]
-    rule = rule_with(course.rule, pace[RATE], pace[WEIGHT_DECAY], *corrections)
+    first, second = pace[FIRST_CORRECTION], pace[SECOND_CORRECTION]
+    rule = rule_with(course.rule, pace[RATE], pace[WEIGHT_DECAY], first, second)
     if course.centred and pace[WEIGHT_DECAY] > 0.0:
         rarely(_centre_decay, (trained, pace[WEIGHT_DECAY]))
     step_weights(rule, trained.weights)
