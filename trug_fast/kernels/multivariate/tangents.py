@@ -169,5 +169,5 @@ def cover(box, hull):
     """
     points, heights, slopes, table, guide = hull
     count, top = _touch(box, points, heights, slopes)
-    parts = points[:count], heights[:count], slopes[:count]
-    return count, top, _tabulate(box, *parts, table, guide)
+    points, heights, slopes = points[:count], heights[:count], slopes[:count]
+    return count, top, _tabulate(box, points, heights, slopes, table, guide)
