@@ -1,25 +1,16 @@
-"""Fit the polynomial coefficients of the kernels with mpmath and print them as Python.
+"""Fit the polynomial coefficients of the kernels with mpmath and print their file.
 
 Run after a change of a degree or an interval; the output is deterministic::
 
-    python -m tools.fit_coefficients > trug_fast/kernels/special/coefficients.py
-    python -m tools.fit_coefficients valleys > trug_fast/kernels/special/valley_coefficients.py
+    python -m tools.fit_coefficients > trug_fast/kernels/special/coefficients.txt
 
 Each fit is a Chebyshev interpolation in 40 digits,
 so its error is within a small factor of the best possible polynomial of the same degree.
 """
 
-import sys
-
 import mpmath as mp
 
 mp.mp.dps = 40
-HEADER = '''\
-"""Polynomial coefficients, highest power first; printed by tools/fit_coefficients.py.
-
-Tested in tests/kernels/special/test_elementary.py, test_tails.py and test_valleys.py.
-"""
-'''
 
 
 def chebyshev_fit(function, low, high, degree):
@@ -226,8 +217,6 @@ FITS = [
     ),
     ("COSH", "cosh(g) in g^2, g <= 1.5", cosh_root, 0, 2.25, 9, 5),
     ("SINH", "sinh(g)/g in g^2, g <= 1.5", sinh_root, 0, 2.25, 9, 5),
-]
-VALLEY_FITS = [
     (
         "VALLEY_NEAR",
         "B/x in t = 2 (x/5.5)^2 - 1, 0 <= x <= 5.5",
@@ -285,19 +274,35 @@ VALLEY_FITS = [
 ]
 
 
-def main(fits):
-    """Print the module."""
-    print(HEADER)
-    for name, comment, function, low, high, double, single in fits:
-        for bits, degree in ((64, double), (32, single)):
-            coefficients = chebyshev_fit(function, low, high, degree)
-            digits = 17 if bits == 64 else 9
-            print(f"# {comment}; degree {degree}")
-            print(f"{name}_{bits} = (")
-            for c in coefficients:
-                print(f"    {float(mp.nstr(c, digits + 3))!r},")
-            print(")\n")
+def gauss_legendre(n):
+    """Return the nodes and weights of the rule of n points on [0, 1], nodes rising."""
+    rule = []
+    for k in range(n):
+        x = -mp.cos(mp.pi * (4 * k + 3) / (4 * n + 2))
+        for _ in range(8):
+            slope = n * (x * mp.legendre(n, x) - mp.legendre(n - 1, x)) / (x * x - 1)
+            x -= mp.legendre(n, x) / slope
+        rule.append(((1 + x) / 2, 1 / ((1 - x * x) * slope * slope)))
+    return zip(*rule, strict=True)
+
+
+def line(name, bits, numbers, digits=20):
+    """Return a line of the file."""
+    return " ".join([name, str(bits), *(repr(float(mp.nstr(c, digits))) for c in numbers)])
+
+
+def lines():
+    """Yield the lines of the file."""
+    yield "# Coefficients of polynomials, highest power first, by tools/fit_coefficients.py."
+    for name, comment, function, low, high, double, single in FITS:
+        yield f"# {comment}"
+        yield line(name, 64, chebyshev_fit(function, low, high, double))
+        yield line(name, 32, chebyshev_fit(function, low, high, single), 12)
+    yield "# Gauss-Legendre rules on [0, 1], of 12 points and then of 20"
+    (few, light), (many, heavy) = gauss_legendre(12), gauss_legendre(20)
+    yield line("NODES", 64, [*few, *many])
+    yield line("WEIGHTS", 64, [*light, *heavy])
 
 
 if __name__ == "__main__":
-    main(VALLEY_FITS if sys.argv[1:] == ["valleys"] else FITS)
+    print(*lines(), sep="\n")

@@ -1,6 +1,6 @@
-"""Compute the table of the cell sampler (Chopin 2011) from its definition and print it as Python.
+"""Compute the table of the cell sampler (Chopin 2011) from its definition and print it.
 
-Run ``python -m tools.make_chopin_table > trug_fast/kernels/random/chopin_table.py``; the output is
+Run ``python -m tools.make_chopin_table > trug_fast/kernels/random/chopin_edges.txt``; the output is
 deterministic.
 
 Cells of equal area A cover exp(-z**2/2) for z >= 0: cell k spans [x_k, x_(k+1)] up to the curve's
@@ -28,19 +28,14 @@ def surplus(area):
     return (mp.exp(-(x[-1] ** 2) / 2) / x[-1] if len(x) > CELLS else mp.mpf(0)) - area
 
 
-def main():
-    """Find the area by bisection and print the module."""
+def table():
+    """Find the area by bisection and return the edges."""
     low, high = mp.mpf(1) / 1000, mp.mpf(1) / 100
     for _ in range(130):
         middle = (low + high) / 2
         low, high = (middle, high) if surplus(middle) > 0 else (low, middle)
-    print('"""Edges of the equal-area cells of rejection.py, by tools/make_chopin_table.py.\n')
-    print('Tested in tests/kernels/random/test_rejection.py.\n"""\n')
-    print("EDGES = (")
-    for x in edges(low):
-        print(f"    {float(mp.nstr(x, 20))!r},")
-    print(")")
+    return [float(mp.nstr(x, 20)) for x in edges(low)]
 
 
 if __name__ == "__main__":
-    main()
+    print(*table(), sep="\n")

@@ -116,8 +116,10 @@ def vectors() -> None:
 
 # What has kernels in common stands in one chain, whose calls are made one after the other, so that
 # no two processes compile the same.  The longest chain comes first.
-CHAINS = ((tggm,), (rbm, trbm), (annealing,), (doubles, vectors), (singles,))
-CALLS: dict[str, Callable[[], None]] = {call.__name__: call for chain in CHAINS for call in chain}
+CHAINS = (("tggm",), ("rbm", "trbm"), ("annealing",), ("doubles", "vectors"), ("singles",))
+CALLS: dict[str, Callable[[], None]] = {
+    call.__name__: call for call in (tggm, rbm, trbm, annealing, doubles, vectors, singles)
+}
 MODELS = {
     "rbm": ("rbm", "annealing"),
     "trbm": ("trbm",),
@@ -180,10 +182,21 @@ def warm(
         )
     begun = time.perf_counter()
     wanted = {name for model in models or MODELS for name in MODELS[model] if not _is_done(name)}
-    named = [[call.__name__ for call in chain if call.__name__ in wanted] for chain in CHAINS]
-    chains = [names for names in named if names]
-    with Progress(len(chains), "compiling", progress) as bar:
-        compiled = _in_processes(chains, bar)
+    chains = [names for chain in CHAINS if (names := [name for name in chain if name in wanted])]
+    compiled, processes = 0, list[subprocess.Popen[str]]()
+    with (
+        Progress(len(chains), "compiling", progress) as bar,
+        ThreadPoolExecutor(available()) as pool,
+    ):
+        try:
+            for done in as_completed([pool.submit(_in_process, one, processes) for one in chains]):
+                compiled += done.result()
+                bar.advance(1)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.kill()
+            raise
     return Warmed(compiled, time.perf_counter() - begun, caching.HOME)
 
 
@@ -220,24 +233,8 @@ def _is_done(name: str) -> bool:
     return any(_mark(folder, name).exists() for folder in caching.READ)
 
 
-def _in_processes(chains: Sequence[Sequence[str]], bar: Progress) -> int:
-    """Make each chain's calls in a process, and return how many kernels were compiled."""
-    processes: list[subprocess.Popen[str]] = []
-    with ThreadPoolExecutor(available()) as pool:
-        try:
-            found = [pool.submit(_in_process, chain, processes) for chain in chains]
-            for done in as_completed(found):
-                done.result()
-                bar.advance(1)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
-                process.kill()
-            raise
-    return sum(done.result() for done in found)
-
-
 def _in_process(chain: Sequence[str], processes: list[subprocess.Popen[str]]) -> int:
+    """Make a chain's calls in a process, and return how many kernels were compiled."""
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(Path(__file__).parents[1]), *chain],
         env=os.environ | {"NUMBA_NUM_THREADS": "1", announcing.QUIET: "1"},

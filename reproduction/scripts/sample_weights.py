@@ -25,7 +25,7 @@ from reproduction.results import markdown
 from tools.processor import describe
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
-from trug_fast.kernels.tggm.work import WeightedRows
+from trug_fast.kernels.tggm.objectives import WeightedRows
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import Noise
 from trug_fast.training.tggm.scaling import Examples, Scales

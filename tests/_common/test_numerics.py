@@ -6,7 +6,7 @@ import pytest
 import trug_fast as tf
 from trug_fast._common import numerics
 from trug_fast._common.numerics import log_sum_exp, read_only
-from trug_fast.kernels.rbm import free_energy, gibbs
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.tggm import mean_field
 
 
@@ -28,7 +28,7 @@ def test_a_view_cannot_be_written_to_and_shares_memory():
 def test_no_kernel_is_compiled_again_for_memory_of_another_kind():
     """Each takes seconds: to Numba, arrays that are read-only or columns are of another type."""
     kernels = (
-        *(free_energy.log_norm_parts, gibbs.hidden_moments, gibbs.step_hidden, gibbs.step_visible),
+        *(gibbs.log_norm_parts, gibbs.hidden_moments, gibbs.step_hidden, gibbs.step_visible),
         mean_field.posterior,
     )
     rbm = tf.TruGRBM(np.ones((3, 2)), 0.0, 0.0, 1.0, 0.0, 1.0)

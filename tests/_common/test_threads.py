@@ -18,14 +18,14 @@ from tests.support.calls import (
 )
 from tests.support.data import ROOT
 from trug_fast._common import threads
-from trug_fast.kernels import balls, loops, optimizer, tiles
+from trug_fast.kernels import datasets, loops, optimizer, tiles
 from trug_fast.kernels.linking import Inner
-from trug_fast.kernels.rbm import annealing, free_energy, gibbs, gradients, tempering
+from trug_fast.kernels.rbm import annealing, gibbs, gradients, tempering
 from trug_fast.kernels.tggm import mean_field
 from trug_fast.kernels.trbm import filter, frames
 
 MODULES = (
-    annealing, balls, filter, frames, free_energy, gibbs, gradients, mean_field, optimizer,
+    annealing, datasets, filter, frames, gibbs, gradients, mean_field, optimizer,
     tempering, tiles,
 )  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.evaluation.PartitionWarning")

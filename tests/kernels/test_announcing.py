@@ -10,12 +10,11 @@ import pytest
 from numba import types
 from numba.core.errors import TypingError
 
-from trug_fast._common.progress import Progress
 from trug_fast.kernels import announcing
 from trug_fast.kernels.compiling import kernel
 
-HEAD = "trug_fast: compiling, once on this computer: "
-FOR_CALL = "trug_fast: compiling for call, once on this computer: "
+LINE = "trug_fast: compiling kernels, once on this computer\n"
+FOR_CALL = "trug_fast: compiling kernels for call, once on this computer\n"
 
 
 class Terminal(io.StringIO):
@@ -26,8 +25,8 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def talkative(monkeypatch):
-    """Have the notice at once, by a clock that stands still."""
+def clock(monkeypatch):
+    """Stand still, but for what is compiled."""
     clock = [100.0]
     monkeypatch.delenv(announcing.QUIET, raising=False)
     monkeypatch.setattr(announcing, "_here", announcing._Here())
@@ -35,105 +34,86 @@ def talkative(monkeypatch):
     return clock
 
 
-def compiling(clock, burst, kernels, seconds=2.5):
-    """Let so many kernels be compiled one after the other."""
-    burst.begin()
-    for _ in range(kernels):
-        clock[0] += seconds
-        burst.tick()
-        burst.count += 1
-    burst.pause()
+@pytest.fixture
+def compiling(clock):
+    """Let so many kernels be compiled, each in so many seconds."""
+
+    class Event:
+        data = {"dispatcher": next(iter(announcing.OURS))}
+
+    def run(kernels, seconds=2.5):
+        listener, steps = announcing._Kernels(), announcing._Steps()
+        for _ in range(kernels):
+            listener.on_start(Event)
+            clock[0] += seconds
+            steps.on_start(Event)
+            listener.on_end(Event)
+
+    return run
 
 
-def test_short_compiling_is_not_worth_a_word(talkative, capsys):
-    burst = announcing.Burst()
-    compiling(talkative, burst, 2, seconds=0.9)
-    burst.end()
+def test_short_compiling_is_not_worth_a_word(compiling, capsys):
+    compiling(2, seconds=0.9)
     assert capsys.readouterr().err == ""
 
 
-def test_a_file_gets_two_lines(talkative, capsys):
-    burst = announcing.Burst("call")
-    compiling(talkative, burst, 4)
-    burst.end()
-    first, second = capsys.readouterr().err.splitlines()
-    assert first == FOR_CALL + "0 kernels so far, in 2 s"
-    assert second.startswith("trug_fast: compiled 4 kernels in 10 s, kept in ")
+def test_one_line_is_said_once(compiling, capsys):
+    with announcing.announced("call", None):
+        compiling(4)
+        compiling(4)
+    assert capsys.readouterr().err == FOR_CALL
+    with announcing.announced("call", None):
+        compiling(1)
+    assert capsys.readouterr().err == FOR_CALL
+    compiling(1)
+    compiling(1)
+    assert capsys.readouterr().err == LINE
 
 
-def test_seconds_of_several_compilations_add_up(talkative, capsys):
-    burst = announcing.Burst()
-    compiling(talkative, burst, 1, seconds=1.5)
-    talkative[0] += 0.5  # computing
-    compiling(talkative, burst, 1, seconds=1.5)
-    assert capsys.readouterr().err == HEAD + "1 kernels so far, in 3 s\n"
+def test_seconds_of_several_compilations_add_up(clock, compiling, capsys):
+    compiling(1, seconds=1.5)
+    clock[0] += 50.0  # computing
+    assert capsys.readouterr().err == ""
+    compiling(1, seconds=1.5)
+    assert capsys.readouterr().err == LINE
 
 
-def test_a_terminal_sees_one_line_change_and_go(talkative, monkeypatch):
+def test_kernels_for_this_process_alone_are_said_to_be(compiling, monkeypatch, capsys):
+    monkeypatch.setattr(announcing, "HOME", None)
+    compiling(1)
+    assert capsys.readouterr().err == "trug_fast: compiling kernels, for this process alone\n"
+
+
+def test_a_bar_on_a_terminal_is_written_over(compiling, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("COLUMNS", "75")
-    burst = announcing.Burst("call")
-    compiling(talkative, burst, 4)
-    burst.end()
-    text = terminal.getvalue()
-    assert "\n" not in text
-    states = text.split("\r")
-    assert max(map(len, states)) == 74  # a terminal would wrap what is longer
-    assert states[1].startswith(FOR_CALL + "0 kernels so ")
-    assert states[-3].startswith(FOR_CALL + "3 kernels so ")
-    assert states[-1] == "" and states[-2].isspace() and len(states[-2]) == 74  # wiped
+    compiling(2)
+    assert terminal.getvalue() == "\r" + LINE.strip().ljust(74) + "\n"
 
 
-def test_one_process_of_many_prints_plain_lines(talkative, monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    one = announcing.multiprocessing.Process(name="LokyProcess-1")
-    monkeypatch.setattr(announcing.multiprocessing, "current_process", lambda: one)
-    compiling(talkative, announcing.Burst(), 2)
-    assert terminal.getvalue() == HEAD + "0 kernels so far, in 2 s\n"
-
-
-def test_silence_can_be_had(talkative, capsys, monkeypatch):
-    with announcing.announced("call", False), announcing.announced("inner", None):
-        compiling(talkative, announcing._here.burst, 2)
+def test_silence_can_be_had(compiling, capsys, monkeypatch):
+    with announcing.announced("", False), announcing.announced("inner", None):
+        compiling(2)
     monkeypatch.setenv(announcing.QUIET, "1")
     with announcing.announced("call", True):
-        compiling(talkative, announcing._here.burst, 2)
+        compiling(2)
     assert capsys.readouterr().err == ""
 
 
-def test_the_outermost_call_gives_the_name(talkative, capsys):
-    with announcing.announced("call", None):
-        with announcing.announced("another", False):
-            compiling(talkative, announcing._here.burst, 2)
-        assert capsys.readouterr().err.startswith(FOR_CALL + "0 kernels")
-    assert "compiled 2 kernels" in capsys.readouterr().err
-
-
-def test_the_end_is_said_when_work_goes_on(talkative, capsys):
-    with announcing.announced("call", None), Progress(9, "training", False) as bar:
-        compiling(talkative, announcing._here.burst, 2)
-        bar.advance(1)
-        assert "compiled" not in capsys.readouterr().err
-        talkative[0] += 2 * announcing.GAP
-        bar.advance(1)
-        assert "compiled 2 kernels" in capsys.readouterr().err
-        bar.advance(1)
-        compiling(talkative, announcing._here.burst, 1)  # much later
-        assert capsys.readouterr().err == FOR_CALL + "0 kernels so far, in 2 s\n"
-    assert "compiled 1 kernels" in capsys.readouterr().err
+def test_the_outermost_call_gives_the_name(compiling, capsys):
+    with announcing.announced("call", None), announcing.announced("another", False):
+        compiling(2)
+    assert capsys.readouterr().err == FOR_CALL
 
 
 @pytest.mark.parametrize("stream", ["closed", None])
-def test_nobody_need_listen(stream, talkative, monkeypatch):
+def test_nobody_need_listen(stream, compiling, monkeypatch):
     if stream == "closed":
         stream = Terminal()
         stream.close()
     monkeypatch.setattr(sys, "stderr", stream)
-    burst = announcing.Burst()
-    compiling(talkative, burst, 2)
-    burst.end()
+    compiling(2)
 
 
 def fresh(result):
@@ -148,15 +128,12 @@ def fresh(result):
     return plus
 
 
-def test_kernels_are_counted_when_they_are_compiled(talkative):
+def test_kernels_are_counted_when_they_are_compiled():
     before = len(announcing.compiled)
     fresh(1.0).compile((types.float64,))
     assert announcing.compiled[before:] == ["fresh.<locals>.plus"]
     fresh(2.0).compile((types.float32,))
-    assert announcing._here.burst.count == 2
-    talkative[0] += 2 * announcing.GAP
-    fresh(3.0).compile((types.float32,))
-    assert announcing._here.burst.count == 1  # another burst
+    assert len(announcing.compiled) == before + 2
 
 
 def test_what_fails_to_compile_ends_too():
@@ -166,28 +143,24 @@ def test_what_fails_to_compile_ends_too():
     assert announcing._here.depth == 0
 
 
-def test_threads_have_bursts_of_their_own():
-    first, second = fresh(1.0), fresh(2.0)
-    here, found = announcing._here, []
-
-    def other():
-        second.compile((types.float64,))
-        found.append((here.burst.call, here.burst.count))
-
-    with announcing.announced("call", None):
-        thread = threading.Thread(target=other)
+def test_threads_have_notices_of_their_own(compiling, capsys):
+    with announcing.announced("call", False):
+        thread = threading.Thread(target=compiling, args=(1,))
         thread.start()
         thread.join()
-        first.compile((types.float64,))
-        found.append((here.burst.call, here.burst.count))
-    assert found == [("", 1), ("call", 1)]
+        assert capsys.readouterr().err == LINE
+        compiling(1)
+    assert capsys.readouterr().err == ""
 
 
-def test_functions_of_others_are_not_announced():
+def test_functions_of_others_are_not_announced(monkeypatch, capsys):
     import numba
 
+    monkeypatch.setattr(announcing, "PATIENCE", 0.0)
     numba.njit(lambda x: x + 1.0)(2.0)
-    assert announcing._here.burst.count == 0
+    assert capsys.readouterr().err == ""
+    fresh(3.0).compile((types.float64,))
+    assert capsys.readouterr().err == LINE
 
 
 SCRIPT = """
@@ -210,5 +183,5 @@ def test_what_comes_from_disk_is_not_announced(tmp_path):
         return int(done.stdout), done.stderr
 
     compiled, said = once()
-    assert compiled > 0 and said.startswith(HEAD) and said.count("\n") == 1
+    assert compiled > 0 and said == LINE
     assert once() == (0, "")

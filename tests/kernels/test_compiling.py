@@ -150,6 +150,19 @@ def test_the_stamp_covers_every_file_here():
     assert stamped == caching.STAMP
 
 
+@pytest.mark.parametrize("name", ["one.py", "deep/two.py", "deep/numbers.txt"])
+def test_the_stamp_covers_sources_and_tables(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(caching, "FOLDER", tmp_path)
+    (tmp_path / "deep" / "__pycache__").mkdir(parents=True)
+    for file in ("one.py", "deep/two.py", "deep/numbers.txt"):
+        (tmp_path / file).write_text("1.0")
+    before = caching.folder_stamp()
+    (tmp_path / "deep" / "__pycache__" / "three.py").write_text("1.0")
+    assert caching.folder_stamp() == before
+    (tmp_path / name).write_text("2.0")
+    assert caching.folder_stamp() != before
+
+
 def test_every_kernel_is_compiled_by_the_decorators_of_this_file():
     """A plain njit would miss the stamp and the floating-point rules."""
     for path in Path(kernels.__file__).parent.rglob("*.py"):

@@ -1,9 +1,11 @@
 """Kernels by what Numba documents alone: the same numbers, and when that way is taken."""
 
+import ast
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,6 +125,22 @@ def test_no_other_file_imports_what_numba_does_not_document():
                             one in line for one in documented
                         ):
                             found.append((name, line))
+    assert found == []
+
+
+def test_no_kernel_calls_another_with_a_star():
+    """The plain way inlines callers, which Numba does not where arguments are starred."""
+    found = []
+    for path in Path(numba_parts.__file__).parent.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(function, ast.FunctionDef) or not function.decorator_list:
+                continue
+            if "intrinsic" in map(ast.unparse, function.decorator_list):
+                continue
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call):
+                    starred = any(isinstance(one, ast.Starred) for one in call.args)
+                    found += [f"{path.name} {function.name}"] if starred else []
     assert found == []
 
 

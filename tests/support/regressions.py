@@ -6,7 +6,7 @@ import trug_fast as tf
 from tests.support.data import exact_cases
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
-from trug_fast.kernels.tggm.work import WeightedRows
+from trug_fast.kernels.tggm.objectives import WeightedRows
 from trug_fast.training.options import as_optimizer
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import as_noise, as_objective

@@ -6,8 +6,6 @@ import math
 import os
 import sys
 
-from trug_fast.kernels.announcing import settle
-
 UNKNOWN = {"ncols": 80, "nrows": 24}  # of a terminal that does not tell its size
 
 
@@ -39,7 +37,6 @@ class Progress:
 
         Scores are NaN after epochs that are not scored.
         """
-        settle()
         known = {name: f"{value:.4g}" for name, value in figures.items() if not math.isnan(value)}
         if known:
             self._figures |= known

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import archives, checks, files
 from trug_fast._common.lazy import need
 from trug_fast._common.threads import computing
-from trug_fast.kernels.similarity import count_similar
+from trug_fast.kernels.datasets import count_similar
 
 ALPHABETS = {"protein": "-ACDEFGHIKLMNPQRSTVWY", "rna": "-ACGU", "dna": "-ACGT"}
 ODD = {"protein": "BJOUXZ", "rna": "BDHKMNRSVWXY", "dna": "BDHKMNRSVWXY"}

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels import balls
+from trug_fast.kernels import datasets
 
 BOX, SPEED = 10.0, 0.5
 
@@ -62,7 +62,7 @@ def bouncing_balls(
     fits = np.zeros(n, np.bool_)
     seed = seed_from(rng, "bouncing_balls")
     with computing(work(n * n_frames, 0, size * size)):
-        balls.videos(seed, 0, n_balls, BOX, radius, SPEED, size, out, fits)
+        datasets.videos(seed, 0, n_balls, BOX, radius, SPEED, size, out, fits)
     if not fits.all():
         raise ValueError(f"{n_balls} balls of radius {radius} do not fit a box {BOX:g} wide")
     return out

@@ -21,7 +21,6 @@ ALIGNMENT = 64  # bytes: the widest registers, and lines of the caches
 
 
 def _kind_of(shape: Any, dtype: Any) -> Any:
-    """Return the type of an array of a shape and of numbers."""
     lengths = shape.types if isinstance(shape, _TUPLES) else (shape,)
     numbers = getattr(dtype, "dtype", None)
     if not all(isinstance(one, types.Integer) for one in lengths) or numbers is None:

@@ -87,7 +87,6 @@ def gemm(typingctx, transpose_a, transpose_b, alpha, a, b, beta, c):
 
 
 def _call_helper(builder, dtype, flags, sizes, leading, numbers, matrices):
-    """Emit a call of Numba's helper, which calls the routine."""
     pointer, size = numbers[0].type, sizes[0].type
     kinds = [one.type for one in (*flags, *sizes)]
     kinds += [pointer, pointer, size, pointer, size, pointer, pointer, size]

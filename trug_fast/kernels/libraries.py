@@ -79,7 +79,6 @@ class KernelLibrary(JITCodeLibrary):
 
 
 def _is_data(argument):
-    """Tell whether an argument of a function points to numbers of an array."""
     pointee = getattr(argument.type, "pointee", None)
     return isinstance(pointee, llvm_types.FloatType | llvm_types.DoubleType)
 
@@ -139,7 +138,6 @@ def _borrows(state):
 
 
 def _holds_array(kind):
-    """Tell whether values of a type are arrays or hold some."""
     if isinstance(kind, types.BaseTuple):
         return any(_holds_array(part) for part in kind.types)
     if isinstance(kind, types.Pair):  # of an iterator

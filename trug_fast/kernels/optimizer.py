@@ -82,8 +82,8 @@ def update_weights(rule, weights, gradient, first, second):
 
 
 @linked
-def rule_at(rule, rate, weight_decay):
-    """Return the same rule with this rate and this weight decay."""
+def rule_with(rule, rate, weight_decay, first_correction, second_correction):
+    """Return the same rule with other numbers of a step."""
     return Rule(
         rule.kind,
         rate,
@@ -91,9 +91,15 @@ def rule_at(rule, rate, weight_decay):
         rule.decay,
         rule.epsilon,
         weight_decay,
-        rule.first_correction,
-        rule.second_correction,
+        first_correction,
+        second_correction,
     )
+
+
+@linked
+def rule_at(rule, rate, weight_decay):
+    """Return the same rule with this rate and this weight decay."""
+    return rule_with(rule, rate, weight_decay, rule.first_correction, rule.second_correction)
 
 
 @linked

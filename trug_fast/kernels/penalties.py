@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .allocation import zeros
-from .compiling import kernel, linked, rare, row_loop
+from .compiling import kernel, linked, row_loop
 from .intrinsics import like
 from .loops import each
 from .optimizer import SGD, strips_of
@@ -32,20 +32,18 @@ class Pull(NamedTuple):
 
 @row_loop
 def _add_sizes(weights, totals):
-    """Add the sizes of a row's weights to totals."""
     for j in range(weights.size):
         totals[j] += abs(weights[j])
 
 
 @row_loop
 def _add_squares(weights, totals):
-    """Add the squares of a row's weights to totals."""
     for j in range(weights.size):
         totals[j] += weights[j] * weights[j]
 
 
 @row_loop
-def _lengths(rule, second, out):
+def lengths(rule, second, out):
     """Write what an optimizer divides its steps by."""
     square, epsilon = like(out[0], rule.second_correction), like(out[0], rule.epsilon)
     if rule.kind == SGD:
@@ -58,7 +56,6 @@ def _lengths(rule, second, out):
 
 @row_loop
 def _soften(weights, thresholds, lengths):
-    """Take thresholds off a row's weights, to zero at most."""
     for j in range(weights.size):
         threshold = thresholds[j] / lengths[j]
         weights[j] -= min(max(weights[j], -threshold), threshold)
@@ -75,7 +72,6 @@ def _shorten(weights, squares, amount, lengths):
 
 @row_loop
 def _mark(weights, kept):
-    """Write 1 where a weight is not zero, else 0."""
     for j in range(weights.size):
         kept[j] = like(kept[0], 1.0) if weights[j] != 0 else like(kept[0], 0.0)
 
@@ -83,18 +79,18 @@ def _mark(weights, kept):
 @linked
 def _shrink_site(rule, pull, amount, thresholds, weights, second, kept, space):
     """Shrink the rows of a site; ``space`` has two rows."""
-    lengths, squares = space[0], space[1]
+    length, squares = space[0], space[1]
     for v in range(weights.shape[0]):
-        _lengths(rule, second[v], lengths)
-        _soften(weights[v], thresholds, lengths)
+        lengths(rule, second[v], length)
+        _soften(weights[v], thresholds, length)
     if pull.group_lasso > 0.0:
         for j in range(squares.size):
             squares[j] = 0.0
         for v in range(weights.shape[0]):
             _add_squares(weights[v], squares)
         for v in range(weights.shape[0]):
-            _lengths(rule, second[v], lengths)
-            _shorten(weights[v], squares, amount, lengths)
+            lengths(rule, second[v], length)
+            _shorten(weights[v], squares, amount, length)
     for v in range(weights.shape[0]):
         _mark(weights[v], kept[v])
 
@@ -136,9 +132,3 @@ def shrink_weights(rule, weights, second, kept, pull):
         strips,
         (strips, rule, pull, amount, thresholds, weights, second, kept),
     )
-
-
-@rare(PENALTIES)
-def shrink(rule, weights, second, kept, pull):
-    """Do the same for kernels."""
-    shrink_weights(rule, weights, second, kept, pull)

@@ -129,8 +129,6 @@ def _entry(index, place, result):
 
 
 class _Link:
-    """A kernel, and its addresses for some types."""
-
     def __init__(self, kernel: Any, parallel: bool) -> None:
         self.kernel, self.function, self._parallel = kernel, kernel.py_func, parallel
         self._entries: dict[str, Any] = {}
@@ -174,7 +172,6 @@ _of_tokens: dict[str, _Link] = {}
 
 
 def _kinds(arguments: Any) -> tuple[Any, ...]:
-    """Return the types of a tuple's members, whatever their values."""
     return tuple(types.unliteral(one) for one in arguments.types)
 
 
@@ -239,7 +236,6 @@ def _place_of(typingctx, arguments):
 
 @intrinsic
 def _call_at(typingctx, address, index, place, result):
-    """Call the entry at an address."""
 
     def codegen(context, builder, signature, args):
         function = builder.inttoptr(args[0], _ENTRY.as_pointer())
@@ -309,7 +305,6 @@ def _result(returned: Any) -> tuple[Any, Any]:
 
 
 def _calling(token: str, returned: Any) -> Any:
-    """Make what calls a kernel by its name."""
     ask = _asker(token)
     space, take = _result(returned)
 
@@ -344,7 +339,6 @@ def _rarely(kernel, arguments):
 
 
 def _linked_to(kernel: Any, arguments: Any, takes: str) -> _Link:
-    """Return the link of what a function of kernels is given."""
     found = _of_callers.get(kernel.dispatcher) if isinstance(kernel, types.Dispatcher) else None
     if found is None or not isinstance(arguments, types.BaseTuple):
         raise TypingError(f"{takes}, got {kernel}")

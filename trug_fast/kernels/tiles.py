@@ -14,6 +14,7 @@ from .loops import each
 
 ROWS, HIDDEN, VISIBLE = 256, 128, 64  # size of a tile; units in multiples of 64 (philox.py)
 GATHERED = 16  # rows that a thread gathers at a time
+SHARED = 4  # chains from which two threads have a block each
 STRIPS = 8  # of a weight matrix's rows; 14 instead of 8 cost 10 % at 784x500, 4 instead gain 7 %
 
 
@@ -44,6 +45,20 @@ def count_tiles(rows, units, width, height=ROWS):
 
 
 tile_count = scalar(count_tiles)  # the same for kernels
+
+
+@scalar
+def block_height(chains, most):
+    """Return how many chains go together: an even number of blocks, by the chains alone."""
+    blocks = 2 * -(-chains // (2 * most)) if chains >= SHARED else 1
+    return -(-chains // blocks)
+
+
+@linked
+def copy(source, out):
+    """Copy a vector."""
+    for i in range(out.size):
+        out[i] = source[i]
 
 
 @linked

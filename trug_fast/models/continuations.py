@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
+from trug_fast.kernels import tiles
 from trug_fast.kernels.trbm import continuation
 
 from .filter import Filtered, Past, TemporalLayers, filtered
@@ -240,7 +241,7 @@ def continued(
     present = continuation.Present(*(np.array(part, order="C") for part in parts))
     links, cost = own.links(), work(rows, *own.layers.weights.shape)
     stretch = max(1, int(STRETCH / (n_gibbs * cost)))
-    together = n_gibbs * cost if rows >= continuation.SHARED else 0.0
+    together = n_gibbs * cost if rows >= tiles.SHARED else 0.0
     averaged = n_gibbs - n_gibbs // 2 if return_mean else 0
     for first in range(0, n_frames, stretch):
         sweeps = continuation.FrameSweeps(n_gibbs, averaged, seed, first * n_gibbs)

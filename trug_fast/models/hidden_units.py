@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
-from trug_fast.kernels.rbm import free_energy, gibbs
+from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.hidden import BERNOULLI, HiddenUnits, trug_units
 
 from .fields import Field
@@ -111,7 +111,7 @@ def log_norms(layers: gibbs.Layers, rows: NDArray[np.float64]) -> NDArray[np.flo
 
     Of layers in float64; BLAS must be held to one thread.
     """
-    return np.asarray(free_energy.log_norm_parts(layers, rows).sum(axis=1))
+    return np.asarray(gibbs.log_norm_parts(layers, rows).sum(axis=1))
 
 
 def _within(name: str, rows: NDArray[Any], lower: FloatArray, upper: FloatArray) -> NDArray[Any]:

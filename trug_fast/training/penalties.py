@@ -114,7 +114,7 @@ class Shrinking:
         each = {name: np.arange(len(one) + 1) for name, one in shrunk.items()}
         self.every = STRIDE
         self.sites = each | {k: v for k, v in (sites or {}).items() if k in each}
-        if self.kept:
+        if penalties is not None and any(penalties.schedules.values()):
             want(kernels.PENALTIES)
 
     def expect(self, updates: int) -> None:

@@ -17,6 +17,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.rbm import unit_steps
 from trug_fast.kernels.rbm.hidden import HiddenUnits
+from trug_fast.kernels.unit.truncation_coordinates import FIXED, PER_UNIT, SHARED
 from trug_fast.models.hidden_units import BernoulliHidden, TruGHidden
 from trug_fast.models.normalizable import keep_normalizable
 from trug_fast.models.truncation import Truncation
@@ -27,7 +28,7 @@ from .optimizers import Steps
 from .units import TruGUnits
 
 LOG_PRECISION = 9.2  # learned precisions of visible units stay between 1e-4 and 1e4
-ENDS = {None: unit_steps.FIXED, "shared": unit_steps.SHARED, "per_unit": unit_steps.PER_UNIT}
+ENDS = {None: FIXED, "shared": SHARED, "per_unit": PER_UNIT}
 
 
 class Shape(NamedTuple):

@@ -68,7 +68,6 @@ def half_tangent(position, velocity, wall):
 
 @row_loop
 def _meet(walls, position, velocity, when):
-    """Write tan(t/2) of the time at which each wall is met."""
     lower, upper = walls.lower, walls.upper
     for k in range(when.size):
         above = half_tangent(position[k], velocity[k], upper[k])
@@ -88,7 +87,6 @@ def _first(when):
 
 @row_loop
 def _turn(cosine, sine, position, velocity):
-    """Move along a path."""
     for i in range(position.size):
         z, v = position[i], velocity[i]
         position[i] = z * cosine + v * sine
@@ -112,7 +110,6 @@ def _along_normals(columns, vector, out):
 
 @linked
 def _bounce(walls, k, v, position, velocity):
-    """Turn the velocity back from wall k, which lies where it leads."""
     speed = velocity[k]
     position[k] = walls.upper[k] if speed > 0.0 else walls.lower[k]
     _add(-2.0 * speed, walls.normals[k], v)

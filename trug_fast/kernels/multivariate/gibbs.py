@@ -21,10 +21,10 @@ from trug_fast.kernels.compiling import inner, kernel, linked, pattern, scalar
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.draws import draw
 from trug_fast.kernels.random.philox import DISTRIBUTION, block, double_from_words
+from trug_fast.kernels.tiles import block_height
 from trug_fast.kernels.unit.quantile_rows import ROW, SPACE, quantile_row
 
 BLOCK = 32  # chains that are a block, at most
-SHARED = 4  # chains from which two threads have some each
 PANEL = 32  # coordinates whose numbers are prepared together; even, as a block of words is a pair
 SMALL = 8  # the same, and from how many chains on sums over panels vectorise
 
@@ -55,13 +55,6 @@ class Sweeps(NamedTuple):
     first_step: int
     n_burn: int
     thin: int
-
-
-@scalar
-def block_height(chains):
-    """Return how many chains are a block: an even number of blocks, by the chains alone."""
-    blocks = 2 * -(-chains // (2 * BLOCK)) if chains >= SHARED else 1
-    return -(-chains // blocks)
 
 
 @linked
@@ -96,7 +89,6 @@ def _fill_uniforms(address, first_chain, position, chains, out):
 
 @linked
 def _spread(values, start, stop, chains, out):
-    """Write each number as often as there are chains."""
     for i in range(start, stop):
         row = out[(i - start) * chains : (i - start + 1) * chains]
         value = values[i]
@@ -177,9 +169,8 @@ def _sparse_width(chains):
 
 @pattern
 def _run_block(panel, width_of, index, coordinates, others, states, samples, sweeps):
-    """Run one block of chains from its states to new ones."""
     chains, d = states.shape
-    height = block_height(chains)
+    height = block_height(chains, BLOCK)
     first = index * height
     n = min(height, chains - first)
     width = width_of(n)
@@ -219,7 +210,7 @@ def run_dense(coordinates, others, states, samples, sweeps):
     states : (chains, d), from where and to where; samples : (draws, chains, d), written
     """
     chains = states.shape[0]
-    count = -(-chains // block_height(chains))
+    count = -(-chains // block_height(chains, BLOCK))
     each(_dense_block, count, (coordinates, others, states, samples, sweeps))
 
 
@@ -227,7 +218,7 @@ def run_dense(coordinates, others, states, samples, sweeps):
 def run_sparse(coordinates, others, states, samples, sweeps):
     """Run all chains; ``others`` are Neighbours, everything in the order of a sweep."""
     chains = states.shape[0]
-    count = -(-chains // block_height(chains))
+    count = -(-chains // block_height(chains, BLOCK))
     each(_sparse_block, count, (coordinates, others, states, samples, sweeps))
 
 

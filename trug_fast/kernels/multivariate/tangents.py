@@ -64,7 +64,6 @@ def _between(points, heights, slopes, j):
 
 @linked
 def _insert(arrays, count, j, z, height, slope):
-    """Put a point at place j, before those from there on."""
     for i in range(count, j, -1):
         for array in arrays:
             array[i] = array[i - 1]
@@ -170,5 +169,5 @@ def cover(box, hull):
     """
     points, heights, slopes, table, guide = hull
     count, top = _touch(box, points, heights, slopes)
-    parts = points[:count], heights[:count], slopes[:count]
-    return count, top, _tabulate(box, *parts, table, guide)
+    points, heights, slopes = points[:count], heights[:count], slopes[:count]
+    return count, top, _tabulate(box, points, heights, slopes, table, guide)

@@ -1,22 +1,30 @@
 """Draws of one unit, to call from Python or to embed in compiled code of your own.
 
-As the functions in scalars.py they take any real d on a finite interval, d > 0 on an infinite one,
-and numbers of any kind and size; NaN where the unit has no density.
+They take what the functions of scalars.py do; NaN where the unit has no density.
 
 Tested in tests/kernels/unit/test_scalars.py.
 """
+
+from functools import partial
 
 from numpy import float64
 
 from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import power_of_two
+from trug_fast.kernels.special.elementary import MAGIC_64
 from trug_fast.kernels.unit.normalizer import whiten
 from trug_fast.kernels.unit.quantile import quantile
-from trug_fast.kernels.unit.scaling import MAGIC, NONE, NONPOSITIVE, POINT, is_plain, measured
+from trug_fast.kernels.unit.scalars import UNIT, documented
+from trug_fast.kernels.unit.scaling import NONE, NONPOSITIVE, POINT, is_plain, measured
 from trug_fast.kernels.unit.valley_quantile import invert_nonpositive
 
 from .rejection import chopin, robert
 from .stream import uniform
+
+DRAWN = {
+    "rng : numpy.random.Generator or numpy.ndarray": "A stream from :func:`stream`, or a Generator."
+} | UNIT
+documented = partial(documented, imports=">>> from trug_fast.kernels import {name}, stream")
 
 
 @scalar
@@ -39,7 +47,7 @@ def _quantile_of_any(p, a, d, lower, upper):
         h = invert_nonpositive(p, 1.0 - p, a, d, lower, upper)
     else:
         h = quantile(p, a, d, lower, upper)
-    return min(max(h * power_of_two(k + MAGIC), low), high)
+    return min(max(h * power_of_two(k + MAGIC_64), low), high)
 
 
 @inner
@@ -50,62 +58,39 @@ def _quantile(p, a, d, lower, upper):
 
 
 @inner
-def draw(rng, a, d, lower, upper):
-    """Draw h from a unit by inverting its distribution function: one uniform number a draw.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator or numpy.ndarray
-        A NumPy Generator or a stream from :func:`stream`.
-    a, d, lower, upper : float
-        As for :func:`log_normalizer`.
-
-    Returns
-    -------
-    float
-        In [lower, upper], increasing in the uniform number.
-
-    Notes
-    -----
-    See the module :mod:`trug_fast.kernels.unit.quantile`; exact to rounding in the tails as well.
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import draw, stream
+@documented(
+    DRAWN,
+    returns="In [lower, upper], increasing in the uniform number.",
+    example="""
     >>> 8.0 <= draw(stream(1), 0.0, 1.0, 8.0, float("inf")) < 14.0
     True
-    """
+    """,
+    notes="""
+    See the module :mod:`trug_fast.kernels.unit.quantile`; exact to rounding in the tails as well.
+    """,
+)
+def draw(rng, a, d, lower, upper):
+    """Draw h from a unit by inverting its distribution function: one uniform number a draw."""
     return _quantile(uniform(rng), float64(a), float64(d), float64(lower), float64(upper))
 
 
 @inner
-def draw_robert(rng, a, d, lower, upper):
-    """Draw h from a unit by rejection, after Robert (1995), complete for every interval.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator or numpy.ndarray
-        A NumPy Generator or a stream from :func:`stream`.
-    a, d, lower, upper : float
-        As for :func:`log_normalizer`; d <= 0 falls back to :func:`draw`.
-
-    Returns
-    -------
-    float
-        In [lower, upper].
-
-    Notes
-    -----
-    mathematics 1.5: the proposal is uniform, normal or an exponential that is itself truncated,
-    which corrects Robert's two-sided case; at least 49 % of proposals are accepted.  Reference: C.
-    P. Robert, "Simulation of truncated normal variables", Statistics and Computing 5 (1995).
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import draw_robert, stream
+@documented(
+    DRAWN,
+    returns="In [lower, upper].",
+    example="""
     >>> 8.0 <= draw_robert(stream(1), 0.0, 1.0, 8.0, float("inf")) < 14.0
     True
-    """
+    """,
+    notes="""
+    mathematics 1.5: the proposal is uniform, normal or an exponential that is itself truncated,
+    which corrects Robert's two-sided case; at least 49 % of proposals are accepted.  d <= 0 falls
+    back to :func:`draw`.  Reference: C. P. Robert, "Simulation of truncated normal variables",
+    Statistics and Computing 5 (1995).
+    """,
+)
+def draw_robert(rng, a, d, lower, upper):
+    """Draw h from a unit by rejection, after Robert (1995), complete for every interval."""
     a, d, lower, upper = float64(a), float64(d), float64(lower), float64(upper)
     if is_plain(a, d, lower, upper):
         _, inverse, u, u_far, width, _, reflected = whiten(a, d, lower, upper)
@@ -115,34 +100,22 @@ def draw_robert(rng, a, d, lower, upper):
 
 
 @inner
-def draw_chopin(rng, a, d, lower, upper):
-    """Draw h from a unit by rejection from cells of equal area, after Chopin (2011).
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator or numpy.ndarray
-        A NumPy Generator or a stream from :func:`stream`.
-    a, d, lower, upper : float
-        As for :func:`log_normalizer`; d <= 0 falls back to :func:`draw`.
-
-    Returns
-    -------
-    float
-        In [lower, upper].
-
-    Notes
-    -----
-    The table, of 256 cells on each side of the mode, is computed by tools/make_chopin_table.py.
-    Intervals of fewer than 8 cells, or beyond the last edge, are left to the proposals of
-    :func:`draw_robert`.  Reference: N. Chopin, "Fast simulation of truncated Gaussian
-    distributions", Statistics and Computing 21 (2011).
-
-    Examples
-    --------
-    >>> from trug_fast.kernels import draw_chopin, stream
+@documented(
+    DRAWN,
+    returns="In [lower, upper].",
+    example="""
     >>> 1.0 <= draw_chopin(stream(1), 0.0, 1.0, 1.0, float("inf")) < 7.0
     True
-    """
+    """,
+    notes="""
+    The table, of 256 cells on each side of the mode, is computed by tools/make_chopin_table.py.
+    Intervals of fewer than 8 cells, or beyond the last edge, are left to the proposals of
+    :func:`draw_robert`; d <= 0 falls back to :func:`draw`.  Reference: N. Chopin, "Fast simulation
+    of truncated Gaussian distributions", Statistics and Computing 21 (2011).
+    """,
+)
+def draw_chopin(rng, a, d, lower, upper):
+    """Draw h from a unit by rejection from cells of equal area, after Chopin (2011)."""
     a, d, lower, upper = float64(a), float64(d), float64(lower), float64(upper)
     if is_plain(a, d, lower, upper):
         _, inverse, u, u_far, width, _, reflected = whiten(a, d, lower, upper)

@@ -7,13 +7,13 @@ far out.
 """
 
 import math
+from pathlib import Path
 
 import numpy as np
 
 from trug_fast.kernels.compiling import inner
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log, log1p
 
-from .chopin_table import EDGES
 from .stream import uniform
 
 TWO_PI = 6.283185307179586
@@ -24,10 +24,10 @@ ROBERT_WIDTH = 2.5
 # The cells, of equal area: edges, and how far up the curve reaches everywhere in the cell.  Where
 # the point lies in its cell is independent of where it lies in height, so only points in the top
 # layer need the density.  6 kB with the index below, so they stay in the first-level cache.
-CELLS = len(EDGES) - 1
-_EDGES = np.array(EDGES)
+_EDGES = np.array(Path(__file__).with_name("chopin_edges.txt").read_text("ascii").split(), float)
+CELLS = len(_EDGES) - 1
 _FULL = np.exp(0.5 * (_EDGES[:-1] - _EDGES[1:]) * (_EDGES[:-1] + _EDGES[1:]))
-_LAST = EDGES[-1]
+_LAST = float(_EDGES[-1])
 # The cell in which each bin of [0, X] begins.  Bins are narrower than cells: one step at most.
 _BINS = 1024
 _BINS_PER_UNIT = _BINS / _LAST

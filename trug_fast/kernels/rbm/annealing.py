@@ -35,7 +35,6 @@ from .gains import (
     hidden_gain,
     inner,
     new_scratch,
-    new_visible_scratch,
     visible_gain,
 )
 from .gibbs import Layers, hidden_net
@@ -201,7 +200,7 @@ def _visible_tile(index, layers, chains, path, k, run):
     gemm(False, True, 1.0, hidden[row:row_stop], weights[unit:unit_stop], 0.0, part)
     own = visible_step(layers, path, k, unit, unit_stop)
     change = bias_change(layers, path, unit, unit_stop)
-    uniform, scratch = empty(own.units.uniforms, net.dtype), new_visible_scratch(change.size, net)
+    uniform, scratch = empty(own.units.uniforms, net.dtype), new_scratch(change.size, net)
     column = tile_column(index, kinds)
     _visible_rows(chains, own, change, k, run, here, column, uniform, scratch)
 

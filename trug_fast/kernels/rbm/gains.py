@@ -43,46 +43,24 @@ STRANDS = 16
 
 
 class Scratch(NamedTuple):
-    """Working arrays of one row of units."""
-
-    net: np.ndarray  # (units,)
-    mean: np.ndarray  # (units,)
-    values: np.ndarray  # (units,) float64
-    strands: np.ndarray  # (STRANDS,)
-    space: np.ndarray  # (SPACE,) of quantile_rows.py
-
-
-@linked
-def new_scratch(size, kind):
-    """Return Scratch for so many units, of the float type of the array ``kind``."""
-    space = empty((2, size), kind.dtype)
-    return Scratch(
-        space[0],
-        space[1],
-        empty(size, np.float64),
-        empty(STRANDS, kind.dtype),
-        empty(SPACE, kind.dtype),
-    )
-
-
-class VisibleScratch(NamedTuple):
-    """Working arrays of one row of visible units."""
+    """Working arrays of one row of units, of either layer."""
 
     move: np.ndarray  # (units,)
     old: np.ndarray  # (units,)
     work: np.ndarray  # (units,)
     mean: np.ndarray  # (units,)
     strands: np.ndarray  # (STRANDS,)
+    space: np.ndarray  # (SPACE,) of quantile_rows.py
     values: np.ndarray  # (units,) float64
     gain: np.ndarray  # (1,) float64
 
 
 @linked
-def new_visible_scratch(size, kind):
-    """Return VisibleScratch for so many units, of the float type of the array ``kind``."""
-    space, strands = empty((4, size), kind.dtype), empty(STRANDS, kind.dtype)
-    values, gain = empty(size, np.float64), empty(1, np.float64)
-    return VisibleScratch(space[0], space[1], space[2], space[3], strands, values, gain)
+def new_scratch(size, kind):
+    """Return Scratch for so many units, of the float type of the array ``kind``."""
+    rows, strands = empty((4, size), kind.dtype), empty(STRANDS, kind.dtype)
+    values, gain, space = empty(size, np.float64), empty(1, np.float64), empty(SPACE, kind.dtype)
+    return Scratch(rows[0], rows[1], rows[2], rows[3], strands, space, values, gain)
 
 
 class VisibleStep(NamedTuple):
@@ -142,8 +120,8 @@ def hidden_gain(net, units, tempered, old, new, scratch):
         # dL(t a)/dt = a E[h]
         t = old[0] + step * (0.5 if points == 1 else 0.5 + (2 * point - 1) * GAUSS)
         for j in range(net.size):
-            scratch.net[j] = like(net[j], t) * net[j]
-        mean_row(scratch.net, tempered, scratch.mean)
+            scratch.work[j] = like(net[j], t) * net[j]
+        mean_row(scratch.work, tempered, scratch.mean)
         gain += step / points * inner(net, scratch.mean, scratch.strands)
     return gain
 
@@ -197,7 +175,6 @@ def _spin_gain(old, move, scratch):
 
 @linked
 def _log_sum(values):
-    """Return the log of the sum of exp(values), which are overwritten."""
     largest = values[0]
     for k in range(1, values.size):
         largest = max(largest, values[k])

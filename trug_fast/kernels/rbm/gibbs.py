@@ -29,7 +29,15 @@ from trug_fast.kernels.tiles import (
 from trug_fast.kernels.unit.quantile_rows import SPACE
 
 from .binary import multiply
-from .hidden import Statistics, draw_row, mean_row, moments_row, part_of, statistics_row
+from .hidden import (
+    Statistics,
+    draw_row,
+    log_norm_row,
+    mean_row,
+    moments_row,
+    part_of,
+    statistics_row,
+)
 from .visible import (
     VisibleKinds,
     visible_part,
@@ -319,6 +327,33 @@ def hidden_moments(layers, visible):
     each(_dense_tile, tile_count(shape[0], shape[1], HIDDEN), (layers, visible, net))
     moments_from_net(layers, found)
     return found
+
+
+@linked
+def _log_norm_rows(net, units, values, parts, part, column):
+    for r in range(part.row, part.row_stop):
+        row = net[r, part.unit : part.unit_stop]
+        parts[r, column] = log_norm_row(row, units, 1.0, 1.0, values)
+
+
+@linked
+def _log_norm_tile(index, layers, visible, net, parts):
+    rows, units = net.shape
+    part = tile(index, rows, units, HIDDEN)
+    dense_net(layers, visible, net, part)
+    values = empty(part.unit_stop - part.unit, np.float64)
+    own = part_of(layers, part.unit, part.unit_stop)
+    _log_norm_rows(net, own, values, parts, part, index % parts.shape[1])
+
+
+@kernel
+def log_norm_parts(layers, visible):
+    """Return sum_j L(a_j(x)) of each row, by tiles: (rows, hidden tiles) float64, to be added."""
+    rows, units = visible.shape[0], layers.weights.shape[1]
+    net = empty((rows, units), visible.dtype)
+    parts = empty((rows, tile_count(1, units, HIDDEN)), np.float64)
+    each(_log_norm_tile, tile_count(rows, units, HIDDEN), (layers, visible, net, parts))
+    return parts
 
 
 @kernel

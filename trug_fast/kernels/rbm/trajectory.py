@@ -25,7 +25,7 @@ from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
 from trug_fast.kernels.random.philox import SWAP, block, double_from_words
 from trug_fast.kernels.random.philox import VISIBLE as VISIBLE_STREAM
 from trug_fast.kernels.special.elementary import softplus
-from trug_fast.kernels.tiles import HIDDEN, tile, tile_count
+from trug_fast.kernels.tiles import HIDDEN, copy, tile, tile_count
 from trug_fast.kernels.unit.normalizer import evaluate, evaluate_wide
 
 from .gibbs import (
@@ -58,12 +58,6 @@ def _change(visible, layers, last):
     for i in range(visible.size):
         total += np.float64(visible[i]) * (np.float64(bias[i]) - np.float64(before[i]))
     return total
-
-
-@linked
-def _take(source, target):
-    for i in range(target.size):
-        target[i] = source[i]
 
 
 @pattern
@@ -103,8 +97,8 @@ def _exchange_row(r, layers, last, phase, offers, first, seed, step):
     offers.gain[r], offers.own_gain[r] = gain, own
     w0, w1, _, _ = block(seed, SWAP, step, first + r, 0)
     if math.log(double_from_words(w0, w1)) < own - gain:
-        _take(offers.visible[r], visible)
-        _take(offers.net[r], net)
+        copy(offers.visible[r], visible)
+        copy(offers.net[r], net)
 
 
 @linked

@@ -15,9 +15,13 @@ from trug_fast.kernels.compiling import scalar, unfused
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.optimizer import GRADIENT, VALUES, rule_at, step
 from trug_fast.kernels.special.elementary import exp
-from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
+from trug_fast.kernels.unit.truncation_coordinates import (
+    LOG_WIDTH,
+    SHARED,
+    scalar_ends,
+    scalar_slopes,
+)
 
-FIXED, SHARED, PER_UNIT = 0, 1, 2
 PRECISION, LOWER, UPPER = 0, 1, 2  # rows of Units.own
 BENDING = "learned precisions"  # subject of rare kernels
 CURVATURES = 1e3  # d (upper - lower)^2: beyond -1e3 units are binary, beyond 1e3 Gaussian

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.compiling import kernel, linked, rare, rarely
+from trug_fast.kernels.loops import each
 from trug_fast.kernels.optimizer import (
     GRADIENT,
     SECOND,
@@ -25,17 +26,19 @@ from trug_fast.kernels.optimizer import (
     approach,
     divide,
     rule_at,
+    rule_with,
     step,
     step_weights,
 )
-from trug_fast.kernels.penalties import Pull, shrink
+from trug_fast.kernels.penalties import PENALTIES, Pull, lengths, shrink_weights
 from trug_fast.kernels.random.philox import HIDDEN
-from trug_fast.kernels.tiles import STRIPS
+from trug_fast.kernels.tiles import STRIPS, copy_rows
+from trug_fast.kernels.unit.truncation_coordinates import FIXED
 
 from .gibbs import Address, Layers, Phase, draw_hidden, hidden_statistics, model_phase
 from .gradients import Centring, weight_gradient
 from .turning import Turns, approach_middle, turn_and_draw
-from .unit_steps import BENDING, FIXED, LOWER, PRECISION, UPPER, move_ends, move_precision
+from .unit_steps import BENDING, LOWER, PRECISION, UPPER, move_ends, move_precision
 from .visible import VisibleKinds
 from .weighing import weighted_statistics
 
@@ -125,7 +128,6 @@ def mean_weight(weights):
 
 @linked
 def _mean_statistics(sums, rows, out):
-    """Write the mean over so many rows of Statistics."""
     for k in range(out.shape[0]):
         for t in range(sums.shape[0]):
             add(out[k], sums[t, k], 1.0, int(t > 0))
@@ -175,31 +177,72 @@ def write_gradient(trained, data, model, weights):
 
 @linked
 def _take_steps(course, trained, units, pace):
-    """Move all parameters along their gradients."""
-    rule = course.rule
-    rule = Rule(
-        rule.kind,
-        pace[RATE],
-        rule.momentum,
-        rule.decay,
-        rule.epsilon,
-        pace[WEIGHT_DECAY],
-        pace[FIRST_CORRECTION],
-        pace[SECOND_CORRECTION],
-    )
+    first, second = pace[FIRST_CORRECTION], pace[SECOND_CORRECTION]
+    rule = rule_with(course.rule, pace[RATE], pace[WEIGHT_DECAY], first, second)
+    if course.centred and pace[WEIGHT_DECAY] > 0.0:
+        rarely(_centre_decay, (trained, pace[WEIGHT_DECAY]))
     step_weights(rule, trained.weights)
-    if pace[SHRINKS] > 0.0:
-        pull = Pull(pace[L1], pace[L1_SQUARED], pace[GROUP_LASSO], pace[SHRINKS], course.sites)
-        weights = trained.weights
-        rarely(shrink, (rule, weights[VALUES], weights[SECOND], course.kept, pull))
     plain = rule_at(rule, pace[RATE], 0.0)
     step(plain, trained.visible)
     step(plain, trained.hidden)
+    if pace[SHRINKS] > 0.0:
+        pull = Pull(pace[L1], pace[L1_SQUARED], pace[GROUP_LASSO], pace[SHRINKS], course.sites)
+        rarely(_shrink, (rule, trained, course.kept, pull, course.centred))
     if units.learn_precision:
         rarely(_bend, (plain, trained.hidden, trained.statistics, units, pace[PRECISION_RATE]))
     if units.ends != FIXED:
         by_lower, by_upper = trained.statistics[2], trained.statistics[3]
         move_ends(plain, units, by_lower, by_upper, pace[END_RATE])
+
+
+@linked
+def _carry_strip(index, weights, trained):
+    visible, strip = trained.visible, trained.hidden[FIRST_STRIP + index]
+    rows, offset = weights.shape[0], trained.hidden[OFFSET]
+    strip[:] = 0.0
+    for i in range(index * rows // STRIPS, (index + 1) * rows // STRIPS):
+        visible[SPACE, i] = np.dot(weights[i], offset)
+        add(strip, weights[i], visible[OFFSET, i], 1)
+
+
+@linked
+def _carry(weights, trained):
+    """Write what weights (visible, hidden) are worth at the offsets to both layers' space."""
+    each(_carry_strip, STRIPS, (weights, trained))
+    sum_rows(trained.hidden[FIRST_STRIP:], trained.statistics[0, :0], trained.hidden[SPACE])
+
+
+@rare(PENALTIES)
+def _centre_decay(trained, decay):
+    """Have the biases' gradients centred by all of the weights', its decay too (mathematics 2.14).
+
+    Else training rests where visible means are off by decay W ho.
+    """
+    _carry(trained.weights[VALUES], trained)
+    add(trained.visible[GRADIENT], trained.visible[SPACE], decay, 1)
+    add(trained.hidden[GRADIENT], trained.hidden[SPACE], decay, 1)
+
+
+@rare(PENALTIES)
+def _shrink(rule, trained, kept, pull, centred):
+    """Take off weights what other penalties do; centred, biases follow in their steps' lengths."""
+    weights, visible, hidden = trained.weights, trained.visible, trained.hidden
+    values, second, taken = weights[VALUES], weights[SECOND], weights[GRADIENT]
+    if centred:
+        copy_rows(values, taken)
+    shrink_weights(rule, values, second, kept, pull)
+    if not centred:
+        return
+    length = hidden[GRADIENT]
+    for i in range(values.shape[0]):
+        lengths(rule, second[i], length)
+        for j in range(length.size):
+            taken[i, j] = (taken[i, j] - values[i, j]) * length[j]
+    _carry(taken, trained)
+    for layer in (visible, hidden):
+        lengths(rule, layer[SECOND], layer[GRADIENT])
+        for j in range(layer.shape[1]):
+            layer[VALUES, j] += layer[SPACE, j] / layer[GRADIENT, j]
 
 
 @rare(BENDING)
@@ -213,7 +256,6 @@ def _bend(rule, hidden, statistics, units, rate):
 
 @linked
 def _average(averaged, trained, units, share):
-    """Take the parameters into their averages."""
     weights = trained.weights[VALUES]
     for i in range(weights.shape[0]):
         approach(averaged.weights[i], weights[i], share)

@@ -310,7 +310,6 @@ def _truncated_draws(net, precision, lower, upper, uniform, sample, space):
 
 @row_loop
 def _mean_span(kind, states, net, precision, lower, upper, space):
-    """Replace net inputs of units of one kind by means."""
     if kind == BERNOULLI:
         for i in range(net.size):
             net[i] = sigmoid(net[i])
@@ -327,7 +326,6 @@ def _mean_span(kind, states, net, precision, lower, upper, space):
 
 @row_loop
 def _draw_span(kind, states, net, precision, lower, upper, uniform, sample, space):
-    """Replace net inputs of units of one kind by means, and draw."""
     if kind == BERNOULLI:
         for i in range(net.size):
             net[i] = sigmoid(net[i])

@@ -15,10 +15,10 @@ from trug_fast.kernels.intrinsics import (
     split_exponent,
 )
 
-from .coefficients import EXP_32, EXP_64, LOG_32, LOG_64
+from .coefficients import TABLES
 
-_exp_remainder = polynomial(EXP_64, EXP_32)
-_log_remainder = polynomial(LOG_64, LOG_32)
+_exp_remainder = polynomial(*TABLES["EXP"])
+_log_remainder = polynomial(*TABLES["LOG"])
 
 LOG2_E = 1.4426950408889634
 LN2 = 0.6931471805599453

@@ -9,10 +9,10 @@ branch. R_3 takes a polynomial of its own, since 2 R_1 - u R_2 cancels.
 from trug_fast.kernels.compiling import scalar
 from trug_fast.kernels.intrinsics import fma, like, pick, polynomial
 
-from .coefficients import TAIL_32, TAIL_64, THIRD_32, THIRD_64
+from .coefficients import TABLES
 
-_scaled_second = polynomial(TAIL_64, TAIL_32)
-_scaled_ratio = polynomial(THIRD_64, THIRD_32)
+_scaled_second = polynomial(*TABLES["TAIL"])
+_scaled_ratio = polynomial(*TABLES["THIRD"])
 
 
 @scalar

@@ -10,24 +10,13 @@ has no real root.
 from trug_fast.kernels.compiling import scalar
 from trug_fast.kernels.intrinsics import fma, like, polynomial
 
-from .valley_coefficients import (
-    RISE_FAR_32,
-    RISE_FAR_64,
-    RISE_NEAR_32,
-    RISE_NEAR_64,
-    VALLEY_FAR_32,
-    VALLEY_FAR_64,
-    VALLEY_NEAR_32,
-    VALLEY_NEAR_64,
-    VALLEY_THIRD_32,
-    VALLEY_THIRD_64,
-)
+from .coefficients import TABLES
 
-_near_base = polynomial(VALLEY_NEAR_64, VALLEY_NEAR_32)
-_far_base = polynomial(VALLEY_FAR_64, VALLEY_FAR_32)
-_far_third = polynomial(VALLEY_THIRD_64, VALLEY_THIRD_32)
-_near_rise = polynomial(RISE_NEAR_64, RISE_NEAR_32)
-_far_rise = polynomial(RISE_FAR_64, RISE_FAR_32)
+_near_base = polynomial(*TABLES["VALLEY_NEAR"])
+_far_base = polynomial(*TABLES["VALLEY_FAR"])
+_far_third = polynomial(*TABLES["VALLEY_THIRD"])
+_near_rise = polynomial(*TABLES["RISE_NEAR"])
+_far_rise = polynomial(*TABLES["RISE_FAR"])
 
 CHANGE = 5.5  # from one polynomial to another
 

@@ -6,22 +6,26 @@ from typing import NamedTuple
 import numpy as np
 
 from trug_fast.kernels.compiling import kernel, linked
-from trug_fast.kernels.optimizer import Rule, apply_rule
+from trug_fast.kernels.optimizer import Rule, apply_rule, rule_with
 from trug_fast.kernels.tiles import copy_rows
-from trug_fast.kernels.unit.truncation_coordinates import LOG_WIDTH, scalar_ends, scalar_slopes
+from trug_fast.kernels.unit.truncation_coordinates import (
+    FIXED,
+    LOG_WIDTH,
+    SHARED,
+    scalar_ends,
+    scalar_slopes,
+)
 
 from .mean_field import input_net, prior, residual_of
 from .objectives import (
-    FIXED,
-    SHARED,
     batch_gradient,
     network_of,
+    new_work,
     parts,
     predictive_rows,
     weigh,
     weighted_total,
 )
-from .work import new_work
 
 LOG_NOISE = 18.0  # log variances stay between -18 and 18
 
@@ -63,16 +67,8 @@ def place_ends(task, trained):
 @linked
 def rule_of(rule, rate, weight_decay, t):
     """Return a rule with this rate and weight decay, and Adam's corrections for step t from 1."""
-    return Rule(
-        rule.kind,
-        rate,
-        rule.momentum,
-        rule.decay,
-        rule.epsilon,
-        weight_decay,
-        1.0 / (1.0 - rule.momentum**t),
-        1.0 / (1.0 - rule.decay**t),
-    )
+    first, second = 1.0 / (1.0 - rule.momentum**t), 1.0 / (1.0 - rule.decay**t)
+    return rule_with(rule, rate, weight_decay, first, second)
 
 
 @linked

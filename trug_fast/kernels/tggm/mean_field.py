@@ -22,6 +22,7 @@ from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.special.elementary import exp
+from trug_fast.kernels.tiles import copy
 from trug_fast.kernels.unit.normalizer import evaluate, evaluate_wide, is_wide
 
 ROWS = 128  # of a block: its arrays stay in the second-level cache with 100 hidden units
@@ -85,13 +86,6 @@ def fill(out, value):
     """Set all of a vector."""
     for i in range(out.size):
         out[i] = value
-
-
-@linked
-def copy(source, out):
-    """Copy a vector."""
-    for i in range(out.size):
-        out[i] = source[i]
 
 
 @linked

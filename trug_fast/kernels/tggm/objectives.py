@@ -16,28 +16,28 @@ from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.blas import gemm
 from trug_fast.kernels.compiling import kernel, linked, rare, rarely, scalar, want
 from trug_fast.kernels.intrinsics import like, rounded
-from trug_fast.kernels.special.elementary import exp, log
-from trug_fast.kernels.tiles import copy_rows
+from trug_fast.kernels.special.elementary import exp, log, log1p
+from trug_fast.kernels.special.tails import bounded, tail_integrals
+from trug_fast.kernels.tiles import copy, copy_rows
+from trug_fast.kernels.unit.truncation_coordinates import SHARED
 
 from .mean_field import (
     LOG_TWO_PI,
     Cycles,
     Network,
+    UnitMoments,
     bound_constant,
-    copy,
     derive,
     fill,
     infer,
     input_net,
+    new_moments,
     prior,
     residual_of,
     total_of,
 )
-from .signs import sign_slopes
-from .work import new_work
 
 BOUND, MOMENTS, SQUARES, PROBIT = 0, 1, 2, 3  # objectives
-FIXED, SHARED, PER_UNIT = 0, 1, 2  # truncation points
 PREDICTIVE = "objectives but BOUND"  # whose gradient is compiled when it is wanted
 
 
@@ -80,6 +80,57 @@ class Parts(NamedTuple):
     low_end: np.ndarray  # (hidden,), or (1,) where one pair of ends is learned in common
     log_width: np.ndarray
     noise_weights: np.ndarray  # (outputs, hidden) where the noise is by input, else (0, hidden)
+
+
+class WeightedRows(NamedTuple):
+    """Rows of data and what each counts for, in the float type of the parameters."""
+
+    inputs: np.ndarray  # (rows, inputs)
+    targets: np.ndarray  # (rows, outputs)
+    weights: np.ndarray  # (rows,), 1 on average
+
+
+class Work(NamedTuple):
+    """Working arrays for batches of one size."""
+
+    inputs: np.ndarray  # (rows, inputs)
+    targets: np.ndarray  # (rows, outputs)
+    weights: np.ndarray  # (rows,)
+    z: np.ndarray  # (hidden, rows)
+    slope: np.ndarray  # (hidden, rows), gradient by z
+    residual: np.ndarray  # (outputs, rows)
+    pull: np.ndarray  # (outputs, rows), gradient by the mean of y
+    widen: np.ndarray  # (outputs, rows), gradient by the variance of y
+    noise: np.ndarray  # (outputs, rows), noise variance of y; then gradient by its log
+    bound: np.ndarray  # (rows,)
+    by_mean: np.ndarray  # (rows,), gradients by mean and variance of one hidden unit
+    by_variance: np.ndarray
+    before: UnitMoments  # given x
+    after: UnitMoments  # given x and y
+
+
+@linked
+def new_work(task, rows, kind):
+    """Return Work for so many rows, of the float type of the array ``kind``."""
+    units = empty((2, task.hidden, rows), kind.dtype)
+    outputs = empty((4, task.outputs, rows), kind.dtype)
+    single = empty((4, rows), kind.dtype)
+    return Work(
+        empty((rows, task.inputs), kind.dtype),
+        empty((rows, task.outputs), kind.dtype),
+        single[3],
+        units[0],
+        units[1],
+        outputs[0],
+        outputs[1],
+        outputs[2],
+        outputs[3],
+        single[0],
+        single[1],
+        single[2],
+        new_moments(task.hidden, rows, kind),
+        new_moments(task.hidden, rows, kind),
+    )
 
 
 def choose(objective):
@@ -219,6 +270,37 @@ def noise_of_rows(network, work):
                 row[r] = like(row[r], base) * exp(row[r])
         else:
             fill(row, base)
+
+
+@scalar
+def log_probability(z):
+    """Return the log of Phi(z), phi(z)/Phi(z) and Phi(-z); |z| up to 1e100 (float32: 1e12)."""
+    u = bounded(abs(z))
+    ratio = tail_integrals(u)[0]
+    half, one = like(u, 0.5), like(u, 1.0)
+    tail = exp(-half * (u * u + like(u, LOG_TWO_PI))) * ratio  # Phi(-u)
+    if z < 0:
+        return log(ratio) - half * (u * u + like(u, LOG_TWO_PI)), one / ratio, one - tail
+    return log1p(-tail), tail / ratio / (one - tail), tail
+
+
+@scalar
+def sign_slopes(work, o):
+    """Write the slopes of log Phi(t mean/root of variance), t = +1 or -1, by mean and variance.
+
+    The variance stands where its slope goes.  Add the logarithm to work.bound, and leave what is
+    between t and the mean of the sign as the residual.
+    """
+    rest, gain, bend, bound = work.residual[o], work.pull[o], work.widen[o], work.bound
+    for r in range(rest.size):
+        t, variance = work.targets[r, o], bend[r]
+        root = like(variance, math.sqrt(variance))
+        z = t * (t - rest[r]) / root
+        value, slope, other = log_probability(z)
+        gain[r] = t * slope / root
+        bend[r] = like(variance, -0.5) * z * slope / variance
+        bound[r] += value
+        rest[r] = like(variance, 2.0) * t * other
 
 
 @linked

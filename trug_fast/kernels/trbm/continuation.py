@@ -14,7 +14,7 @@ import numpy as np
 
 from trug_fast.kernels.allocation import empty, zeros
 from trug_fast.kernels.blas import gemm
-from trug_fast.kernels.compiling import kernel, linked, scalar
+from trug_fast.kernels.compiling import kernel, linked
 from trug_fast.kernels.intrinsics import like
 from trug_fast.kernels.loops import each
 from trug_fast.kernels.random.philox import HIDDEN as HIDDEN_STREAM
@@ -29,10 +29,9 @@ from trug_fast.kernels.rbm.gibbs import (
 )
 from trug_fast.kernels.rbm.hidden import part_of
 from trug_fast.kernels.rbm.visible import visible_part, visible_rows
-from trug_fast.kernels.tiles import Tile, add_rows, copy_rows
+from trug_fast.kernels.tiles import Tile, add_rows, block_height, copy_rows
 
 BLOCK = 64  # chains that go through time together, at most
-SHARED = 4  # chains from which two threads have some each
 
 
 class Links(NamedTuple):
@@ -66,13 +65,6 @@ class FrameSweeps(NamedTuple):
     first_step: int
 
 
-@scalar
-def block_height(rows):
-    """Return how many chains are a block: an even number of blocks, by the rows alone."""
-    blocks = 2 * -(-rows // (2 * BLOCK)) if rows >= SHARED else 1
-    return -(-rows // blocks)
-
-
 @linked
 def _remember(state, begun, past):
     """Put a frame before the last ones, of which one is forgotten; the first one stands for all."""
@@ -87,7 +79,6 @@ def _remember(state, begun, past):
 
 @linked
 def _next_biases(visible, hidden, links, visible_bias, hidden_bias):
-    """Write both layers' biases after the last frames, one row each."""
     for r in range(visible.shape[0]):
         target, source = visible_bias[r], links.visible_bias[0]
         for i in range(target.size):
@@ -168,5 +159,5 @@ def continue_frames(layers, links, present, sweeps, result):
     result : (rows, frames, visible), overwritten
     """
     rows = present.visible.shape[0]
-    height = block_height(rows)
+    height = block_height(rows, BLOCK)
     each(_continue_block, -(-rows // height), (height, layers, links, present, sweeps, result))

@@ -60,7 +60,6 @@ def whiten_any(a, d, lower, upper):
 
 @scalar
 def _odd(value, x):
-    """Return the value of an odd function at x, given that at abs(x)."""
     return -value if x < like(x, 0.0) else value
 
 

@@ -104,7 +104,7 @@ def ppf(p, rest, a, d, lower, upper):
 
     A draw's formula (valley_quantile.py), and a step of Newton's method for the digits it lacks.
     Where that step is not small, and of a p below 1e-20, only a start, to be polished
-    (inversion.py).
+    (probability.py).
     """
     if invalid(a, d, lower, upper) or lower == upper or not (p >= 0.0 and rest >= 0.0):
         return float("nan")

@@ -20,12 +20,12 @@ import math
 
 from trug_fast.kernels.compiling import scalar
 from trug_fast.kernels.intrinsics import fma, like, pick, pick_count, polynomial, rounded
-from trug_fast.kernels.special.coefficients import COSH_32, COSH_64, SINH_32, SINH_64
+from trug_fast.kernels.special.coefficients import TABLES
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log
 from trug_fast.kernels.special.tails import bounded, tail_integrals
 
-_cosh_of_square = polynomial(COSH_64, COSH_32)
-_sinh_ratio_of_square = polynomial(SINH_64, SINH_32)
+_cosh_of_square = polynomial(*TABLES["COSH"])
+_sinh_ratio_of_square = polynomial(*TABLES["SINH"])
 
 ROOT_TWO_PI = 2.5066282746310002
 NARROW_WIDTH, NARROW_TAU = 2.6, 3.0

@@ -1,24 +1,32 @@
 """Probabilities, densities and quantiles of one unit, to call from Python or to embed.
 
-As the functions in scalars.py they take any real d on a finite interval, d > 0 on an infinite one,
-and numbers of any kind and size.  lower == upper is a point mass.  NaN where any argument is, where
-bounds cross, and for a half line that begins more than 1e100 standard deviations from the mode.
-Formulas: distribution.py for d > 0, nonpositive_distribution.py for the rest.
+They take what the functions in scalars.py do; NaN too for a half line that begins more than 1e100
+standard deviations from the mode.  Formulas: distribution.py for d > 0, nonpositive_distribution.py
+for the rest.
 """
+
+import math
 
 from numpy import float64
 
-from trug_fast.kernels.compiling import inner
+from trug_fast.kernels.compiling import inner, scalar
 from trug_fast.kernels.intrinsics import power_of_two
-from trug_fast.kernels.special.elementary import exp
+from trug_fast.kernels.special.elementary import LN2, MAGIC_64, exp, log
 
 from . import distribution as bent
 from . import nonpositive_distribution as nonpositive
-from .arguments import UNIT, UNIT_AND_P, UNIT_AND_X, documented
-from .inversion import polished
-from .scaling import LN2, MAGIC, NONE, NONPOSITIVE, POINT, measured
+from .scalars import UNIT, documented
+from .scaling import NONE, NONPOSITIVE, POINT, measured
 
+UNIT_AND_X = {"x : float": "Any number, also outside of the interval."} | UNIT
+UNIT_AND_P = {"p : float": "In [0, 1], else the result is NaN."} | UNIT
 INFINITE = float("inf")
+STEPS = 100  # one or two are enough but from nonpositive.ppf's start for a p below 1e-20
+CLOSE = 4e-16  # the noise of log P over 1 - log P
+# A start is so near that P exceeds 0.78, where it should be below 1/2, or has no logarithm to speak
+# of, only if the unit lies between two floats.  Newton's method would go off from there.
+ABOVE, BELOW = -0.25, -1e12
+GRAIN = 1.2e-16  # moves a float to its neighbour
 
 
 @inner
@@ -27,7 +35,7 @@ def _logcdf(x, a, d, lower, upper, above):
     if above:
         x, a, lower, upper = -x, -a, -upper, -lower
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
-    x = x * power_of_two(MAGIC - k)
+    x = x * power_of_two(MAGIC_64 - k)
     if formulas == NONE or x != x:
         return float("nan")
     if formulas == POINT:
@@ -39,11 +47,10 @@ def _logcdf(x, a, d, lower, upper, above):
 
 @inner
 def _cdf(x, a, d, lower, upper, above):
-    """Return P(h <= x) or P(h > x)."""
     if above:
         x, a, lower, upper = -x, -a, -upper, -lower
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
-    x = x * power_of_two(MAGIC - k)
+    x = x * power_of_two(MAGIC_64 - k)
     if formulas == NONE or x != x:
         return float("nan")
     if formulas == POINT:
@@ -56,7 +63,7 @@ def _cdf(x, a, d, lower, upper, above):
 @inner
 def _logpdf(x, a, d, lower, upper):
     a, d, lower, upper, k, formulas = measured(a, d, lower, upper)
-    x = x * power_of_two(MAGIC - k)
+    x = x * power_of_two(MAGIC_64 - k)
     if formulas == NONE or x != x:
         return float("nan")
     if formulas == POINT:
@@ -64,6 +71,73 @@ def _logpdf(x, a, d, lower, upper):
     if formulas == NONPOSITIVE:
         return nonpositive.logpdf(x, a, d, lower, upper) - k * LN2
     return bent.logpdf(x, a, d, lower, upper) - k * LN2
+
+
+@inner
+def polished(h, p, a, d, lower, upper, formulas):
+    """Return h moved to where P(unit <= h) = p, for 0 < p <= 1/2, by Newton's method on log P.
+
+    A draw's formula (quantile.py) and its polish (distribution.py) count from the near end or from
+    the mode, in floats: of a quantile beside another end at 0 they leave no digit, and of one that
+    they place beyond rounding of the mode, as in a unit of 1e-38 at 1e-10, they miss by a few
+    roundings.
+    """
+    goal = log(p)
+    low, high, risen = lower, upper, False
+    if h <= lower:  # a start inside, by the density at the end
+        h = lower + exp(goal - _log_density(lower, a, d, lower, upper, formulas))
+    elif h >= upper and math.isfinite(upper):
+        h = upper - max(abs(upper) * GRAIN, 5e-324)
+    for _ in range(STEPS):
+        if not lower < h < upper:
+            return min(max(h, lower), upper)
+        if formulas == NONPOSITIVE:
+            value = nonpositive.logcdf(h, a, d, lower, upper)
+        else:
+            value = bent.logcdf(h, a, d, lower, upper)
+        miss = value - goal
+        if not abs(miss) > CLOSE * (1.0 - goal):
+            return h
+        moved = h
+        if BELOW < value < ABOVE:
+            low, high = (low, h) if miss > 0.0 else (h, high)
+            step = miss * exp(value - _log_density(h, a, d, lower, upper, formulas))
+            moved = _stepped(h, step, low, high, lower)
+            if lower < low == moved or moved == high < upper:
+                return h  # beside it, on the other side of the quantile
+        if moved == h:  # between two floats, one of which is as near as it gets
+            if (risen and miss > 0.0) or (BELOW < value < ABOVE and miss > -1.0):
+                return h
+            risen = risen or miss < 0.0
+            moved = h - math.copysign(max(abs(h) * GRAIN, 5e-324), miss)
+        h = moved
+    return h
+
+
+@scalar
+def _stepped(h, step, low, high, lower):
+    """Return h - step as far as it stays between low and high, which hold the quantile."""
+    # Beside the end the probability is proportional to the distance, and far off the step of a
+    # proportion is the right one; it never crosses the end.
+    distance = h - lower
+    share = step / distance
+    moved = h - step if abs(share) < 1e-3 else lower + distance * exp(-share)
+    if moved == h or low < moved < high:
+        return moved
+    if moved >= high:
+        return h + 0.5 * (high - h)
+    least = max(low - lower, 1e-17 * abs(lower), 1e-307)
+    if math.isinf(lower) or 2.0 * least > distance:
+        return moved if math.isinf(low) else low + 0.5 * (h - low)
+    # In the flat middle of a unit with its mass at its ends: bisect, on a logarithmic scale.
+    return lower + math.sqrt(least) * math.sqrt(distance)
+
+
+@inner
+def _log_density(h, a, d, lower, upper, formulas):
+    if formulas == NONPOSITIVE:
+        return nonpositive.logpdf(h, a, d, lower, upper)
+    return bent.logpdf(h, a, d, lower, upper)
 
 
 @inner
@@ -82,7 +156,7 @@ def _ppf(p, rest, a, d, lower, upper):
         h = polished(h, p, a, d, lower, upper, formulas)
     else:
         h = -polished(-h, rest, -a, d, -upper, -lower, formulas)
-    return min(max(h * power_of_two(k + MAGIC), low), high)
+    return min(max(h * power_of_two(k + MAGIC_64), low), high)
 
 
 @inner
@@ -148,10 +222,7 @@ def logcdf(x, a, d, lower, upper):
 @inner
 @documented(
     UNIT_AND_X,
-    returns="""
-    Relative error below 5e-15 where the value is below -1.  Nearer to 0 it is minus the
-    probability of the other side, and as accurate as that; nothing is lost at either end.
-    """,
+    returns="Accuracy as for :func:`logcdf`.",
     example="""
     >>> print(f"{logsf(40, 0, 1, 0, float('inf')):.6f}")
     -803.915295
@@ -187,7 +258,7 @@ def logpdf(x, a, d, lower, upper):
     >>> print(ppf(0.25, 0, 0, 0, 1), f"{ppf(1e-200, 0, 1, float('-inf'), 0):.6f}")
     0.25 -30.228508
     """,
-    notes="Polished until the probability is right (inversion.py); :func:`draw` is faster.",
+    notes="Polished until the probability is right; :func:`draw` is faster.",
 )
 def ppf(p, a, d, lower, upper):
     """Return h with P(unit <= h) = p, the inverse of :func:`cdf`."""

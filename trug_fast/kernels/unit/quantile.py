@@ -20,17 +20,16 @@ import math
 
 from trug_fast.kernels.compiling import scalar
 from trug_fast.kernels.intrinsics import fma, like, pick, polynomial, rounded, split_exponent
-from trug_fast.kernels.special.coefficients import HAZARD_32, HAZARD_64, ROUGH_LOG_32, ROUGH_LOG_64
-from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log
+from trug_fast.kernels.special.coefficients import TABLES
+from trug_fast.kernels.special.elementary import LN2, exp, exp_and_expm1, log
 
 from .normalizer import ROOT_TWO_PI, whiten
 
 HALF_ROOT = 0.5 * ROOT_TWO_PI  # sqrt(pi/2), the Mills ratio at 0
 THIN = 0.005  # below this width tail differences cancel and a two-point rule is exact
-LN2 = 0.6931471805599453
 
-_scaled_slope = polynomial(HAZARD_64, HAZARD_32)
-_rough_log_bend = polynomial(ROUGH_LOG_64, ROUGH_LOG_32)
+_scaled_slope = polynomial(*TABLES["HAZARD"])
+_rough_log_bend = polynomial(*TABLES["ROUGH_LOG"])
 
 
 @scalar

@@ -1,33 +1,27 @@
 """Functions of one unit, to call from Python or to embed in compiled code of your own.
 
-They take any real d on a finite interval, d > 0 on an infinite one, and numbers of any kind and
-size (scaling.py), and compute in float64.  Each carries its own floating-point rules, so infinite
-bounds work even in a caller with fast-math.  NaN in, NaN out; crossed bounds give NaN, and so does
-d <= 0 with an infinite end.  lower == upper is a point mass.  A loop over these functions does not
-vectorise (the kernels of whole arrays do).
-
-The errors they promise hold for every such unit; docs/kernels.md has the worst of 100,000 against
-60 digits.  Numbers so large that d times a squared width overflows give NaN.
+What they take, and what of it gives NaN, is in docs/kernels.md, with the worst errors of 100,000
+units against 60 digits.  Numbers of any size are computed in float64 (scaling.py).
 
 Formulas: mathematics 1, after Su, Liao and Carin, "A Probabilistic Framework for Nonlinearities
 in Stochastic Neural Networks" (NIPS 2017), equations 2 and 3.
 """
 
 import math
+from functools import partial
 
 from numpy import float64
 
 from trug_fast.kernels.compiling import inner
+from trug_fast.kernels.describing import described
 from trug_fast.kernels.intrinsics import power_of_two
+from trug_fast.kernels.special.elementary import LN2, MAGIC_64
 
-from .arguments import UNIT, documented
 from .nonpositive_precision import evaluate_nonpositive
 from .normalizer import evaluate_one
 from .scaling import (
     BENT,
     FREE,
-    LN2,
-    MAGIC,
     MOST,
     NONE,
     exponential,
@@ -37,6 +31,15 @@ from .scaling import (
     is_plain,
     measured,
 )
+
+# What the functions take, in words: once, for all docstrings.
+UNIT = {
+    "a, d : float": """
+        Linear and quadratic coefficient; the normal before truncation has mean a/d, variance 1/d.
+        d > 0, or any number on a finite interval.""",
+    "lower, upper : float": "Truncation points; lower == upper is a point mass.",
+}
+documented = partial(described, imports=">>> from trug_fast.kernels import {name}")
 
 
 # The work is compiled once for float64; the public functions below only convert their arguments, so
@@ -64,7 +67,7 @@ def _evaluate(a, d, lower, upper):
     else:  # a point is among them
         found = evaluate_nonpositive(a, d, lower, upper)
     log_norm, offset, mean, variance, third, at_lower, at_upper, _ = found
-    length, shift = power_of_two(k + MAGIC), k * LN2
+    length, shift = power_of_two(k + MAGIC_64), k * LN2
     mean = min(max(mean * length, low), high)
     offset = float("inf") if math.isinf(low) and math.isinf(high) else offset
     offset *= length

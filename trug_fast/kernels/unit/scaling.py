@@ -10,7 +10,7 @@ import math
 
 from trug_fast.kernels.compiling import scalar
 from trug_fast.kernels.intrinsics import power_of_two, split_exponent
-from trug_fast.kernels.special.elementary import log
+from trug_fast.kernels.special.elementary import MAGIC_64, log
 
 from .nonpositive_precision import reflect
 from .normalizer import ROOT_TWO_PI
@@ -20,8 +20,6 @@ NEGLIGIBLE = 1e-100  # a d times the squared width that cannot be told from 0
 FARTHEST = 1e100  # standard deviations from the mode, as far as tails.py goes
 STRAIGHT = 1e50  # the same, and widths over the distance of decay, where an exponential is left
 BIGGEST = 1020.0  # exponent of a length: beyond, its inverse or a sum of two would overflow
-MAGIC = 6755399441055744.0  # 1.5 * 2**52
-LN2 = 0.6931471805599453
 INFINITE = float("inf")  # abs(x) < it: math.isfinite subtracts, and a ufunc warns of inf - inf
 
 # What a unit takes: the formulas of normalizer.py; those of nonpositive_precision.py, also where d
@@ -88,7 +86,7 @@ def measured(a, d, lower, upper):
     if is_plain(a, d, lower, upper):
         return a, d, lower, upper, 0.0, BENT
     k = exponent_of_length(a, d, lower, upper) if lower < upper else 0.0
-    length, inverse = power_of_two(k + MAGIC), power_of_two(MAGIC - k)
+    length, inverse = power_of_two(k + MAGIC_64), power_of_two(MAGIC_64 - k)
     a, d = a * length, d * length * length
     lower, upper = lower * inverse, upper * inverse
     return a, d, lower, upper, k, formulas_of(a, d, lower, upper)

@@ -7,6 +7,7 @@ learns truncation points takes these functions, of numbers in compiled code or o
 
 from trug_fast.kernels.compiling import scalar
 
+FIXED, SHARED, PER_UNIT = 0, 1, 2  # which points are learned
 LOG_WIDTH = 9.2  # learned intervals stay between 1e-4 and 1e4 wide: beyond, exp may overflow
 
 

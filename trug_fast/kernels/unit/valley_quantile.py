@@ -20,14 +20,14 @@ import math
 
 from trug_fast.kernels.compiling import scalar
 from trug_fast.kernels.intrinsics import fma, like, pick, polynomial, rounded
+from trug_fast.kernels.special.coefficients import TABLES
 from trug_fast.kernels.special.elementary import exp, exp_and_expm1, log
-from trug_fast.kernels.special.valley_coefficients import DISTANCE_32, DISTANCE_64
 from trug_fast.kernels.special.valleys import valley_integral
 
 from .any_precision import whiten_any
 from .quantile import THIN, quantile, rough_log
 
-_distance_ratio = polynomial(DISTANCE_64, DISTANCE_32)
+_distance_ratio = polynomial(*TABLES["DISTANCE"])
 
 
 @scalar

@@ -11,12 +11,13 @@ from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.kernels.tggm import epoch, mean_field
 from trug_fast.kernels.tggm import objectives as regression
-from trug_fast.kernels.tggm.work import WeightedRows
+from trug_fast.kernels.tggm.objectives import WeightedRows
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
+from trug_fast.training.unit_parameters import ENDS
 
 from .options import MeanField
 from .scaling import Examples, Scales
@@ -27,7 +28,6 @@ OBJECTIVES = {
     "bp": regression.SQUARES,
     "probit": regression.PROBIT,
 }  # else BOUND
-ENDS = {None: regression.FIXED, "shared": regression.SHARED, "per_unit": regression.PER_UNIT}
 
 
 def task_of(settings: RegressionSettings) -> regression.Task:
