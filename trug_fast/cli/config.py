@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from trug_fast._common import archives, checkpoints
-from trug_fast.models import truncation, visible_kinds
 from trug_fast.training import options, samplers, units
 from trug_fast.training.options import OPTIMIZERS, PENALTIES, ByField, Monitor
 from trug_fast.training.rates import Decay
@@ -24,8 +23,9 @@ from trug_fast.training.tggm import options as of_tggm
 from trug_fast.training.tggm.options import MeanField, Noise
 from trug_fast.training.trbm import options as of_trbm
 from trug_fast.training.trbm.options import SequenceCD
+from trug_fast.units import truncation
 
-HOMES = (checkpoints, truncation, visible_kinds, options, samplers, units, of_tggm, of_trbm)
+HOMES = (checkpoints, truncation, options, samplers, units, of_tggm, of_trbm)
 OPTIONS: dict[str, Any] = {  # values that arguments take, by the names of their classes
     name: kind
     for home in HOMES

@@ -19,9 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from trug_fast._common import checks
 from trug_fast.evaluation.likelihood import site_log_probability
 from trug_fast.models.scaling import Scaling
-from trug_fast.models.visible_kinds import REAL, RELU
 from trug_fast.training.rbm.train import train_rbm
-from trug_fast.training.units import BernoulliUnits
+from trug_fast.training.units import WORDS, BernoulliUnits
 from trug_fast.training.weighing import Weights, as_weights, mean_of
 
 from .given import FLOATS, ON_AVERAGE, named, seed_of, validate_data, weights_of
@@ -233,7 +232,9 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _real(self) -> bool:
         """Whether visible units, or some of them, take real numbers."""
         some = self.visible if isinstance(self.visible, list | tuple) else [self.visible]
-        return any(getattr(each, "kind", each) in (*REAL, RELU) for each in some)
+        return any(
+            WORDS[each].real if each in WORDS else getattr(each, "real", False) for each in some
+        )
 
     @property
     def _kind(self) -> str:

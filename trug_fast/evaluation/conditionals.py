@@ -19,10 +19,8 @@ from trug_fast.models.missing_frames import Gain, particles, precise
 from trug_fast.models.rbm import RBM, require_rbm
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
-from trug_fast.models.visible_kinds import BERNOULLI, REAL, real_columns
 
 from . import exact
-from .exact.kinds import n_states
 from .partition import PartitionWarning
 from .partition.estimate import Direction, estimated
 from .partition.plan import checked_plan
@@ -57,11 +55,12 @@ class _LogZ(NamedTuple):
 
     def of(self, model: RBM, number: int) -> tuple[float, float, tuple[str, ...]]:
         """Return log Z, its standard error, and reasons not to trust it."""
-        few = not real_columns(model.runs).any() and n_states(model.runs) <= 2**FEW_UNITS
+        units = model.visible_units
+        few = units.enumerable and units.n_states <= 2**FEW_UNITS
         if self.method == "exact" or (self.method == "auto" and few):
             return exact.log_partition(model), 0.0, ()
         seed = seed_from(self.seed, f"log Z {number}")
-        soft = model.visible in (BERNOULLI, *REAL)  # others have states alone
+        soft = units.are("soft")  # others have states alone
         base = model.sample(self.n_chains, n_gibbs=BASE_SWEEPS, return_mean=soft, rng=seed)
         plan = checked_plan(
             model,

@@ -18,69 +18,40 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.hidden import trug_units
 from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.kernels.tggm import mean_field
+from trug_fast.units.kinds import log_norms
 
-from .fields import Field, Model
-from .hidden_units import TruGHidden, log_norms
+from .model import Model, Number, OptionalParameter, Parameter, model, parameter
 from .predictive import LogLikelihood, Posterior
 from .readout import require_covariance, variance_of
 
 
+@model
 class Inference(Model):
     """The part of a TruGTGGM that knows its parameters, described there, and its hidden units."""
 
-    fields = (
-        Field("input_weights", ("n_hidden", "n_inputs")),
-        Field("input_bias", ("n_hidden",)),
-        Field("output_weights", ("n_outputs", "n_hidden")),
-        Field("output_bias", ("n_outputs",)),
-        Field("noise_variance", ("n_outputs",), positive=True),
-        Field("lower", ("n_hidden",), infinite=True),
-        Field("upper", ("n_hidden",), infinite=True),
-        Field("hidden_variance", (), positive=True, optional=True),
-        Field("noise_weights", ("n_outputs", "n_hidden"), optional=True),
-        Field("readout_covariance", ("n_outputs", "n_readout", "n_readout"), optional=True),
+    input_weights: Parameter = parameter("n_hidden", "n_inputs")
+    input_bias: Parameter = parameter("n_hidden")
+    output_weights: Parameter = parameter("n_outputs", "n_hidden")
+    output_bias: Parameter = parameter("n_outputs")
+    noise_variance: Parameter = parameter("n_outputs", positive=True)
+    lower: Parameter = parameter("n_hidden", infinite=True)
+    upper: Parameter = parameter("n_hidden", infinite=True)
+    hidden_variance: Number = parameter(positive=True, optional=True, kw_only=True)
+    noise_weights: OptionalParameter = parameter(
+        "n_outputs", "n_hidden", optional=True, kw_only=True
+    )
+    readout_covariance: OptionalParameter = parameter(
+        "n_outputs", "n_readout", "n_readout", optional=True, kw_only=True
     )
     shown = ("n_inputs", "n_hidden", "n_outputs")
     counted = "n_inputs"
-    input_weights: FloatArray
-    input_bias: FloatArray
-    output_weights: FloatArray
-    output_bias: FloatArray
-    noise_variance: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    hidden_variance: float
-    noise_weights: FloatArray | None
-    readout_covariance: FloatArray | None
 
-    def __init__(
-        self,
-        input_weights: ArrayLike,
-        input_bias: ArrayLike,
-        output_weights: ArrayLike,
-        output_bias: ArrayLike,
-        noise_variance: ArrayLike,
-        lower: ArrayLike,
-        upper: ArrayLike,
-        *,
-        hidden_variance: ArrayLike | None = None,
-        noise_weights: ArrayLike | None = None,
-        readout_covariance: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            input_weights,
-            input_bias,
-            output_weights,
-            output_bias,
-            noise_variance,
-            lower,
-            upper,
-            hidden_variance,
-            noise_weights,
-            readout_covariance,
-        )
+    def __post_init__(self) -> None:
+        """Check what fields alone do not tell."""
+        super().__post_init__()
         checks.intervals(np.ones(self.n_hidden), self.lower, self.upper)
         if self.readout_covariance is not None:
             require_covariance(self.readout_covariance)
@@ -149,7 +120,7 @@ class Inference(Model):
             read_only(np.ascontiguousarray(weights)),
             np.zeros((1, weights.shape[0]), dtype),
             np.asarray(bias, dtype).reshape(1, -1),
-            *TruGHidden(each, self.lower, self.upper).for_kernels(dtype),
+            *trug_units(*(part.astype(dtype) for part in (each, self.lower, self.upper))),
             one_kind(weights.shape[0], np.empty(0, dtype)),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,40 +11,63 @@ from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
+from trug_fast.units.kinds import BERNOULLI, TRUNCATED
 
 from .continuations import Forecast, continued, origin, prefixes_of
-from .fields import Field
-from .filter import TemporalLayers
-from .hidden_units import BernoulliHidden, TruGHidden
-from .lags import LAGGED, LaggedLayers, stacked
+from .filter import LAGGED, TemporalLayers, stacked
 from .missing_frames import beginnings
+from .model import Field, OptionalParameter, Parameter, model, parameter
 from .prediction import Method, predict_all
-from .rbm import BernoulliRBM, TruGRBM
-from .sequences import SequencesLike, as_sequences
-from .visible_units import PRECISION, checked_states
+from .rbm import RBM, BernoulliRBM, TruGRBM
+from .sequences import SequencesLike, as_sequences, checked_frames, dimensions
+from .two_layers import TwoLayers
 
-FIELDS = (
-    Field("weights", ("n_visible", "n_hidden")),
-    Field("visible_to_hidden", ("n_hidden", "n_visible")),
-    Field("visible_to_visible", ("n_visible", "n_visible")),
-    Field("hidden_to_hidden", ("n_hidden", "n_hidden")),
-    Field("visible_bias", ("n_visible",)),
-    Field("hidden_bias", ("n_hidden",)),
-    Field("initial_visible_bias", ("n_visible",)),
-    Field("initial_hidden_bias", ("n_hidden",)),
-)
-WEIGHTS = tuple(field.name for field in FIELDS if len(field.shape) == 2)
-BIASES = tuple(field.name for field in FIELDS if len(field.shape) == 1)
+LAGS = "n_lags"
 
 
-class TRBM(LaggedLayers):
-    """What both temporal models share: everything but the hidden units' own parameters."""
+@model
+class TRBM(TwoLayers):
+    """What both temporal models share: everything but the hidden units' own parameters.
 
-    visible_to_hidden: FloatArray
-    visible_to_visible: FloatArray
-    hidden_to_hidden: FloatArray
-    initial_visible_bias: FloatArray
-    initial_hidden_bias: FloatArray
+    Weights named in LAGGED have a leading axis where there are several lags.
+    """
+
+    weights: Parameter = parameter("n_visible", "n_hidden")
+    visible_to_hidden: Parameter = parameter("n_hidden", "n_visible")
+    visible_to_visible: Parameter = parameter("n_visible", "n_visible")
+    hidden_to_hidden: Parameter = parameter("n_hidden", "n_hidden")
+    visible_bias: Parameter = parameter("n_visible")
+    hidden_bias: Parameter = parameter("n_hidden")
+    initial_visible_bias: Parameter = parameter("n_visible")
+    initial_hidden_bias: Parameter = parameter("n_hidden")
+    rbm: ClassVar[type[RBM]]  # what a frame is given its past
+
+    @property
+    def n_lags(self) -> int:
+        """Number of frames before it that a frame depends on; one in the paper's model."""
+        return self._sizes[LAGS]
+
+    def _matrix(self, field: Field, value: Any) -> FloatArray:
+        """Return a checked matrix; of temporal weights one for each lag, if there are several."""
+        if field.name not in LAGGED:
+            return super()._matrix(field, value)
+        several = dimensions(value) == 3
+        if several and not len(value):
+            raise ValueError(f"{field.name} must have a lag or more, got none")
+        parts = []
+        for lag, part in enumerate(value if several else [value]):
+            own = field._replace(name=f"{field.name}[{lag}]") if several else field
+            parts.append(super()._matrix(own, part))
+        n_lags = self._sizes.setdefault(LAGS, len(parts))
+        if len(parts) != n_lags:
+            raise ValueError(
+                f"{field.name} must have {n_lags} lags, as {LAGGED[0]} has, got {len(parts)}"
+            )
+        return np.stack(parts) if n_lags > 1 else parts[0]
+
+    def _shown(self) -> tuple[str, ...]:
+        """Name the number of lags in print where there are several."""
+        return (*self.shown, LAGS) if self.n_lags > 1 else self.shown
 
     def parameters(self) -> TemporalLayers:
         """Return the model as the kernels take it."""
@@ -144,7 +167,7 @@ class TRBM(LaggedLayers):
         before = None
         if prefix is not None:
             own = self.by_name("prefix", prefix)
-            before = checked_states(self.visible, "prefix", own, self.n_visible)
+            before = checked_frames(self.visible, "prefix", own, self.n_visible)
         own, mean = self.parameters(), return_mean
         start = origin(own, [before], 1, seed)
         drawn = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean)
@@ -253,7 +276,7 @@ class TRBM(LaggedLayers):
         before = None
         if prefix is not None:
             own = self.by_name("prefix", prefix)
-            before = checked_states(self.visible, "prefix", own, self.n_visible)
+            before = checked_frames(self.visible, "prefix", own, self.n_visible)
         visible_bias, hidden_bias = origin(self.parameters(), [before], 1, 0).biases
         return self._told(self.frame_model(visible_bias[0], hidden_bias[0]))
 
@@ -261,13 +284,14 @@ class TRBM(LaggedLayers):
         self, visible_bias: ArrayLike, hidden_bias: ArrayLike, dtype: Any = None
     ) -> TruGRBM | BernoulliRBM:
         """Return the RBM that a frame is whose past has set these biases."""
-        weights, a = self.weights.astype(dtype or self.dtype), self.visible_precision
-        if isinstance(self, TruGTRBM):
-            own = self.precision, self.lower, self.upper
-            return TruGRBM(weights, visible_bias, hidden_bias, *own, a)
-        return BernoulliRBM(weights, visible_bias, hidden_bias, a)
+        of_rbm = {field.name for field in self.rbm.fields}
+        own = {name: value for name, value in self.arrays().items() if name in of_rbm}
+        own |= {"visible_bias": visible_bias, "hidden_bias": hidden_bias}
+        own["weights"] = self.weights.astype(dtype or self.dtype)
+        return self.rbm(**own)  # type: ignore[return-value]
 
 
+@model
 class TruGTRBM(TRBM):
     """Temporal RBM whose hidden units are doubly truncated Gaussians (paper section 4).
 
@@ -316,43 +340,14 @@ class TruGTRBM(TRBM):
     array([0.88, 0.12, 0.12])
     """
 
-    hidden_kind = TruGHidden
-    fields = (*FIELDS, *TruGHidden.fields, PRECISION)
-    precision: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-    def __init__(
-        self,
-        weights: ArrayLike,
-        visible_to_hidden: ArrayLike,
-        visible_to_visible: ArrayLike,
-        hidden_to_hidden: ArrayLike,
-        visible_bias: ArrayLike,
-        hidden_bias: ArrayLike,
-        initial_visible_bias: ArrayLike,
-        initial_hidden_bias: ArrayLike,
-        precision: ArrayLike,
-        lower: ArrayLike,
-        upper: ArrayLike,
-        visible_precision: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            weights,
-            visible_to_hidden,
-            visible_to_visible,
-            hidden_to_hidden,
-            visible_bias,
-            hidden_bias,
-            initial_visible_bias,
-            initial_hidden_bias,
-            precision,
-            lower,
-            upper,
-            visible_precision,
-        )
+    precision: Parameter = parameter("n_hidden")
+    lower: Parameter = parameter("n_hidden", infinite=True)
+    upper: Parameter = parameter("n_hidden", infinite=True)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, optional=True)
+    hidden_kind, rbm = TRUNCATED, TruGRBM
 
 
+@model
 class BernoulliTRBM(TRBM):
     """The ordinary temporal RBM: hidden units 0 or 1.
 
@@ -366,29 +361,9 @@ class BernoulliTRBM(TRBM):
     BernoulliTRBM(n_visible=3, n_hidden=2, visible='bernoulli', dtype=float64)
     """
 
-    hidden_kind = BernoulliHidden
-    fields = (*FIELDS, PRECISION)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, optional=True)
+    hidden_kind, rbm = BERNOULLI, BernoulliRBM
 
-    def __init__(
-        self,
-        weights: ArrayLike,
-        visible_to_hidden: ArrayLike,
-        visible_to_visible: ArrayLike,
-        hidden_to_hidden: ArrayLike,
-        visible_bias: ArrayLike,
-        hidden_bias: ArrayLike,
-        initial_visible_bias: ArrayLike,
-        initial_hidden_bias: ArrayLike,
-        visible_precision: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            weights,
-            visible_to_hidden,
-            visible_to_visible,
-            hidden_to_hidden,
-            visible_bias,
-            hidden_bias,
-            initial_visible_bias,
-            initial_hidden_bias,
-            visible_precision,
-        )
+
+WEIGHTS = tuple(field.name for field in TRBM.fields if len(field.shape) == 2)
+BIASES = tuple(field.name for field in TRBM.fields if len(field.shape) == 1)

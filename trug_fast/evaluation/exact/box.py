@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from trug_fast._common.numerics import log_sum_exp, read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.hidden import trug_units
 from trug_fast.kernels.rbm.visible import one_kind
-from trug_fast.models.hidden_units import TruGHidden, log_norms
+from trug_fast.units.kinds import log_norms
 
 from .panels import Panels, converged, first_edges
 
@@ -110,7 +111,7 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
         read_only(np.ascontiguousarray(weights)),
         np.zeros((1, weights.shape[0])),
         np.array([[box.linear[inner]]]),
-        *TruGHidden(*own).for_kernels(),
+        *trug_units(*own),
         one_kind(weights.shape[0], np.empty(0)),
     )
     with computing(work(len(rows), weights.shape[0], 1)):

@@ -3,8 +3,7 @@
     log Z = sum_i [log(2 pi / a_i) + b_i^2 / a_i] / 2 + log integral of exp(r'h - h'Ph / 2),
     P = D - W'A^-1 W,  r = c + W'A^-1 b
 
-The integral is a sum over all states of Bernoulli hidden units (whose D is 0), and one over a box
-(box.py) for up to three TruG units.
+The integral is one over a box (box.py), for up to three TruG units.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.numerics import log_sum_exp
-from trug_fast.models.rbm import RBM, TruGRBM
+from trug_fast.models.rbm import RBM
 
 from .box import Box, BoxMoments, end_log_density, moments
-from .states import MAX_UNITS, binary_states, require_few
 
 MAX_TRUG = 3
 
@@ -38,40 +35,35 @@ def expectations(model: RBM) -> dict[str, Array]:
     mean = (w @ h + b) / a
     # E[(Wh + b)^2] of each visible unit, from the moments of h.
     square = ((w @ hh) * w).sum(axis=1) + 2 * b * (w @ h) + b**2
-    result = {
+    at_ends = _end_densities(hidden_box(model), total)
+    return {
         "weights": (w @ hh + np.outer(b, h)) / a[:, None],
         "visible_bias": mean,
         "hidden_bias": h,
         "visible_precision": -0.5 * (1 / a + square / a**2),
+        "precision": -0.5 * hh.diagonal(),
+        "lower": -at_ends[0],
+        "upper": at_ends[1],
     }
-    if isinstance(model, TruGRBM):
-        at_ends = _end_densities(hidden_box(model), total)
-        result |= {"precision": -0.5 * hh.diagonal(), "lower": -at_ends[0], "upper": at_ends[1]}
-    return result
 
 
 def hidden_box(model: RBM) -> Box:
     """Return the exponent of p*(h), and where h may be."""
     a, w, b = _visible(model)
     form, linear = -(w.T / a) @ w, model.hidden_bias + (w.T / a) @ b
-    zero, one = np.zeros(len(linear)), np.float64(1)
-    if not isinstance(model, TruGRBM):
-        return Box(form, linear, zero, zero + 1)
-    return Box(np.diag(one * model.precision) + form, linear, one * model.lower, one * model.upper)
+    hidden = model.hidden_units
+    lower, upper = hidden.ends.astype(np.float64)
+    return Box(np.diag(hidden.precision.astype(np.float64)) + form, linear, lower, upper)
 
 
 def hidden_moments(model: RBM) -> BoxMoments:
-    """Return the log of the sum or integral of p*(h), and the moments of h."""
-    box, units = hidden_box(model), model.n_hidden
-    if isinstance(model, TruGRBM):
-        require_few(units, MAX_TRUG, "TruG hidden", " with Gaussian visible units")
-        return moments(box)
-    require_few(units, MAX_UNITS, "Bernoulli hidden", " with Gaussian visible units")
-    states = binary_states(units)
-    log_p = states @ box.linear - 0.5 * ((states @ box.form) * states).sum(axis=1)
-    total = log_sum_exp(log_p)
-    share = np.exp(log_p - total)
-    return BoxMoments(total, share @ states, states.T @ (states * share[:, None]))
+    """Return the log of the integral of p*(h), and the moments of h."""
+    if model.n_hidden > MAX_TRUG:
+        raise ValueError(
+            f"exact results with Gaussian visible units need at most {MAX_TRUG} TruG hidden units, "
+            f"got {model.n_hidden}; use log_partition"
+        )
+    return moments(hidden_box(model))
 
 
 def _visible(model: RBM) -> tuple[Array, Array, Array]:

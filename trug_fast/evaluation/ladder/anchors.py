@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import seed_from
 from trug_fast.kernels.rbm import gibbs, trajectory
-from trug_fast.models.mixed_units import VisibleUnits
 from trug_fast.models.rbm import RBM
+from trug_fast.units.layer import Layer
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class Anchored:
     def __init__(self, rung: RBM, anchors: FloatArray, chains: int, seed: int) -> None:
         self._layers, self._anchors = rung.layers(), anchors
         self._seed = seed_from(seed, "offers")
-        self._units: VisibleUnits = rung.visible_units
+        self._units: Layer = rung.visible_units
         self._net = np.empty((len(anchors), rung.n_hidden), anchors.dtype)
         self._norm = np.empty(len(anchors))
         trajectory.quick_log_norms(self._layers, anchors, self._net, self._norm)

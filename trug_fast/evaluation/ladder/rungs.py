@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.threads import computing
-from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, require_rbm
+from trug_fast.units.kinds import log_norms
 
 Floats = NDArray[np.float64]
 

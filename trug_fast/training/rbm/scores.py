@@ -15,7 +15,7 @@ from trug_fast.training.diagnosis import spread
 from trug_fast.training.options import Monitor
 from trug_fast.training.samplers import Sampler, TrajectoryTempering
 from trug_fast.training.settings import checked_monitor
-from trug_fast.training.units import VisibleUnits, are_real
+from trug_fast.training.units import Visible
 from trug_fast.training.weighing import Weights, mean_of
 
 from .missing import Filling
@@ -28,12 +28,12 @@ OF_REAL = ("reconstruction", *WHOLE)
 
 def scored(
     monitor: Monitor | str | None,
-    visible: VisibleUnits,
+    visible: Visible,
     held_out: object,
     sampler: Sampler,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
-    climbs, real = isinstance(sampler, TrajectoryTempering), are_real(visible)
+    climbs, real = isinstance(sampler, TrajectoryTempering), visible.real
     known = OF_REAL if real else ("pseudo", *OF_REAL)
     score = monitor.score if isinstance(monitor, Monitor) else monitor
     if real and isinstance(score, str) and score == "pseudo":

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from trug_fast.datasets import binarize
 from trug_fast.evaluation.reverse import log_likelihood_bound
-from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import GAUSSIAN
 from trug_fast.training import diagnosis
 from trug_fast.training.watch import ContrastiveWatch
+from trug_fast.units.layer import Layer
 
 from . import scores, shares
 from .trajectory import LogZ
@@ -54,7 +53,7 @@ class RBMWatch(ContrastiveWatch):
         """Return minus the score of a model that knows nothing, about."""
         if not self.real:
             return float(self.learner.visible_units.log_norm(np.zeros(self.columns.mean.size)))
-        units = units_of(self.learner.settings.runs, self.learner.visible_precision)
+        units = Layer(self.learner.settings.runs, self.learner.visible_precision)
         own = units.variance(np.asarray(units.bias(self.columns.mean), np.float64))
         return float((self.columns.deviation**2 + own).sum())
 
@@ -72,8 +71,7 @@ class RBMWatch(ContrastiveWatch):
         )
 
     def _standardise(self) -> str | None:
-        runs = self.learner.settings.runs
-        own = np.repeat([run.kind == GAUSSIAN for run in runs], [run.columns for run in runs])
+        own = self.learner.visible_units.by_column("standardised")
         return diagnosis.off_scale(self.name, self.frames()[:, own]) if own.any() else None
 
     def beside(self) -> tuple[str, ...]:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks, files, frames
 from trug_fast._common.checks import FloatArray
 
 from .scaling import Scaling
 
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**how: Any) -> Any:
+        """Return what leaves a function as it is; type checkers have their own."""
+        return lambda function: function
+
+
 Self = TypeVar("Self", bound="Model")
+Class = TypeVar("Class", bound="type[Model]")
 
 SCALING = {"mean": "scaling_mean", "deviation": "scaling_deviation"}  # its arrays in files
 COLUMNS, LETTERS = "columns", "letters"  # names in files
@@ -37,8 +49,52 @@ class Field(NamedTuple):
     optional: bool = False
 
 
+class Parameter:
+    """The type of a parameter: constructors take anything like an array, models have arrays."""
+
+    def __get__(self, model: Any, owner: Any = None) -> FloatArray: ...  # type: ignore[empty-body]
+
+    def __set__(self, model: Any, value: ArrayLike) -> None: ...
+
+
+class OptionalParameter:
+    """The type of a parameter that may be left out, and is None then."""
+
+    def __get__(self, model: Any, owner: Any = None) -> FloatArray | None: ...
+
+    def __set__(self, model: Any, value: ArrayLike | None) -> None: ...
+
+
+class Number:
+    """The type of a parameter that is one number, which may be left out: there is a default."""
+
+    def __get__(self, model: Any, owner: Any = None) -> float: ...  # type: ignore[empty-body]
+
+    def __set__(self, model: Any, value: ArrayLike | None) -> None: ...
+
+
+def parameter(*shape: str, optional: bool = False, kw_only: bool = False, **what: Any) -> Any:
+    """Declare a parameter; what it may be is written in :class:`Field`."""
+    given = {"default": None} if optional else {}
+    metadata = {"shape": shape, "optional": optional, **what}
+    return dataclasses.field(kw_only=kw_only, metadata=metadata, **given)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(parameter, dataclasses.field))
+def model(cls: Class) -> Class:
+    """Give a class the constructor, the fields and the names that its declarations stand for."""
+    cls = dataclasses.dataclass(eq=False, repr=False)(cls)
+    for each in dataclasses.fields(cls):  # in signatures, what these stand for
+        given = "ArrayLike" if each.default is dataclasses.MISSING else "ArrayLike | None"
+        cls.__init__.__annotations__[each.name] = given if each.metadata else "VisibleKind"
+    declared = [each for each in dataclasses.fields(cls) if each.metadata]
+    cls.fields = tuple(Field(each.name, **each.metadata) for each in declared)
+    cls.names = tuple(field.name for field in cls.fields if not field.optional)
+    return cls
+
+
 class Model:
-    """A value made of the arrays named in ``fields``: copies of what was given, not writable.
+    """A value made of declared arrays: copies of what was given, not writable.
 
     The first field is a matrix.  If it is float32 all of them are, else float64; a size is what
     the first matrix says that has it.
@@ -53,19 +109,14 @@ class Model:
     counted: ClassVar[str]  # the attribute that says how many columns data have
     kinds_in_files: ClassVar[tuple[str, ...]] = ()  # arrays that say of which kind units are
 
-    def __init_subclass__(cls) -> None:
-        """Give a class the names of what all its models have."""
-        if "fields" in vars(cls):
-            cls.names = tuple(field.name for field in cls.fields if not field.optional)
-
-    def __init__(self, *values: Any) -> None:
-        """Check and copy the values of all fields, in their order."""
-        given = dict(zip(self.fields, values, strict=True))
-        single = checks.numbers(self.fields[0].name, values[0]).dtype == np.float32
+    def __post_init__(self) -> None:
+        """Check and copy the values of all fields."""
+        first = self.fields[0].name
+        single = checks.numbers(first, getattr(self, first)).dtype == np.float32
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self._sizes: dict[str, int] = {}
         for field in sorted(self.fields, key=lambda field: abs(len(field.shape) - 2)):
-            value = given[field]
+            value = getattr(self, field.name)
             if value is None and field.optional:
                 value = self._default(field.name)
             left_out = value is None and field.optional
