@@ -18,7 +18,7 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.hidden import trug_units
+from trug_fast.kernels.rbm.hidden import HiddenUnits, trug_units
 from trug_fast.kernels.rbm.visible import one_kind
 from trug_fast.kernels.tggm import mean_field
 from trug_fast.units.kinds import log_norms
@@ -39,12 +39,12 @@ class Inference(Model):
     noise_variance: Parameter = parameter("n_outputs", positive=True)
     lower: Parameter = parameter("n_hidden", infinite=True)
     upper: Parameter = parameter("n_hidden", infinite=True)
-    hidden_variance: Number = parameter(positive=True, optional=True, kw_only=True)
+    hidden_variance: Number = parameter(positive=True, default=None, kw_only=True)
     noise_weights: OptionalParameter = parameter(
-        "n_outputs", "n_hidden", optional=True, kw_only=True
+        "n_outputs", "n_hidden", default=None, kw_only=True
     )
     readout_covariance: OptionalParameter = parameter(
-        "n_outputs", "n_readout", "n_readout", optional=True, kw_only=True
+        "n_outputs", "n_readout", "n_readout", default=None, kw_only=True
     )
     shown = ("n_inputs", "n_hidden", "n_outputs")
     counted = "n_inputs"
@@ -116,11 +116,13 @@ class Inference(Model):
         """Return hidden units as a layer of a model: net input inputs @ weights + bias."""
         dtype = weights.dtype
         each = np.broadcast_to(np.asarray(precision, dtype), (self.n_hidden,))
+        own = (part.astype(dtype) for part in (each, self.lower, self.upper))
+        units: HiddenUnits = trug_units(*own)
         return gibbs.Layers(
             read_only(np.ascontiguousarray(weights)),
             np.zeros((1, weights.shape[0]), dtype),
             np.asarray(bias, dtype).reshape(1, -1),
-            *trug_units(*(part.astype(dtype) for part in (each, self.lower, self.upper))),
+            *units,
             one_kind(weights.shape[0], np.empty(0, dtype)),
         )
 

@@ -26,7 +26,6 @@ else:
 
 
 Self = TypeVar("Self", bound="Model")
-Class = TypeVar("Class", bound="type[Model]")
 
 SCALING = {"mean": "scaling_mean", "deviation": "scaling_deviation"}  # its arrays in files
 COLUMNS, LETTERS = "columns", "letters"  # names in files
@@ -73,23 +72,27 @@ class Number:
     def __set__(self, model: Any, value: ArrayLike | None) -> None: ...
 
 
-def parameter(*shape: str, optional: bool = False, kw_only: bool = False, **what: Any) -> Any:
-    """Declare a parameter; what it may be is written in :class:`Field`."""
-    given = {"default": None} if optional else {}
-    metadata = {"shape": shape, "optional": optional, **what}
-    return dataclasses.field(kw_only=kw_only, metadata=metadata, **given)
+def parameter(
+    *shape: str, default: Any = dataclasses.MISSING, kw_only: bool = False, **what: Any
+) -> Any:
+    """Declare a parameter, one that may be left out by ``default=None``.
+
+    What it may be is written in :class:`Field`.
+    """
+    metadata = {"shape": shape, "optional": default is None, **what}
+    return dataclasses.field(default=default, kw_only=kw_only, metadata=metadata)
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(parameter, dataclasses.field))
-def model(cls: Class) -> Class:
+def model(cls: type[Self]) -> type[Self]:
     """Give a class the constructor, the fields and the names that its declarations stand for."""
-    cls = dataclasses.dataclass(eq=False, repr=False)(cls)
-    for each in dataclasses.fields(cls):  # in signatures, what these stand for
+    made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+    for each in dataclasses.fields(made):  # in signatures, what these stand for
         given = "ArrayLike" if each.default is dataclasses.MISSING else "ArrayLike | None"
-        cls.__init__.__annotations__[each.name] = given if each.metadata else "VisibleKind"
-    declared = [each for each in dataclasses.fields(cls) if each.metadata]
-    cls.fields = tuple(Field(each.name, **each.metadata) for each in declared)
-    cls.names = tuple(field.name for field in cls.fields if not field.optional)
+        made.__init__.__annotations__[each.name] = given if each.metadata else "VisibleKind"
+    declared = [each for each in dataclasses.fields(made) if each.metadata]
+    made.fields = tuple(Field(each.name, **each.metadata) for each in declared)
+    made.names = tuple(field.name for field in made.fields if not field.optional)
     return cls
 
 

@@ -48,7 +48,7 @@ class HiddenMoments(NamedTuple):
 
 
 class Kinds:
-    """The type of ``visible``: constructors take words, values and sequences, models have a word."""
+    """The type of ``visible``: given as words, values or sequences, a model has a word."""
 
     def __get__(self, model: Any, owner: Any = None) -> str: ...  # type: ignore[empty-body]
 
@@ -518,7 +518,7 @@ class TruGRBM(RBM):
     precision: Parameter = parameter("n_hidden")
     lower: Parameter = parameter("n_hidden", infinite=True)
     upper: Parameter = parameter("n_hidden", infinite=True)
-    visible_precision: OptionalParameter = parameter("n_visible", positive=True, optional=True)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
     hidden_kind = TRUNCATED
 
 
@@ -544,7 +544,7 @@ class BernoulliRBM(RBM):
     array([-1.3133])
     """
 
-    visible_precision: OptionalParameter = parameter("n_visible", positive=True, optional=True)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
     hidden_kind = BERNOULLI
 
 

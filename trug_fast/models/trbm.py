@@ -343,7 +343,7 @@ class TruGTRBM(TRBM):
     precision: Parameter = parameter("n_hidden")
     lower: Parameter = parameter("n_hidden", infinite=True)
     upper: Parameter = parameter("n_hidden", infinite=True)
-    visible_precision: OptionalParameter = parameter("n_visible", positive=True, optional=True)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
     hidden_kind, rbm = TRUNCATED, TruGRBM
 
 
@@ -361,7 +361,7 @@ class BernoulliTRBM(TRBM):
     BernoulliTRBM(n_visible=3, n_hidden=2, visible='bernoulli', dtype=float64)
     """
 
-    visible_precision: OptionalParameter = parameter("n_visible", positive=True, optional=True)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
     hidden_kind, rbm = BERNOULLI, BernoulliRBM
 
 

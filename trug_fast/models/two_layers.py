@@ -6,6 +6,7 @@ Tested in tests/models/test_rbm.py and test_trbm.py.
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 from itertools import compress
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -194,12 +195,12 @@ class TwoLayers(Model):
         """Kind of the visible units: "bernoulli", "gaussian", or others of an RBM."""
         return self.visible_units.name
 
-    @property
+    @cached_property
     def visible_units(self) -> Layer:
         """The visible units, by whose kinds all differs that differs."""
         return Layer(self.runs, self.visible_precision)
 
-    @property
+    @cached_property
     def hidden_units(self) -> Layer:
         """The hidden units."""
         run, own = Run(self.hidden_kind.word, self.n_hidden), vars(self)

@@ -384,7 +384,7 @@ class Gaussian(Kind):
         return np.asarray(0.5 * each.sum(axis=-1))
 
     def bias(self, mean: FloatArray, own: Own) -> FloatArray:
-        return (mean * own.precision).astype(mean.dtype)
+        return np.asarray((mean * own.precision).astype(mean.dtype))
 
     def noise(self, rng: np.random.Generator, rows: int, bias: FloatArray, own: Own) -> Floats:
         """Return draws of the units without the other layer, N(b / a, 1 / a)."""
@@ -461,7 +461,7 @@ class Truncated(Gaussian):
                 step = net + gap / found.variance
             inside = (step > least) & (step < most)
             net = np.where(gap == 0, net, np.where(inside, step, 0.5 * (least + most)))
-        return net
+        return np.asarray(net)
 
     def noise(self, rng: np.random.Generator, rows: int, bias: FloatArray, own: Own) -> Floats:
         """Return draws of the units without the other layer."""
@@ -488,7 +488,7 @@ class Truncated(Gaussian):
             read_only(none if weights is None else weights),
             none,
             none,
-            *trug_units(own.precision, *ends),
+            *self.as_hidden(Own(own.run, own.precision, *ends)),
             visible.one_kind(sites, np.empty(0)),
         )
 

@@ -168,7 +168,7 @@ class Layer:
     def ends(self) -> NDArray[Any]:
         """The least and the largest that each column can be, shape (2, columns)."""
         if self._ends is not None:
-            return np.stack(self._ends)
+            return np.array(self._ends)
         each = [part.kind.ends(part.own.run) for part in self.parts]
         return np.repeat(each, [run.columns for run in self.runs], axis=0).T
 
@@ -180,6 +180,8 @@ class Layer:
     @property
     def precision(self) -> FloatArray:
         """The precisions of the columns, 0 of those without."""
+        if self._precision is not None and self.are("real"):
+            return self._precision
         if self._precision is None:
             return self.real.astype(np.float64)
         return np.where(self.real, self._precision, 0).astype(self._precision.dtype)
@@ -233,7 +235,7 @@ class Layer:
         """Refuse values at which no unit can be held; NaN is free."""
         if np.isinf(values).any():
             raise ValueError(f"{name} must hold finite numbers, and NaN at the free units")
-        self._require(name, values, 0, True)
+        self._require(name, values, 0, True, values)
 
     def _require(
         self, name: str, rows: Array, start: int, soft: bool, whole: Array | None = None
@@ -260,9 +262,9 @@ class Layer:
         outside = (low < lower) | (high > upper)
         if outside.any():
             j = int(np.argmax(outside))
-            value = low[j] if low[j] < lower[j] else high[j]
+            found = low[j] if low[j] < lower[j] else high[j]
             raise ValueError(
-                f"{name} must lie where hidden units may be, got {value} at unit {j}, which lies "
+                f"{name} must lie where hidden units may be, got {found} at unit {j}, which lies "
                 f"in [{lower[j]}, {upper[j]}]"
             )
         return rows
@@ -343,8 +345,8 @@ class Layer:
         bias : a model's own
         """
         uniform = [part.kind.states_of(part.own.run) is not None for part in self.parts]
-        uniform = np.repeat(uniform, [run.columns for run in self.runs])
-        return np.where(uniform, 0.0, bias.astype(np.float64))
+        alike = np.repeat(uniform, [run.columns for run in self.runs])
+        return np.where(alike, 0.0, bias.astype(np.float64))
 
     def noise(self, rng: np.random.Generator, rows: int, bias: FloatArray) -> Floats:
         """Return columns that know nothing of the weights, as each kind has them."""
@@ -406,9 +408,9 @@ class Layer:
             return self.parts[0].kind.as_hidden(
                 own._replace(precision=np.ones(own.run.sites, dtype))
             )
-        each = (self._precision, own.lower, own.upper)
+        each = [self._precision, own.lower, own.upper]
         if dtype is not None:
-            each = tuple(np.asarray(array).astype(dtype) for array in each)
+            each = [np.asarray(array).astype(dtype) for array in each]
         return self.parts[0].kind.as_hidden(Own(own.run, *each))
 
     def _each(self, ask: str, values: Array, *beside: Any) -> list[Array]:

@@ -150,6 +150,9 @@ def way(model: RBM) -> _OverVisible | _OverHidden | OverDiscrete:
     """Return the sums for a model, done the cheapest way; refuse one that is too large."""
     visible, hidden = model.visible_units, model.hidden_units
     number, real = visible.n_states, visible.some("real")
+    discrete = all(part.kind.real or part.kind.states_of(part.own.run) for part in visible.parts)
+    if real and discrete and number == 1 and not visible.some("cut"):
+        return OverDiscrete(model)  # of one state
     if hidden.enumerable and model.n_hidden <= MAX_UNITS:
         if not visible.enumerable or 2**model.n_hidden < number:
             return _OverHidden(model)
@@ -160,8 +163,7 @@ def way(model: RBM) -> _OverVisible | _OverHidden | OverDiscrete:
             f"exact results of truncated visible units need up to {MAX_UNITS} Bernoulli hidden "
             "units; anneal instead: log_partition, or method='annealing'"
         )
-    discrete = all(part.kind.real or part.kind.states_of(part.own.run) for part in visible.parts)
-    if real and discrete and not hidden.enumerable and number <= MAX_INTEGRALS:
+    if real and discrete and number <= MAX_INTEGRALS:
         return OverDiscrete(model)
     most = f"{MAX_STATES:,} states" if not real else f"{MAX_INTEGRALS:,} states beside real"
     raise ValueError(

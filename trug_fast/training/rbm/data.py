@@ -88,10 +88,10 @@ def _known(X: Any, visible: Visible, start: object) -> tuple[Visible, Layer]:
         visible = _alike(_counted(X, visible))
     if visible.kind != MIXED and kind_named(visible.kind).counted:
         if visible.n_states is None and isinstance(start, RBM) and start.n_states:
-            visible = replace(visible, n_states=start.n_states)
+            visible = replace(cast(Any, visible), n_states=start.n_states)
         if visible.n_states is None:
             least, most = _extremes(X)
-            visible = replace(visible, n_states=states_from(least.min(), most.max()))
+            visible = replace(cast(Any, visible), n_states=states_from(least.min(), most.max()))
         checked_states_number(visible.n_states)
     return visible, Layer(visible.runs(sites))
 
