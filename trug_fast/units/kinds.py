@@ -363,9 +363,6 @@ class Gaussian(Kind):
         """Return infinities."""
         return -math.inf, math.inf
 
-    def words(self, own: Own, soft: bool) -> str:
-        return "be finite"
-
     def are_states(self, x: Array, own: Own, soft: bool) -> bool:
         return True
 
