@@ -16,7 +16,7 @@ from trug_fast._common import checks
 from trug_fast.evaluation.forecasts import forecast_errors, forecast_horizon_errors
 from trug_fast.evaluation.horizons import horizon_errors
 from trug_fast.evaluation.prediction import prediction_error
-from trug_fast.models.prediction import Method
+from trug_fast.models.trbm import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
 from . import generating, past, random_units, recurrent, results, sequences

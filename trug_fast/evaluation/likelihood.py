@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
 from trug_fast.models.rbm import RBM, require_rbm
-from trug_fast.units.kinds import log_norms
+from trug_fast.units.kinds import log_norms_at
 
 from .partition import LogPartition, PartitionWarning
 from .partition.plan import fingerprint
@@ -180,13 +178,6 @@ def _log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floats:
         net = layers.hidden_bias + rows @ layers.weights
         net -= own[0][:, None] * layers.weights[own[1]]
         nets = net + value[..., None] * layers.weights[at]
-        norm = _log_norms(layers, nets.reshape(-1, model.n_hidden)).reshape(at.shape)
+        norm = log_norms_at(layers, nets.reshape(-1, model.n_hidden)).reshape(at.shape)
     log_p = np.where(there, value * layers.visible_bias[0][at] + norm, -np.inf)
     return np.asarray(log_p[chosen, each] - np.logaddexp.reduce(log_p, axis=0))
-
-
-def _log_norms(layers: gibbs.Layers, net: Floats) -> Floats:
-    """Return the sum of L over hidden units at these net inputs, of each row."""
-    units = net.shape[1]
-    same = layers._replace(weights=read_only(np.eye(units)), hidden_bias=np.zeros((1, units)))
-    return log_norms(same, net)

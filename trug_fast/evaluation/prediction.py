@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike
-from trug_fast.models.prediction import Method, predict_all
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
-from trug_fast.models.trbm import TRBM
+from trug_fast.models.trbm import TRBM, Method, predict_all
 
 
 def prediction_error(

@@ -423,7 +423,7 @@ class Truncated(Gaussian):
     def log_norm(self, net: Floats, own: Own) -> Floats:
         rows = np.ascontiguousarray(np.atleast_2d(net), np.float64)
         with computing(work(len(rows), rows.shape[1], rows.shape[1])):
-            found = log_norms(self._alone(own, np.eye(rows.shape[1])), rows)
+            found = log_norms_at(self._alone(own), rows)
         return found.reshape(np.shape(net)[:-1])
 
     def bias(self, mean: FloatArray, own: Own) -> FloatArray:
@@ -476,13 +476,13 @@ class Truncated(Gaussian):
         found: HiddenUnits = trug_units(own.precision, own.lower, own.upper)
         return found
 
-    def _alone(self, own: Own, weights: Floats | None = None) -> gibbs.Layers:
-        """Return the units as hidden ones, with weights where net inputs are not given."""
+    def _alone(self, own: Own) -> gibbs.Layers:
+        """Return the units as hidden ones, whose net inputs are given."""
         sites = own.run.sites
         ends = (np.full(sites, end) for end in (own.lower, own.upper))
         none = np.zeros((1, sites))
         return gibbs.Layers(
-            read_only(none if weights is None else weights),
+            read_only(none),
             none,
             none,
             *self.as_hidden(Own(own.run, own.precision, *ends)),
@@ -535,3 +535,10 @@ def log_norms(layers: gibbs.Layers, rows: Floats) -> Floats:
     Of layers in float64; BLAS must be held to one thread.
     """
     return np.asarray(free_energy.log_norm_parts(layers, rows).sum(axis=1))
+
+
+def log_norms_at(layers: gibbs.Layers, net: Floats) -> Floats:
+    """Return the same at net inputs of the hidden units, (rows, hidden)."""
+    units = net.shape[1]
+    same = layers._replace(weights=read_only(np.eye(units)), hidden_bias=np.zeros((1, units)))
+    return log_norms(same, net)
