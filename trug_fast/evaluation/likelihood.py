@@ -125,9 +125,9 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     require_rbm("pseudo_log_likelihood(model, X)", model)
     if not model.visible_units.enumerable:
         raise ValueError(
-            "the pseudo-log-likelihood is for units of few states, not for Gaussian visible units "
-            "or truncated ones: with such estimate the log-likelihood by log_partition and "
-            "log_likelihood"
+            "the pseudo-log-likelihood is not for Gaussian visible units or truncated ones, nor "
+            "for others without a number of states: with such estimate the log-likelihood by "
+            "log_partition and log_likelihood"
         )
     array = np.array(model.checked_rows("X", X), dtype=np.float64)
     generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))

@@ -220,18 +220,19 @@ class Model:
         arrays: dict[str, Any] = dict.fromkeys(optional)
         more = (*SCALING.values(), COLUMNS, LETTERS, *cls.kinds_in_files)
         found = files.read(path, cls.__name__, cls.names, (*optional, *more))
-        names, letters = (found.pop(own, None) for own in (COLUMNS, LETTERS))
-        scales = {name: found.pop(own) for name, own in SCALING.items() if own in found}
+        beside = {name: found.pop(name) for name in more[:4] if name in found}
         # Files of temporal models once held an empty array for what was left out.
         arrays |= {k: v for k, v in found.items() if v.size or k not in optional}
         with files.building_from(path):
             kinds = cls._kinds_of_file(arrays)
             model = cls(**arrays, **kinds)
-            if scales:
-                model = model._scaled(Scaling(**scales))
-            if letters is not None:
-                model = model._lettered(str(letters))
-            return model if names is None else model.with_columns(names.tolist())
+            if COLUMNS in beside:
+                model = model.with_columns(beside.pop(COLUMNS).tolist())
+            return model._reminded(beside) if beside else model
+
+    def _reminded(self: Self, found: dict[str, Any]) -> Self:
+        """Return the same model with what a file holds beside its parameters and names."""
+        raise ValueError(f"a {type(self).__name__} has no {', '.join(found)}")
 
     def with_columns(self: Self, columns: Sequence[str] | None) -> Self:
         """Return the same model, which remembers what the columns of its data are called.
@@ -280,13 +281,3 @@ class Model:
             If some are lacking.
         """
         return frames.arranged(name, value, self.columns)
-
-    def _lettered(self: Self, letters: str | None) -> Self:
-        """Return the same model with letters of its states, or without any."""
-        raise ValueError(f"a {type(self).__name__} has no states that are letters")
-
-    def _scaled(self: Self, scaling: Scaling | None) -> Self:
-        """Return the same model with a scaling that fits it, or without one."""
-        raise ValueError(
-            f"a {type(self).__name__} has no scaling: it takes data in their own units"
-        )

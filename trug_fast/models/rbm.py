@@ -260,7 +260,7 @@ class RBM(TwoLayers):
         drive = values[0, ~stay] @ weights[~stay].astype(np.float64)
         own |= {name: own[name][stay] for name in self.names if name.startswith("visible_")}
         own |= {"weights": weights[stay], "hidden_bias": own["hidden_bias"] + drive}
-        return self._told(self.remade(own, units.chosen(free)), free)
+        return self.told(self.remade(own, units.chosen(free)), free)
 
     def with_letters(self: Static, letters: str | None) -> Static:
         """Return the same model, which remembers the letters that its states stand for.
@@ -287,9 +287,6 @@ class RBM(TwoLayers):
         >>> tf.datasets.decode_sequences(model.sample(start=[[1, 2, 3]], clamp=[1, 2, 3]), "rna")
         ['ACG']
         """
-        return self._lettered(letters)
-
-    def _lettered(self: Static, letters: str | None) -> Static:
         if letters is not None:
             checks.kind("letters", letters, str)
             if self.n_states is None:
@@ -361,7 +358,7 @@ class RBM(TwoLayers):
         own = self.column_arrays()
         own |= {name: own[name].astype(np.float64) for name in names}
         self.visible_units.to_zero_sum(*(own[name] for name in names))
-        return self._told(self.remade({k: v.astype(self.dtype) for k, v in own.items()}))
+        return self.told(self.remade({k: v.astype(self.dtype) for k, v in own.items()}))
 
     def _lay_out(self, visible: Any) -> None:
         """Find the runs that ``visible`` stands for; bring parameters by columns.

@@ -280,7 +280,7 @@ class TRBM(TwoLayers):
             own = self.by_name("prefix", prefix)
             before = checked_frames(self.visible, "prefix", own, self.n_visible)
         visible_bias, hidden_bias = origin(self.parameters(), [before], 1, 0).biases
-        return self._told(self.frame_model(visible_bias[0], hidden_bias[0]))
+        return self.told(self.frame_model(visible_bias[0], hidden_bias[0]))
 
     def frame_model(
         self, visible_bias: ArrayLike, hidden_bias: ArrayLike, dtype: Any = None

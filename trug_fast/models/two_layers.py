@@ -22,7 +22,7 @@ from trug_fast.units.kinds import Kind, Run, Runs
 from trug_fast.units.layer import Layer, usual_runs
 from trug_fast.units.normalizable import require_normalizable
 
-from .model import Model, OptionalParameter, Parameter
+from .model import LETTERS, SCALING, Model, OptionalParameter, Parameter
 from .scaling import Scaling
 
 
@@ -97,9 +97,6 @@ class TwoLayers(Model):
         >>> draws.mean(axis=0).round()
         array([20., -3.])
         """
-        return self._scaled(scaling)
-
-    def _scaled(self: Self, scaling: Scaling | None) -> Self:
         if scaling is not None:
             checks.kind("scaling", scaling, Scaling)
             if not self.visible_units.are("standardised"):
@@ -116,15 +113,25 @@ class TwoLayers(Model):
         other.scaling = scaling
         return other
 
-    def _told(self, model: Other, chosen: NDArray[np.bool_] | None = None) -> Other:
+    def told(self, model: Other, chosen: NDArray[np.bool_] | None = None) -> Other:
         """Return another model of these visible units, or some, with their scaling and names."""
         scaling, columns = self.scaling, self.columns
         if chosen is not None and scaling is not None:
             scaling = Scaling(scaling.mean[chosen], scaling.deviation[chosen])
         if chosen is not None and columns is not None:
             columns = tuple(compress(columns, chosen))
-        model = model.with_scaling(scaling).with_columns(columns)
-        return model if self.letters is None else model._lettered(self.letters)
+        told: Any = model.with_scaling(scaling).with_columns(columns)
+        return told if self.letters is None else told.with_letters(self.letters)  # type: ignore[no-any-return]
+
+    def _reminded(self: Self, found: dict[str, Any]) -> Self:
+        model: Any = self
+        if LETTERS in found:
+            model = model.with_letters(str(found.pop(LETTERS)))
+        if found:
+            model = model.with_scaling(
+                Scaling(**{name: found[own] for name, own in SCALING.items()})
+            )
+        return model  # type: ignore[no-any-return]
 
     def sparsity(self, matrix: str = "weights") -> Sparsity:
         """Return how sparse the connections of each hidden unit are.

@@ -113,10 +113,7 @@ class Settings:
 
     def remembering(self, model: Model) -> Model:
         """Return a model that remembers, of its data, what the one to go on from does."""
-        if not self.from_model:
-            return model
-        model = model.with_scaling(self.start.scaling).with_columns(self.start.columns)
-        return model if self.start.letters is None else model._lettered(self.start.letters)
+        return self.start.told(model) if self.from_model else model
 
     def shape(self) -> Shape:
         """Return where the hidden units start, and what is learned of them."""

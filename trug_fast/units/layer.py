@@ -43,7 +43,7 @@ IN_FILES = ("visible", "visible_sizes", "visible_ends")
 TOGETHER = 2**22  # numbers of an array of states
 
 
-class Part(NamedTuple):
+class Section(NamedTuple):
     """The units of one run."""
 
     kind: Kind
@@ -87,7 +87,7 @@ class Layer:
         if precision is not None and not precision.size:
             precision = None
         self.runs, self._precision, self._ends = runs, precision, ends
-        self.parts: list[Part] = []
+        self.parts: list[Section] = []
         site = column = 0
         for run in runs:
             kind, own = kind_named(run.kind), None
@@ -99,7 +99,7 @@ class Layer:
                 one = np.ones(run.columns) if precision is None else precision[columns]
                 own = one.astype(np.float64)
             low, high = kind.ends(run) if ends is None else ends
-            self.parts.append(Part(kind, Own(run, own, low, high), sites, columns))
+            self.parts.append(Section(kind, Own(run, own, low, high), sites, columns))
         self.n_sites, self.n_columns = site, column
 
     @property

@@ -165,7 +165,7 @@ def way(model: RBM) -> _OverVisible | _OverHidden | OverDiscrete:
         )
     if real and discrete and number <= MAX_INTEGRALS:
         return OverDiscrete(model)
-    most = f"{MAX_STATES:,} states" if not real else f"{MAX_INTEGRALS:,} states beside real"
+    most = f"{MAX_STATES:,} states of" if not real else f"{MAX_INTEGRALS:,} states beside real"
     raise ValueError(
         f"exact results need at most {most} visible units, or {MAX_UNITS} Bernoulli hidden units, "
         f"got {number:.3g} states; use log_partition"
