@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,8 @@ else:
 
 
 Self = TypeVar("Self", bound="Model")
+Held = TypeVar("Held")
+Taken = TypeVar("Taken")
 
 SCALING = {"mean": "scaling_mean", "deviation": "scaling_deviation"}  # its arrays in files
 COLUMNS, LETTERS = "columns", "letters"  # names in files
@@ -48,28 +50,17 @@ class Field(NamedTuple):
     optional: bool = False
 
 
-class Parameter:
-    """The type of a parameter: constructors take anything like an array, models have arrays."""
+class Given(Generic[Held, Taken]):
+    """The type of a field, to type checkers: what models have, and what constructors take."""
 
-    def __get__(self, model: Any, owner: Any = None) -> FloatArray: ...  # type: ignore[empty-body]
+    def __get__(self, model: Any, owner: Any = None) -> Held: ...  # type: ignore[empty-body]
 
-    def __set__(self, model: Any, value: ArrayLike) -> None: ...
-
-
-class OptionalParameter:
-    """The type of a parameter that may be left out, and is None then."""
-
-    def __get__(self, model: Any, owner: Any = None) -> FloatArray | None: ...
-
-    def __set__(self, model: Any, value: ArrayLike | None) -> None: ...
+    def __set__(self, model: Any, value: Taken) -> None: ...
 
 
-class Number:
-    """The type of a parameter that is one number, which may be left out: there is a default."""
-
-    def __get__(self, model: Any, owner: Any = None) -> float: ...  # type: ignore[empty-body]
-
-    def __set__(self, model: Any, value: ArrayLike | None) -> None: ...
+Parameter = Given[FloatArray, ArrayLike]
+OptionalParameter = Given[FloatArray | None, ArrayLike | None]
+Number = Given[float, ArrayLike | None]
 
 
 def parameter(

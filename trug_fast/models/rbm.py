@@ -33,7 +33,7 @@ from trug_fast.units.layer import (
 )
 
 from . import gibbs_sampling as sampling
-from .model import OptionalParameter, Parameter, model, parameter
+from .model import Given, OptionalParameter, Parameter, model, parameter
 from .two_layers import TwoLayers
 
 Static = TypeVar("Static", bound="RBM")
@@ -47,14 +47,6 @@ class HiddenMoments(NamedTuple):
     variance: FloatArray
 
 
-class Kinds:
-    """The type of ``visible``: given as words, values or sequences, a model has a word."""
-
-    def __get__(self, model: Any, owner: Any = None) -> str: ...  # type: ignore[empty-body]
-
-    def __set__(self, model: Any, value: Any) -> None: ...
-
-
 @model
 class RBM(TwoLayers):
     """What both RBMs share: everything but the hidden units' own parameters."""
@@ -62,7 +54,7 @@ class RBM(TwoLayers):
     weights: Parameter = parameter("n_visible", "n_hidden")
     visible_bias: Parameter = parameter("n_visible")
     hidden_bias: Parameter = parameter("n_hidden")
-    visible: Kinds = dataclasses.field(default=None, kw_only=True)  # type: ignore[assignment]
+    visible: Given[str, Any] = dataclasses.field(default=None, kw_only=True)  # type: ignore[arg-type]
     shown = ("n_visible", "n_states", "n_hidden", "visible")
     kinds_in_files = IN_FILES
 

@@ -40,6 +40,11 @@ class Visible:
         """Whether units, or some of them, take real numbers."""
         return kind_named(self.kind).real
 
+    @property
+    def enumerable(self) -> bool:
+        """Whether all units have a number of states, and so a pseudo-likelihood."""
+        return kind_named(self.kind).enumerable
+
     def runs(self, sites: int) -> Runs:
         """Return the kinds of so many units."""
         return (run_of(self, sites),)
@@ -335,6 +340,11 @@ class MixedUnits(Visible):
     def real(self) -> bool:
         """Whether some units take real numbers."""
         return any(part.real for part in self.parts)
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether all units have a number of states."""
+        return all(part.enumerable for part in self.parts)
 
     @property
     def zero_sum(self) -> bool:  # type: ignore[override]

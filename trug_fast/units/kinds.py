@@ -78,6 +78,11 @@ class Kind:
     standardised: ClassVar[bool] = False  # data are to have mean 0 and variance 1
     scale: ClassVar[float] = 1.0  # of the distance of two states, in that of 0 and 1
 
+    @property
+    def enumerable(self) -> bool:
+        """Whether the states of a site have an end."""
+        return self.counted or self.number is not None
+
     def states_of(self, run: Run) -> int | None:
         """Return how many states a site may be in, None if there is no end of them."""
         return run.states if self.counted else self.number

@@ -156,13 +156,13 @@ class Layer:
     @property
     def enumerable(self) -> bool:
         """Whether all sites have a number of states."""
-        return None not in self.states_each
+        return all(part.kind.enumerable for part in self.parts)
 
     @property
     def n_states(self) -> int:
         """How many states all sites that have a number of them have together."""
-        each = [float(number or 1) for number in self.states_each]
-        return int(np.prod(each).clip(max=2.0**62))
+        each = ((part.kind.states_of(part.own.run) or 1, part.own.run.sites) for part in self.parts)
+        return int(min(math.prod(number**sites for number, sites in each), 2**62))
 
     @property
     def ends(self) -> NDArray[Any]:
@@ -297,7 +297,7 @@ class Layer:
             yield _joined(
                 [
                     part.kind.numbered(numbers[:, part.sites], part.own)
-                    if part.kind.states_of(part.own.run)
+                    if part.kind.enumerable
                     else numbers[:, part.sites]
                     for part in self.parts
                 ]
@@ -344,9 +344,7 @@ class Layer:
 
         bias : a model's own
         """
-        uniform = [part.kind.states_of(part.own.run) is not None for part in self.parts]
-        alike = np.repeat(uniform, [run.columns for run in self.runs])
-        return np.where(alike, 0.0, bias.astype(np.float64))
+        return np.where(self.by_column("enumerable"), 0.0, bias.astype(np.float64))
 
     def noise(self, rng: np.random.Generator, rows: int, bias: FloatArray) -> Floats:
         """Return columns that know nothing of the weights, as each kind has them."""

@@ -150,7 +150,7 @@ def way(model: RBM) -> _OverVisible | _OverHidden | OverDiscrete:
     """Return the sums for a model, done the cheapest way; refuse one that is too large."""
     visible, hidden = model.visible_units, model.hidden_units
     number, real = visible.n_states, visible.some("real")
-    discrete = all(part.kind.real or part.kind.states_of(part.own.run) for part in visible.parts)
+    discrete = all(part.kind.real or part.kind.enumerable for part in visible.parts)
     if real and discrete and number == 1 and not visible.some("cut"):
         return OverDiscrete(model)  # of one state
     if hidden.enumerable and model.n_hidden <= MAX_UNITS:

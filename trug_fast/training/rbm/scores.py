@@ -23,7 +23,7 @@ from .trajectory import Trajectory
 
 CHAINS, TEMPERATURES = 100, 1000
 WHOLE = ("ais", "log_likelihood")  # scores that need log Z, and whole rows
-OF_REAL = ("reconstruction", *WHOLE)
+OF_ALL = ("reconstruction", *WHOLE)
 
 
 def scored(
@@ -33,10 +33,10 @@ def scored(
     sampler: Sampler,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
-    climbs, real = isinstance(sampler, TrajectoryTempering), visible.real
-    known = OF_REAL if real else ("pseudo", *OF_REAL)
+    climbs, few = isinstance(sampler, TrajectoryTempering), visible.enumerable
+    known = ("pseudo", *OF_ALL) if few else OF_ALL
     score = monitor.score if isinstance(monitor, Monitor) else monitor
-    if real and isinstance(score, str) and score == "pseudo":
+    if not few and isinstance(score, str) and score == "pseudo":
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli', 'spin' and 'categorical': Gaussian "
             "visible units have no pseudo-likelihood in closed form, nor have truncated ones; use "

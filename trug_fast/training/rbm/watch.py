@@ -37,7 +37,8 @@ class RBMWatch(ContrastiveWatch):
     @property
     def yardstick(self) -> str:  # type: ignore[override]
         """The score, in words."""
-        return "reconstruction score" if self.real else "pseudo-log-likelihood"
+        few = self.learner.visible_units.enumerable
+        return "pseudo-log-likelihood" if few else "reconstruction score"
 
     def frames(self) -> NDArray[Any]:
         """Return the rows as a matrix."""
@@ -45,13 +46,13 @@ class RBMWatch(ContrastiveWatch):
 
     def each(self, model: Any) -> NDArray[np.float64]:
         """Return the score of each row."""
-        score = scores.reconstruction if self.real else scores.pseudo
-        rows = self.learner.visible_units.states(self.rows)
-        return score(model, rows, self.learner.seed, self.learner.filling)
+        units = self.learner.visible_units
+        score = scores.pseudo if units.enumerable else scores.reconstruction
+        return score(model, units.states(self.rows), self.learner.seed, self.learner.filling)
 
     def blind(self) -> float:
         """Return minus the score of a model that knows nothing, about."""
-        if not self.real:
+        if self.learner.visible_units.enumerable:
             return float(self.learner.visible_units.log_norm(np.zeros(self.columns.mean.size)))
         units = Layer(self.learner.settings.runs, self.learner.visible_precision)
         own = units.variance(np.asarray(units.bias(self.columns.mean), np.float64))
