@@ -372,25 +372,20 @@ class RBM(TwoLayers):
         known = isinstance(visible, tuple) and all(isinstance(each, Run) for each in visible)
         self.runs = visible if known else _runs(visible, array.shape)
         layer, bias = Layer(self.runs), checks.numbers("visible_bias", self.visible_bias)
-        if layer.are("counted"):
-            sites, states = layer.shape
-            flat = known and array.shape[:1] == (layer.n_columns,)
-            if not flat and (array.shape[:2] != layer.shape or array.ndim != 3):
-                raise ValueError(
-                    f"weights must have shape ({sites}, {states}, n_hidden) with {layer.name} "
-                    f"visible units of {states} states, got {array.shape}"
-                )
-            if not flat and bias.ndim and bias.shape != layer.shape:
-                raise ValueError(
-                    f"visible_bias must be a number or have shape {layer.shape}, got {bias.shape}"
-                )
-            self.weights = array.reshape(layer.n_columns, -1)
-            self.visible_bias = bias.reshape(-1) if bias.ndim else bias
-        elif array.ndim != 2 or len(array) != layer.n_columns:
+        shapes = [layer.shape, (layer.n_columns,)] if known else [layer.shape]
+        if array.shape[:-1] not in shapes:
+            rows = ": a row for each visible unit, of a categorical one for each of its states"
+            rows = f" of {layer.shape[1]} states" if layer.are("counted") else rows
             raise ValueError(
-                f"weights must have shape ({layer.n_columns}, n_hidden): a row for each visible "
-                f"unit, of a categorical one for each of its states; got {array.shape}"
+                f"weights must have shape ({', '.join(map(str, layer.shape))}, n_hidden) with "
+                f"{layer.name} visible units{rows}, got {array.shape}"
             )
+        if bias.ndim and bias.shape not in shapes:
+            raise ValueError(
+                f"visible_bias must be a number or have shape {layer.shape}, got {bias.shape}"
+            )
+        self.weights = array.reshape(layer.n_columns, -1)
+        self.visible_bias = bias.reshape(-1) if bias.ndim else bias
         self.visible_precision = _precision(layer, self.visible_precision)
 
 
