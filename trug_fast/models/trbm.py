@@ -14,7 +14,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.units.kinds import BERNOULLI, TRUNCATED
 
-from .continuations import Forecast, continued, origin, prefixes_of
+from .continuations import Forecast, Origin, continued, origin, prefixes_of
 from .filter import LAGGED, Filtered, TemporalLayers, filtered, stacked
 from .missing_frames import beginnings
 from .model import Field, OptionalParameter, Parameter, model, parameter
@@ -93,11 +93,14 @@ class TRBM(TwoLayers):
         -------
         ndarray, shape (T, n_hidden)
         """
-        rows = [self.by_name("sequence", sequence)]
-        sequences = as_sequences("sequence", rows, self.n_visible, visible=self.visible)
-        batch = sequences.batch(np.arange(1))
+        alone = self._alone(sequence)
+        batch = alone.batch(np.arange(1))
         with computing(self._work(len(batch.rows))):
-            return self.parameters().filter(sequences.astype(self.dtype), batch).state
+            return self.parameters().filter(alone.astype(self.dtype), batch).state
+
+    def _alone(self, sequence: ArrayLike) -> Sequences:
+        rows = [self.by_name("sequence", sequence)]
+        return as_sequences("sequence", rows, self.n_visible, visible=self.visible)
 
     def predict(
         self,
@@ -131,9 +134,7 @@ class TRBM(TwoLayers):
         mathematics 4.3: in small models the averaged chain came within 2 % of the exact mean's
         error, mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
-        rows = [self.by_name("sequence", sequence)]
-        sequences = as_sequences("sequence", rows, self.n_visible, visible=self.visible)
-        return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
+        return predict_all(self.parameters(), self._alone(sequence), method, n_gibbs, rng)
 
     def generate(
         self,
@@ -166,14 +167,17 @@ class TRBM(TwoLayers):
         frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
+        own, start, mean = self.parameters(), self._after(prefix, seed), return_mean
+        drawn = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean)
+        return np.asarray(drawn[0])
+
+    def _after(self, prefix: ArrayLike | None, seed: int) -> Origin:
+        """Return where a frame after some others begins."""
         before = None
         if prefix is not None:
             own = self.by_name("prefix", prefix)
             before = checked_frames(self.visible, "prefix", own, self.n_visible)
-        own, mean = self.parameters(), return_mean
-        start = origin(own, [before], 1, seed)
-        drawn = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean)
-        return np.asarray(drawn[0])
+        return origin(self.parameters(), [before], 1, seed)
 
     def forecast(
         self,
@@ -275,11 +279,7 @@ class TRBM(TwoLayers):
         >>> model.next_frame([[1, 0]]).visible_bias
         array([9., 0.])
         """
-        before = None
-        if prefix is not None:
-            own = self.by_name("prefix", prefix)
-            before = checked_frames(self.visible, "prefix", own, self.n_visible)
-        visible_bias, hidden_bias = origin(self.parameters(), [before], 1, 0).biases
+        visible_bias, hidden_bias = self._after(prefix, 0).biases
         return self.told(self.frame_model(visible_bias[0], hidden_bias[0]))
 
     def frame_model(
