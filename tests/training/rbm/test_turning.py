@@ -80,7 +80,7 @@ def test_turns_leave_the_distribution_as_it_is(reflected):
     turns = Turns(np.tile(np.arange(count), (2, 1)), *np.ones((4, count)))
     turns.shift[:] = 0.0
     turns.sign[reflected], turns.shift[reflected] = -1.0, 1.0
-    turns = as_visible(turns, float)
+    turns = for_kernels(turns, float)
     assert turns.whole == (reflected == slice(None))
     rule, paces, none = (
         Steps(tf.training.SGD()).rule(0.0),
@@ -115,7 +115,7 @@ def test_what_a_turn_adds_is_what_energies_differ_by():
     sign[[0, 3, 4, 15]], shift[[3, 4, 15]] = -1.0, (0.3, -0.2, 1.0)
     layers = tf.BernoulliRBM(np.zeros((18, 1)), bias, np.zeros(1)).layers()
     layers = layers._replace(visible_kinds=units.as_visible(float))
-    turns = as_visible(Turns(np.array([there, source]), sign, shift, shift, shift), float)
+    turns = for_kernels(Turns(np.array([there, source]), sign, shift, shift, shift), float)
     rows, slope = rng.normal(size=(4, 18)), np.empty(18)
     constant = turning.slope_of(layers, turns, 0, slope)
     own, turned = (x @ bias - (x**2 @ precision) / 2 for x in (rows, shift + sign * rows[:, there]))
