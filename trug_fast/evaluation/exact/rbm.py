@@ -158,12 +158,13 @@ def way(model: RBM) -> _OverVisible | _OverHidden | OverDiscrete:
             return _OverHidden(model)
     if visible.enumerable and number <= MAX_STATES:
         return _OverVisible(model)
-    if visible.some("cut"):
+    if visible.some("cut") or not discrete:
+        kind = "truncated" if visible.some("cut") else visible.name
         raise ValueError(
-            f"exact results of truncated visible units need up to {MAX_UNITS} Bernoulli hidden "
+            f"exact results of {kind} visible units need up to {MAX_UNITS} Bernoulli hidden "
             "units; anneal instead: log_partition, or method='annealing'"
         )
-    if real and discrete and number <= MAX_INTEGRALS:
+    if real and number <= MAX_INTEGRALS:
         return OverDiscrete(model)
     most = f"{MAX_STATES:,} states of" if not real else f"{MAX_INTEGRALS:,} states beside real"
     raise ValueError(
