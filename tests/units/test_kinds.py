@@ -291,7 +291,7 @@ def check_draws(case):
 
 
 def check_hidden(case):
-    kind, own = KINDS[case.kind], layer_of(case).parts[0].own
+    kind, own = KINDS[case.kind], layer_of(case).parts[0]
     if kind not in (tf.TruGRBM.hidden_kind, tf.BernoulliRBM.hidden_kind):
         with pytest.raises(ValueError, match=f"no hidden units are {case.kind}"):
             kind.as_hidden(own)

@@ -57,6 +57,13 @@ class Own(NamedTuple):
     precision: Any  # (columns,) float64, before truncation; None of kinds without
     lower: Any
     upper: Any
+    sites: slice = slice(None)  # of the whole layer
+    columns: slice = slice(None)
+
+    @property
+    def kind(self) -> Kind:
+        """What kind they are."""
+        return kind_named(self.run.kind)
 
 
 class Kind:
@@ -484,13 +491,13 @@ class Truncated(Gaussian):
     def _alone(self, own: Own) -> gibbs.Layers:
         """Return the units as hidden ones, whose net inputs are given."""
         sites = own.run.sites
-        ends = (np.full(sites, end) for end in (own.lower, own.upper))
+        low, high = (np.full(sites, end) for end in (own.lower, own.upper))
         none = np.zeros((1, sites))
         return gibbs.Layers(
             read_only(none),
             none,
             none,
-            *self.as_hidden(Own(own.run, own.precision, *ends)),
+            *self.as_hidden(Own(own.run, own.precision, low, high)),
             visible.one_kind(sites, np.empty(0)),
         )
 

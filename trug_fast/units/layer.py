@@ -43,15 +43,6 @@ IN_FILES = ("visible", "visible_sizes", "visible_ends")
 TOGETHER = 2**22  # numbers of an array of states
 
 
-class Section(NamedTuple):
-    """The units of one run."""
-
-    kind: Kind
-    own: Own
-    sites: slice
-    columns: slice
-
-
 class Candidates(NamedTuple):
     """What one site of each of some rows may be; the first axis has the states."""
 
@@ -87,7 +78,7 @@ class Layer:
         if precision is not None and not precision.size:
             precision = None
         self.runs, self._precision, self._ends = runs, precision, ends
-        self.parts: list[Section] = []
+        self.parts: list[Own] = []
         site = column = 0
         for run in runs:
             kind, own = kind_named(run.kind), None
@@ -99,7 +90,7 @@ class Layer:
                 one = np.ones(run.columns) if precision is None else precision[columns]
                 own = one.astype(np.float64)
             low, high = kind.ends(run) if ends is None else ends
-            self.parts.append(Section(kind, Own(run, own, low, high), sites, columns))
+            self.parts.append(Own(run, own, low, high, sites, columns))
         self.n_sites, self.n_columns = site, column
 
     @property
@@ -150,7 +141,7 @@ class Layer:
     @property
     def states_each(self) -> list[int | None]:
         """How many states each site may be in, None where there is no end of them."""
-        found = ([part.kind.states_of(part.own.run)] * part.own.run.sites for part in self.parts)
+        found = ([part.kind.states_of(part.run)] * part.run.sites for part in self.parts)
         return [number for each in found for number in each]
 
     @property
@@ -161,7 +152,7 @@ class Layer:
     @property
     def n_states(self) -> int:
         """How many states all sites that have a number of them have together."""
-        each = ((part.kind.states_of(part.own.run) or 1, part.own.run.sites) for part in self.parts)
+        each = ((part.kind.states_of(part.run) or 1, part.run.sites) for part in self.parts)
         return int(min(math.prod(number**sites for number, sites in each), 2**62))
 
     @property
@@ -169,7 +160,7 @@ class Layer:
         """The least and the largest that each column can be, shape (2, columns)."""
         if self._ends is not None:
             return np.array(self._ends)
-        each = [part.kind.ends(part.own.run) for part in self.parts]
+        each = [part.kind.ends(part.run) for part in self.parts]
         return np.repeat(each, [run.columns for run in self.runs], axis=0).T
 
     @property
@@ -241,18 +232,18 @@ class Layer:
         self, name: str, rows: Array, start: int, soft: bool, whole: Array | None = None
     ) -> None:
         """Refuse rows, the first of which has this number, that are no states."""
-        for kind, own, sites, _ in self.parts:
-            part = rows[:, sites]
-            fine = kind.are_states(part, own, soft)
+        for own in self.parts:
+            part = rows[:, own.sites]
+            fine = own.kind.are_states(part, own, soft)
             if np.all(fine):
                 continue
             wrong = ~(fine | np.isnan(part))
             if wrong.any():
                 row, column = (int(i) for i in np.argwhere(wrong)[0])
-                hint = "" if whole is None or self.only is None else kind.hint(whole)
+                hint = "" if whole is None or self.only is None else own.kind.hint(whole)
                 raise ValueError(
-                    f"{name} must {kind.words(own, soft)}, got {part[row, column]} at row "
-                    f"{start + row}, column {(sites.start or 0) + column}{hint}"
+                    f"{name} must {own.kind.words(own, soft)}, got {part[row, column]} at row "
+                    f"{start + row}, column {(own.sites.start or 0) + column}{hint}"
                 )
 
     def within(self, name: str, value: ArrayLike, dtype: Any) -> FloatArray:
@@ -271,7 +262,7 @@ class Layer:
 
     def columns(self, X: Array) -> Array:
         """Return what kernels see of checked data; of several discrete kinds bytes."""
-        found = [part.kind.columns(X[:, part.sites], part.own) for part in self.parts]
+        found = [part.kind.columns(X[:, part.sites], part) for part in self.parts]
         if len(found) > 1 and self.enumerable and not np.isnan(X).any():
             found = [part.astype(np.int8) for part in found]
         return _joined(found)
@@ -285,7 +276,7 @@ class Layer:
 
     def shown(self, mean: Array) -> Array:
         """Return means of columns as users see them, of several kinds by columns."""
-        return mean if self.only is None else self.only.shown(mean, self.parts[0].own)
+        return mean if self.only is None else self.only.shown(mean, self.parts[0])
 
     def every_state(self) -> Iterator[Array]:
         """Yield all states of the sites, some rows at a time; 0 where there is no end of them."""
@@ -296,7 +287,7 @@ class Layer:
             numbers = np.arange(start, min(start + step, total))[:, None] // strides % each
             yield _joined(
                 [
-                    part.kind.numbered(numbers[:, part.sites], part.own)
+                    part.kind.numbered(numbers[:, part.sites], part)
                     if part.kind.enumerable
                     else numbers[:, part.sites]
                     for part in self.parts
@@ -311,32 +302,27 @@ class Layer:
         there = state < number
         column, value = np.zeros(there.shape, np.int64), np.zeros(there.shape)
         own, chosen = X[np.arange(len(X)), site], np.zeros(len(X), np.int64)
-        for kind, units, sites, _ in self.parts:
-            start, stop, _ = sites.indices(self.n_sites)
+        for part in self.parts:
+            start, stop, _ = part.sites.indices(self.n_sites)
             mine = (site >= start) & (site < stop)
             at = np.where(there, state, 0)[:, mine]
-            column[:, mine], value[:, mine] = kind.one_site(at, units)
-            chosen[mine] = kind.numbers(own[mine], units)
+            column[:, mine], value[:, mine] = part.kind.one_site(at, part)
+            chosen[mine] = part.kind.numbers(own[mine], part)
         return Candidates(first + column, value, there, chosen)
 
     def energy(self, X: Floats) -> Floats:
-        """Return what each row's energy has beside the terms of biases and weights."""
         return np.asarray(sum(self._each("energy", X)))
 
     def mean(self, net: Floats) -> Floats:
-        """Return the units' means at their net inputs, by columns."""
         return _joined(self._each("mean", net))
 
     def variance(self, net: Floats) -> Floats:
-        """Return the variances of real units at their net inputs, 0 of others, by columns."""
         return _joined(self._each("variance", net))
 
     def log_norm(self, net: Floats) -> Floats:
-        """Return the log-normalisers at the net inputs, summed over each row."""
         return np.asarray(sum(self._each("log_norm", net)))
 
     def bias(self, mean: FloatArray) -> FloatArray:
-        """Return the biases of units with these means, as each kind has them."""
         return _joined(self._each("bias", mean))
 
     def base(self, bias: FloatArray) -> Floats:
@@ -347,24 +333,22 @@ class Layer:
         return np.where(self.by_column("enumerable"), 0.0, bias.astype(np.float64))
 
     def noise(self, rng: np.random.Generator, rows: int, bias: FloatArray) -> Floats:
-        """Return columns that know nothing of the weights, as each kind has them."""
         return _joined(self._each("noise", bias, rng, rows))
 
     def drawn(self, rng: np.random.Generator, X: Array) -> Floats:
         """Return states with these data as means; states stay what they are."""
         if self.only is None:
             return X.astype(np.float64)
-        return self.only.drawn(rng, X, self.parts[0].own)
+        return self.only.drawn(rng, X, self.parts[0])
 
     def independent(self, rng: np.random.Generator, rows: int, bias: Floats) -> Floats:
-        """Return draws of units with these net inputs, in columns."""
         return _joined(self._each("independent", bias, rng, rows))
 
     def patterns(self, bias: Floats, weights: Floats) -> Floats:
         """Return columns at which one hidden unit's weights are seen; weights (hidden, columns)."""
         if self.only is None:
             return self.mean(one_by_one(bias, weights))
-        return self.only.patterns(bias, weights, self.parts[0].own)
+        return self.only.patterns(bias, weights, self.parts[0])
 
     def to_zero_sum(
         self, weights: FloatArray, visible_bias: FloatArray, hidden_bias: FloatArray
@@ -375,21 +359,21 @@ class Layer:
         biases take what the weights lose, so that the distribution stays what it is.
         """
         lost = np.zeros(hidden_bias.size)
-        for kind, own, _, columns in self.parts:
-            lost += kind.zero_sum(weights[columns], visible_bias[columns], own)
+        for own in self.parts:
+            lost += own.kind.zero_sum(weights[own.columns], visible_bias[own.columns], own)
         hidden_bias += lost.astype(hidden_bias.dtype)
 
     def as_visible(self, dtype: Any) -> VisibleKinds:
         """Return the units as kernels take visible ones."""
         spans, first = [], 0
         for part in self.parts:
-            run = part.own.run
+            run = part.run
             spans.append((part.kind.code, first, first + run.columns, run.states))
             first += run.columns
         precision = np.empty(0)
         if self.some("real"):
             each = [
-                np.ones(part.own.run.columns) if part.own.precision is None else part.own.precision
+                np.ones(part.run.columns) if part.precision is None else part.precision
                 for part in self.parts
             ]
             precision = _joined(each)
@@ -401,7 +385,7 @@ class Layer:
         """Return the units as kernels take hidden ones: in a float type copies, else shared."""
         if len(self.parts) > 1:
             raise ValueError("hidden units must be of one kind")
-        own = self.parts[0].own
+        own = self.parts[0]
         if self._precision is None:
             return self.parts[0].kind.as_hidden(
                 own._replace(precision=np.ones(own.run.sites, dtype))
@@ -414,8 +398,7 @@ class Layer:
     def _each(self, ask: str, values: Array, *beside: Any) -> list[Array]:
         """Ask each kind about its own columns."""
         return [
-            getattr(part.kind, ask)(*beside, values[..., part.columns], part.own)
-            for part in self.parts
+            getattr(part.kind, ask)(*beside, values[..., part.columns], part) for part in self.parts
         ]
 
 
