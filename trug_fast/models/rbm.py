@@ -63,10 +63,9 @@ class RBM(TwoLayers):
         self._lay_out(vars(self).pop("visible"))
         super().__post_init__()
         shape = self.visible_units.shape
-        self.weights, self.visible_bias = (
-            self.weights.reshape(*shape, -1),
-            self.visible_bias.reshape(shape),
-        )
+        if len(shape) > 1:
+            self.weights = self.weights.reshape(*shape, -1)
+            self.visible_bias = self.visible_bias.reshape(shape)
         self.visible = self.visible_units.name
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -365,19 +365,15 @@ class Layer:
 
     def as_visible(self, dtype: Any) -> VisibleKinds:
         """Return the units as kernels take visible ones."""
-        spans, first = [], 0
+        spans, first, precision, ends = [], 0, np.empty(0), self.cut_ends
         for part in self.parts:
-            run = part.run
-            spans.append((part.kind.code, first, first + run.columns, run.states))
-            first += run.columns
-        precision = np.empty(0)
+            stop = first + part.run.columns
+            spans.append((part.kind.code, first, stop, part.run.states))
+            first = stop
         if self.some("real"):
-            each = [
-                np.ones(part.run.columns) if part.precision is None else part.precision
-                for part in self.parts
-            ]
-            precision = _joined(each)
-        ends = self.cut_ends
+            own = (part.precision for part in self.parts)
+            each = zip(self.runs, own, strict=True)
+            precision = _joined([np.ones(run.columns) if a is None else a for run, a in each])
         ends = None if ends is None else ends.astype(dtype, order="C")
         return visible_kinds(spans, precision.astype(dtype), ends)
 
@@ -392,7 +388,7 @@ class Layer:
             )
         each = [self._precision, own.lower, own.upper]
         if dtype is not None:
-            each = [np.asarray(array).astype(dtype) for array in each]
+            each = [array.astype(dtype) for array in each]
         return self.parts[0].kind.as_hidden(Own(own.run, *each))
 
     def _each(self, ask: str, values: Array, *beside: Any) -> list[Array]:
