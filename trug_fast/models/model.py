@@ -80,7 +80,7 @@ def model(cls: type[Self]) -> type[Self]:
     made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
     for each in dataclasses.fields(made):  # in signatures, what these stand for
         given = "ArrayLike" if each.default is dataclasses.MISSING else "ArrayLike | None"
-        made.__init__.__annotations__[each.name] = given if each.metadata else "VisibleKind"
+        made.__init__.__annotations__[each.name] = given if each.metadata else "Any"
     declared = [each for each in dataclasses.fields(made) if each.metadata]
     made.fields = tuple(Field(each.name, **each.metadata) for each in declared)
     made.names = tuple(field.name for field in made.fields if not field.optional)
