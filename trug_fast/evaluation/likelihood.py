@@ -139,11 +139,11 @@ def pseudo_at(
     model: RBM, array: NDArray[np.float64], pixel: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Let this pixel of each row stand for all; changes the array."""
-    rows = np.arange(array.shape[0])
-    if not model.visible_units.are("soft"):
+    rows, kind = np.arange(array.shape[0]), model.visible_units.only
+    if kind is None or not kind.soft or kind.number != 2:
         return model.n_visible * site_log_probability(model, array, pixel)
-    energy = model.free_energy(array)
-    array[rows, pixel] = 1.0 - array[rows, pixel]
+    energy, ends = model.free_energy(array), kind.ends(model.runs[0])
+    array[rows, pixel] = sum(ends) - array[rows, pixel]  # means too, which are no states
     return -model.n_visible * np.logaddexp(0.0, energy - model.free_energy(array))
 
 

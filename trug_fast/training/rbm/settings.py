@@ -54,11 +54,6 @@ class RBMSettings(Settings):
         return self.visible.runs(self.n_visible // (self.visible.n_states or 1))
 
     @property
-    def layer(self) -> Layer:
-        """The visible units at the start."""
-        return Layer(self.runs, self.visible_precision())
-
-    @property
     def gauge(self) -> bool:
         """Whether parameters of categorical units are kept at a sum of zero over their states."""
         some = Layer(self.runs).some("counted")
