@@ -375,7 +375,7 @@ class Gaussian(Kind):
         """Return infinities."""
         return -math.inf, math.inf
 
-    def are_states(self, x: Array, own: Own, soft: bool) -> bool:
+    def are_states(self, x: Array, own: Own, soft: bool) -> Any:
         return True
 
     def energy(self, X: Floats, own: Own) -> Floats:
@@ -421,10 +421,10 @@ class Truncated(Gaussian):
     def words(self, own: Own, soft: bool) -> str:
         return f"be in {interval_of(own.run)}"
 
-    def are_states(self, x: Array, own: Own, soft: bool) -> bool:
+    def are_states(self, x: Array, own: Own, soft: bool) -> Any:
         # As float32 has them: models may be of that, and what they draw may end there.
         near, low, high = x.astype(np.float32), np.float32(own.lower), np.float32(own.upper)
-        return np.asarray((near >= low) & (near <= high) & (abs(x) < np.inf))  # type: ignore[return-value]
+        return np.asarray((near >= low) & (near <= high) & (abs(x) < np.inf))
 
     def mean(self, net: Floats, own: Own) -> Floats:
         return self._moments(net, own).mean
