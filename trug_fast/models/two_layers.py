@@ -126,12 +126,11 @@ class TwoLayers(Model):
     def _reminded(self: Self, found: dict[str, Any]) -> Self:
         model: Any = self
         if LETTERS in found:
+            if not hasattr(self, "with_letters"):
+                return super()._reminded(found)
             model = model.with_letters(str(found.pop(LETTERS)))
-        if found:
-            model = model.with_scaling(
-                Scaling(**{name: found[own] for name, own in SCALING.items()})
-            )
-        return model  # type: ignore[no-any-return]
+        scales = {name: found[own] for name, own in SCALING.items() if own in found}
+        return model.with_scaling(Scaling(**scales)) if scales else model  # type: ignore[no-any-return]
 
     def sparsity(self, matrix: str = "weights") -> Sparsity:
         """Return how sparse the connections of each hidden unit are.
