@@ -50,7 +50,7 @@ class Field(NamedTuple):
     optional: bool = False
 
 
-class Given(Generic[Held, Taken]):
+class FieldType(Generic[Held, Taken]):
     """The type of a field, to type checkers: what models have, and what constructors take."""
 
     def __get__(self, model: Any, owner: Any = None) -> Held: ...  # type: ignore[empty-body]
@@ -58,9 +58,9 @@ class Given(Generic[Held, Taken]):
     def __set__(self, model: Any, value: Taken) -> None: ...
 
 
-Parameter = Given[FloatArray, ArrayLike]
-OptionalParameter = Given[FloatArray | None, ArrayLike | None]
-Number = Given[float, ArrayLike | None]
+Parameter = FieldType[FloatArray, ArrayLike]
+OptionalParameter = FieldType[FloatArray | None, ArrayLike | None]
+Number = FieldType[float, ArrayLike | None]
 
 
 def parameter(

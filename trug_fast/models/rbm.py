@@ -33,7 +33,7 @@ from trug_fast.units.layer import (
 )
 
 from . import gibbs_sampling as sampling
-from .model import Given, OptionalParameter, Parameter, model, parameter
+from .model import FieldType, OptionalParameter, Parameter, model, parameter
 from .two_layers import TwoLayers
 
 Static = TypeVar("Static", bound="RBM")
@@ -54,7 +54,7 @@ class RBM(TwoLayers):
     weights: Parameter = parameter("n_visible", "n_hidden")
     visible_bias: Parameter = parameter("n_visible")
     hidden_bias: Parameter = parameter("n_hidden")
-    visible: Given[str, Any] = dataclasses.field(default=None, kw_only=True)  # type: ignore[arg-type]
+    visible: FieldType[str, Any] = dataclasses.field(default=None, kw_only=True)  # type: ignore[arg-type]
     shown = ("n_visible", "n_states", "n_hidden", "visible")
     kinds_in_files = IN_FILES
 
