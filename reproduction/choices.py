@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from trug_fast.models.truncation import Truncation
-from trug_fast.models.visible_kinds import CategoricalUnits, SpinUnits
 from trug_fast.training.options import PENALTIES, SGD, Adam, Monitor, RandomWeights, RMSprop
 from trug_fast.training.rbm.train import train_rbm
 from trug_fast.training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
@@ -20,7 +18,15 @@ from trug_fast.training.tggm.options import HoldOut, MeanField, Noise, RateSearc
 from trug_fast.training.tggm.train import train_tggm
 from trug_fast.training.trbm.options import LinearStart, SequenceCD
 from trug_fast.training.trbm.train import train_trbm
-from trug_fast.training.units import BernoulliUnits, GaussianUnits, TruGUnits, TruncatedUnits
+from trug_fast.training.units import (
+    BernoulliUnits,
+    CategoricalUnits,
+    GaussianUnits,
+    SpinUnits,
+    TruGUnits,
+    TruncatedUnits,
+)
+from trug_fast.units.truncation import Truncation
 
 Train = Callable[..., Any]
 NONE = "none"  # the word for no scores

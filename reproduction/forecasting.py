@@ -19,7 +19,7 @@ from trug_fast.evaluation.forecasts import (
     horizon_errors,
     prediction_error,
 )
-from trug_fast.models.prediction import Method
+from trug_fast.models.trbm import Method
 from trug_fast.training.trbm.train import TRBMFit, train_trbm
 
 from . import generating, past, random_units, recurrent, results, sequences

@@ -19,8 +19,8 @@ from trug_fast.evaluation.bridges import LogPartition
 from trug_fast.evaluation.likelihood import log_likelihood
 from trug_fast.evaluation.moments import compare_correlations, nearest_distances, site_frequencies
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import CategoricalUnits
 from trug_fast.training.rbm.train import train_rbm
+from trug_fast.training.units import CategoricalUnits
 from trug_fast.training.weighing import mean_of, variance_of_mean
 
 from . import families, lattice, table1

@@ -18,11 +18,10 @@ from trug_fast._common.randomness import seed_from
 from trug_fast.evaluation.forecasts import past_and_present
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.visible import one_kind
-from trug_fast.models.lags import LAGGED, of_lags
+from trug_fast.models.filter import LAGGED, of_lags
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.sequences import Sequences, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
-from trug_fast.models.truncation import as_truncation
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.options import as_optimizer
 from trug_fast.training.trbm.options import LinearStart
@@ -32,6 +31,7 @@ from trug_fast.training.trbm.train import train_trbm
 from trug_fast.training.trbm.working_point import working_point
 from trug_fast.training.unit_parameters import LOG_PRECISION, Shape, UnitParameters
 from trug_fast.training.units import TruGUnits
+from trug_fast.units.truncation import as_truncation
 
 from .choices import arguments_of
 from .trainings import EVERY

@@ -89,7 +89,7 @@ def listed(found):
 
 def test_circles_are_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
-    assert "trug_fast.models.fields" in graph_of_modules()["trug_fast.models.rbm"]
+    assert "trug_fast.models.model" in graph_of_modules()["trug_fast.models.rbm"]
     assert "trug_fast.kernels.rbm.gibbs" in graph_of_modules()["trug_fast.models.rbm"]
 
 

@@ -24,17 +24,17 @@ from .models.stored import load as load
 from .models.tggm import TruGTGGM as TruGTGGM
 from .models.trbm import BernoulliTRBM as BernoulliTRBM
 from .models.trbm import TruGTRBM as TruGTRBM
-from .models.truncation import Truncation as Truncation
-from .models.visible_kinds import CategoricalUnits as CategoricalUnits
-from .models.visible_kinds import SpinUnits as SpinUnits
 from .training.rbm.train import train_rbm as train_rbm
 from .training.tggm.ensemble import train_ensemble as train_ensemble
 from .training.tggm.train import train_tggm as train_tggm
 from .training.trbm.train import train_trbm as train_trbm
 from .training.units import BernoulliUnits as BernoulliUnits
+from .training.units import CategoricalUnits as CategoricalUnits
 from .training.units import GaussianUnits as GaussianUnits
+from .training.units import SpinUnits as SpinUnits
 from .training.units import TruGUnits as TruGUnits
 from .training.units import TruncatedUnits as TruncatedUnits
+from .units.truncation import Truncation as Truncation
 from .warming import warm as warm
 
 __version__: str

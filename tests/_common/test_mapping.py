@@ -7,8 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trug_fast._common import checks, mapping
+from trug_fast._common import mapping
 from trug_fast._common.checkpoints import array_identity
+from trug_fast.units.kinds import Run
+from trug_fast.units.layer import Layer
+
+BITS = Layer((Run("bernoulli", 1),))
 
 
 @pytest.fixture
@@ -49,7 +53,7 @@ def test_checks_do_not_keep_a_file_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(mapping, "BLOCK", 2**16)
     data = np.load(tmp_path / "ones.npy", mmap_mode="r")
     before = resident()
-    checks.visible("X", data, soft=False)
+    BITS.checked("X", data, soft=False)
     array_identity(data)
     assert resident() - before < 2**22
     assert data.sum() == 2**22 and resident() - before > 2**23
@@ -64,7 +68,7 @@ def test_blocks_tell_where_it_is_as_the_whole_does(path, bad, row, monkeypatch):
     for size in (10**6, 7):
         monkeypatch.setattr(mapping, "BLOCK", size)
         with pytest.raises(ValueError, match=str(row)) as caught:
-            checks.visible("X", data, soft=True)
+            BITS.checked("X", data)
         words.append(str(caught.value))
     assert words[0] == words[1]
     ones = np.ones((20, 3))

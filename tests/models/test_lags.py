@@ -6,7 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.temporal import biases_after, exact_predictions, temporal_model
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.models.lags import LAGGED, of_lags, stacked
+from trug_fast.models.filter import LAGGED, of_lags, stacked
 from trug_fast.models.missing_frames import precise
 
 

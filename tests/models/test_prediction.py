@@ -6,8 +6,8 @@ import pytest
 import trug_fast as tf
 from tests.support.temporal import BINARY, CASES, exact_predictions, of_case, read, temporal_model
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.models.prediction import predict_all
 from trug_fast.models.sequences import as_sequences
+from trug_fast.models.trbm import predict_all
 
 
 @pytest.mark.parametrize("name", BINARY)

@@ -163,7 +163,7 @@ def test_clamped_is_the_conditional(kind, dtype):
     [
         ([1.0, 0, 1, 0, 1], "clamp must leave a unit free"),
         ([[1.0, np.nan, 0, 0, 0]] * 2, r"clamp must have shape \(5,\), got \(2, 5\)"),
-        ([2.0, np.nan, 0, 0, 0], r"clamp must hold numbers in \[0, 1\]"),
+        ([2.0, np.nan, 0, 0, 0], r"clamp must lie in \[0, 1\]"),
     ],
 )
 def test_bad_clamps(clamp, words):

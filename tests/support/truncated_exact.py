@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.numerics import log_sum_exp
-from trug_fast.evaluation.exact import kinds
-from trug_fast.evaluation.exact.expected import expectations_of
+from trug_fast.evaluation.exact import rbm as exact
 from trug_fast.evaluation.exact.panels import Panels, converged, first_edges
-from trug_fast.models.normalizable import without_end
+from trug_fast.evaluation.exact.rbm import expectations_of
 from trug_fast.models.rbm import RBM, TruGRBM
-from trug_fast.models.visible_kinds import GAUSSIAN, TRUNCATED, Run, column_ends
+from trug_fast.units.kinds import Run
+from trug_fast.units.normalizable import without_end
 
 MOST = 2  # units to integrate over by panels
 NOTHING = 1e-20  # share of a node that may be left out
@@ -65,7 +65,7 @@ def expectations(model: RBM) -> dict[str, Array]:
     if few is model:
         return found
     ends = np.zeros((2, model.n_hidden))
-    for side, unit in np.argwhere(np.isfinite(column_ends(few.runs))):
+    for side, unit in np.argwhere(np.isfinite(few.visible_units.cut_ends)):
         ends[side, unit] = np.exp(_end_log_density(few, side, unit) - grid.log_total)
     return {
         "weights": found["weights"].T,
@@ -78,7 +78,7 @@ def expectations(model: RBM) -> dict[str, Array]:
     }
 
 
-class _Beside(kinds.OverDiscrete):
+class _Beside(exact.OverDiscrete):
     """Sums over the states of units of other kinds."""
 
     integrals = SimpleNamespace(log_partition=log_integral, expectations=expectations)
@@ -119,9 +119,9 @@ def _exchanged(model: TruGRBM) -> TruGRBM:
     """Return the model with its layers exchanged, both of truncated Gaussians."""
     bounds = zip(model.lower.tolist(), model.upper.tolist(), strict=True)
     runs = tuple(
-        Run(TRUNCATED if np.isfinite(ends).any() else GAUSSIAN, 1, 1, *ends) for ends in bounds
+        Run("truncated" if np.isfinite(ends).any() else "gaussian", 1, 1, *ends) for ends in bounds
     )
-    one, (lower, upper) = np.float64(1), column_ends(model.runs)
+    one, (lower, upper) = np.float64(1), model.visible_units.cut_ends
     return TruGRBM(
         one * model.column_weights.T,
         one * model.hidden_bias,
@@ -136,7 +136,7 @@ def _exchanged(model: TruGRBM) -> TruGRBM:
 
 def _end_log_density(model: RBM, side: int, unit: int) -> float:
     """Return the log of a visible unit's marginal density at an end, times Z."""
-    end = float(column_ends(model.runs)[side, unit])
+    end = float(model.visible_units.cut_ends[side, unit])
     if model.n_columns == 1:
         return -float(model.column_energy(np.array([[end]]))[0])
     held = np.full(model.n_columns, np.nan)
@@ -148,7 +148,7 @@ def _end_log_density(model: RBM, side: int, unit: int) -> float:
 
 def _region(model: RBM) -> tuple[Array, Array]:
     """Return ends, (2, columns), that hold all but exp(-800) of the mass, and slopes there."""
-    one, ends = np.float64(1), column_ends(model.runs)
+    one, ends = np.float64(1), model.visible_units.cut_ends
     lower, upper, d = np.zeros(model.n_hidden), np.ones(model.n_hidden), np.ones(model.n_hidden)
     if isinstance(model, TruGRBM):
         lower, upper, d = (one * each for each in (model.lower, model.upper, model.precision))
@@ -168,7 +168,7 @@ def _with_mass(model: RBM, lower: Array, upper: Array, d: Array) -> Array:
     Hidden units without an end join the visible ones in a quadratic form; others push these by no
     more than their ends allow.
     """
-    ends, weights = column_ends(model.runs), np.float64(1) * model.column_weights
+    ends, weights = model.visible_units.cut_ends, np.float64(1) * model.column_weights
     a, loose = (
         np.float64(1) * np.asarray(model.visible_precision),
         np.isinf(lower) | np.isinf(upper),

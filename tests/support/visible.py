@@ -18,7 +18,7 @@ from trug_fast.kernels.rbm.visible import (
     TRUNCATED,
     visible_kinds,
 )
-from trug_fast.models.hidden_units import log_norms
+from trug_fast.units.kinds import log_norms
 
 STEP = 0.02  # between points of a real unit
 POINTS = np.arange(-6.0, 6.0, STEP)

@@ -112,42 +112,6 @@ def matrix(
     return array
 
 
-def visible(
-    name: str,
-    value: ArrayLike,
-    columns: int | None = None,
-    *,
-    soft: bool,
-    missing: bool | None = None,
-) -> NDArray[Any]:
-    """Return ``value`` as a matrix of zeros and ones, or of numbers in [0, 1] if ``soft``.
-
-    missing : as of :func:`matrix`
-    """
-    array = matrix(name, value, columns, missing=missing)
-    for start, part in blocks(array):
-        wrong = (part < 0) | (part > 1) if soft else (part != 0) & (part != 1)
-        if missing:
-            wrong &= ~np.isnan(part)
-        if wrong.any():
-            row, column = (int(i) for i in np.argwhere(wrong)[0])
-            raise _beyond(name, array, start + row, column, soft)
-    return array
-
-
-def _beyond(name: str, array: NDArray[Any], row: int, column: int, soft: bool) -> ValueError:
-    """Return what is said of a number that no visible unit of 0 and 1 can have."""
-    wanted = "lie in [0, 1]" if soft else "be 0 or 1"
-    hint = "binarize the data, or take BernoulliUnits(soft=True) for values in [0, 1]"
-    if np.nanmin(array) < 0 or np.nanmax(array) > 1:
-        hint = (
-            "grey levels need datasets.binarize, real numbers visible='gaussian' in training, "
-            "visible_precision in a model"
-        )
-    found = array[row, column]
-    return ValueError(f"{name} must {wanted}, got {found} at row {row}, column {column} ({hint})")
-
-
 def targets(name: str, value: ArrayLike, rows: int, columns: int | None = None) -> NDArray[Any]:
     """Return ``value`` as a finite matrix with as many rows; a vector stands for one column."""
     array = numbers(name, value)

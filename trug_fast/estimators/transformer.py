@@ -17,9 +17,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from trug_fast.evaluation.likelihood import site_log_probability
 from trug_fast.models.scaling import Scaling
-from trug_fast.models.visible_kinds import REAL, RELU
 from trug_fast.training.rbm.train import train_rbm
-from trug_fast.training.units import BernoulliUnits
+from trug_fast.training.units import WORDS, BernoulliUnits
 from trug_fast.training.weighing import Weights, as_weights, mean_of
 
 from .shared import Estimator, seed_of, weights_of
@@ -220,7 +219,9 @@ class RBMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _real(self) -> bool:
         """Whether visible units, or some of them, take real numbers."""
         some = self.visible if isinstance(self.visible, list | tuple) else [self.visible]
-        return any(getattr(each, "kind", each) in (*REAL, RELU) for each in some)
+        return any(
+            WORDS[each].real if each in WORDS else getattr(each, "real", False) for each in some
+        )
 
     @property
     def _kind(self) -> str:

@@ -14,9 +14,8 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.models.continuations import continued, origin_after
 from trug_fast.models.filter import filtered
-from trug_fast.models.prediction import Method, predict_all
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
-from trug_fast.models.trbm import TRBM
+from trug_fast.models.trbm import TRBM, Method, predict_all
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

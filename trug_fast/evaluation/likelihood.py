@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-from trug_fast._common.numerics import read_only
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
-from trug_fast.kernels.rbm import gibbs
-from trug_fast.models.hidden_units import log_norms
 from trug_fast.models.rbm import RBM, require_rbm
-from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, SPIN, states_each
+from trug_fast.units.kinds import log_norms_at
 
 from .bridges.judgement import LogPartition, PartitionWarning, fingerprint
 
@@ -71,7 +68,7 @@ def log_likelihood(model: RBM, X: ArrayLike, log_z: float | LogPartition) -> NDA
     else:
         value, error = checks.number("log_z", log_z), None
     found: NDArray[np.float64] = -model.free_energy(array) - value
-    if model.column_precision is None:  # states, not densities
+    if not model.visible_units.some("real"):  # states, not densities
         _require_probabilities(found, value, error)
     return found
 
@@ -125,10 +122,11 @@ def pseudo_log_likelihood(model: RBM, X: ArrayLike, *, rng: RngLike = None) -> N
     array([-2.0794])
     """
     require_rbm("pseudo_log_likelihood(model, X)", model)
-    if model.visible_precision is not None:
+    if not model.visible_units.enumerable:
         raise ValueError(
-            "the pseudo-log-likelihood is not for Gaussian visible units or truncated ones: with "
-            "such estimate the log-likelihood by log_partition and log_likelihood"
+            "the pseudo-log-likelihood is not for Gaussian visible units or truncated ones, nor "
+            "for others without a number of states: with such estimate the log-likelihood by "
+            "log_partition and log_likelihood"
         )
     array = np.array(model.checked_rows("X", X), dtype=np.float64)
     generator = np.random.default_rng(seed_from(rng, "pseudo_log_likelihood"))
@@ -140,11 +138,11 @@ def pseudo_at(
     model: RBM, array: NDArray[np.float64], pixel: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Let this pixel of each row stand for all; changes the array."""
-    rows = np.arange(array.shape[0])
-    if model.visible != BERNOULLI:
+    rows, kind = np.arange(array.shape[0]), model.visible_units.only
+    if kind is None or not kind.soft or kind.number != 2:
         return model.n_visible * site_log_probability(model, array, pixel)
-    energy = model.free_energy(array)
-    array[rows, pixel] = 1.0 - array[rows, pixel]
+    energy, ends = model.free_energy(array), kind.ends(model.runs[0])
+    array[rows, pixel] = sum(ends) - array[rows, pixel]  # means too, which are no states
     return -model.n_visible * np.logaddexp(0.0, energy - model.free_energy(array))
 
 
@@ -159,14 +157,10 @@ def site_log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floa
         States, checked.
     site : ndarray, shape (rows,)
     """
-    step = max(1, TOGETHER // (int(_number(model).max()) * model.n_hidden))
+    states = max(number or 0 for number in model.visible_units.states_each)
+    step = max(1, TOGETHER // (states * model.n_hidden))
     parts = [slice(start, start + step) for start in range(0, len(X), step)]
     return np.concatenate([_log_probability(model, X[part], site[part]) for part in parts])
-
-
-def _number(model: RBM) -> NDArray[np.int64]:
-    """Return how many states each site has."""
-    return np.maximum(states_each(model.runs), 2)
 
 
 def _log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floats:
@@ -175,31 +169,14 @@ def _log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floats:
     The hidden units' net inputs change by the weights of one site alone, so that a state costs no
     product with all of the weights.
     """
-    layers, rows = model.layers(np.float64), model.visible_units.columns(X).astype(np.float64)
-    kinds = np.repeat([run.kind for run in model.runs], [run.sites for run in model.runs])[site]
-    each, number = states_each(model.runs), _number(model)
-    first = (np.cumsum(each) - each)[site]
-    several = kinds == CATEGORICAL
-    state = np.arange(number[site].max())[:, None]  # each of every row, in columns
-    there = state < number[site]
-    at = first + np.where(several & there, state, 0)
-    value = np.where(several, 1.0, np.where(kinds == SPIN, 2.0 * state - 1, state))
-    own = X[np.arange(len(X)), site]
-    own_at = first + np.where(several, own, 0).astype(np.int64)
-    own_value = np.where(several, 1.0, own)
-    with computing(work(len(rows) * len(state), model.n_columns, model.n_hidden)):
+    units, each = model.visible_units, np.arange(len(X))
+    layers, rows = model.layers(np.float64), units.columns(X).astype(np.float64)
+    at, value, there, chosen = units.candidates(X, site)
+    own = value[chosen, each], at[chosen, each]
+    with computing(work(at.size, model.n_columns, model.n_hidden)):
         net = layers.hidden_bias + rows @ layers.weights
-        net -= own_value[:, None] * layers.weights[own_at]
+        net -= own[0][:, None] * layers.weights[own[1]]
         nets = net + value[..., None] * layers.weights[at]
-        norm = _log_norms(layers, nets.reshape(-1, model.n_hidden)).reshape(at.shape)
+        norm = log_norms_at(layers, nets.reshape(-1, model.n_hidden)).reshape(at.shape)
     log_p = np.where(there, value * layers.visible_bias[0][at] + norm, -np.inf)
-    index = np.where(several, own, np.where(kinds == SPIN, (own + 1) / 2, own)).astype(np.int64)
-    chosen = log_p[index, np.arange(len(X))]
-    return np.asarray(chosen - np.logaddexp.reduce(log_p, axis=0))
-
-
-def _log_norms(layers: gibbs.Layers, net: Floats) -> Floats:
-    """Return the sum of L over hidden units at these net inputs, of each row."""
-    units = net.shape[1]
-    same = layers._replace(weights=read_only(np.eye(units)), hidden_bias=np.zeros((1, units)))
-    return log_norms(same, net)
+    return np.asarray(log_p[chosen, each] - np.logaddexp.reduce(log_p, axis=0))

@@ -16,8 +16,7 @@ from trug_fast.kernels import tiles
 from trug_fast.kernels.trbm import continuation
 
 from .filter import Filtered, Past, TemporalLayers, filtered
-from .sequences import Batch, Sequences, SequencesLike, dimensions
-from .visible_units import checked_states
+from .sequences import Batch, Sequences, SequencesLike, checked_frames, dimensions
 
 STRETCH = 3e9  # multiply-adds between two looks at Ctrl-C, and at how busy the computer is
 SAMPLES = -3  # the axis of draws over which statistics go
@@ -163,7 +162,7 @@ def prefixes_of(
             found.append(None)
             continue
         name = f"prefix[{index}]" if many else "prefix"
-        found.append(checked_states(visible, name, part, n_visible, missing=True))
+        found.append(checked_frames(visible, name, part, n_visible, missing=True))
     return found, many
 
 

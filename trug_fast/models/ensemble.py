@@ -14,8 +14,8 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast.kernels.random.philox import USER
 
-from .fields import COLUMNS
 from .mixtures import Mixture
+from .model import COLUMNS
 from .predictive import Predictive
 from .tggm import TruGTGGM
 

@@ -23,6 +23,7 @@ from trug_fast.kernels.trbm.frames import add_product
 
 from .sequences import Batch, Sequences
 
+LAGGED = ("visible_to_hidden", "visible_to_visible", "hidden_to_hidden")  # a lag or several
 ROWS = 8192  # frames that go through the filter at a time, so that working arrays stay small
 
 
@@ -147,3 +148,15 @@ def filtered(own: TemporalLayers, sequences: Sequences) -> Iterator[tuple[Batch,
         with computing(work(batch.rows.size, *own.layers.weights.shape)):
             seen = own.filter(sequences, batch)
         yield batch, seen
+
+
+def stacked(weights: FloatArray) -> FloatArray:
+    """Return weights of one lag, or all, as they lead from past to present, lag below lag."""
+    back = np.array(weights.swapaxes(-1, -2), order="C")
+    return back.reshape(-1, back.shape[-1])
+
+
+def of_lags(stack: FloatArray, n_lags: int) -> FloatArray:
+    """Return the weights of which `stacked` makes these."""
+    parts = stack.reshape(n_lags, -1, stack.shape[1]).swapaxes(1, 2)
+    return parts if n_lags > 1 else parts[0]

@@ -18,11 +18,11 @@ from trug_fast._common.numerics import effective_size, read_only, resampled
 from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.units.kinds import log_norms
 
 from .continuations import Beginning, ForecastWarning, origin
 from .filter import Past, TemporalLayers
 from .gibbs_sampling import run_held
-from .hidden_units import log_norms
 
 Floats = NDArray[np.float64]
 Biases = tuple[Floats, Floats]  # of the visible units and the hidden ones; one row, or one each

@@ -1,7 +1,13 @@
-"""The restricted Boltzmann machine: hidden units TruG or Bernoulli, visible ones of any kind."""
+"""The restricted Boltzmann machine: hidden units TruG or Bernoulli, visible ones of any kind.
+
+Parameters lie by sites and states where all visible units are categorical, else by columns.
+"""
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,20 +20,22 @@ from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing
 from trug_fast.kernels.random.philox import HIDDEN, VISIBLE
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.units.kinds import BERNOULLI, KINDS, TRUNCATED, Run, Runs, log_norms
+from trug_fast.units.layer import (
+    IN_FILES,
+    WORDS,
+    Layer,
+    from_file,
+    run_of,
+    runs_of_each,
+    to_file,
+    usual_runs,
+)
 
 from . import gibbs_sampling as sampling
-from .any_visible import AnyVisible
-from .fields import Field
-from .hidden_units import BernoulliHidden, TruGHidden, log_norms
-from .layout import VisibleKind
-from .visible_kinds import chosen, columns_mask
-from .visible_units import PRECISION
+from .model import FieldType, OptionalParameter, Parameter, model, parameter
+from .two_layers import TwoLayers
 
-FIELDS = (
-    Field("weights", ("n_visible", "n_hidden")),
-    Field("visible_bias", ("n_visible",)),
-    Field("hidden_bias", ("n_hidden",)),
-)
 Static = TypeVar("Static", bound="RBM")
 CHUNK = 4096  # rows evaluated at a time, so that working arrays stay small
 
@@ -39,8 +47,26 @@ class HiddenMoments(NamedTuple):
     variance: FloatArray
 
 
-class RBM(AnyVisible):
+@model
+class RBM(TwoLayers):
     """What both RBMs share: everything but the hidden units' own parameters."""
+
+    weights: Parameter = parameter("n_visible", "n_hidden")
+    visible_bias: Parameter = parameter("n_visible")
+    hidden_bias: Parameter = parameter("n_hidden")
+    visible: FieldType[str, Any] = dataclasses.field(default=None, kw_only=True)  # type: ignore[arg-type]
+    shown = ("n_visible", "n_states", "n_hidden", "visible")
+    kinds_in_files = IN_FILES
+
+    def __post_init__(self) -> None:
+        """Lay parameters by columns to be checked, and as users see them then."""
+        self._lay_out(vars(self).pop("visible"))
+        super().__post_init__()
+        shape = self.visible_units.shape
+        if len(shape) > 1:
+            self.weights = self.weights.reshape(*shape, -1)
+            self.visible_bias = self.visible_bias.reshape(shape)
+        self.visible = self.visible_units.name
 
     def free_energy(self, X: ArrayLike) -> NDArray[np.float64]:
         """Free energy -log p*(x) of each row (mathematics 2.1), in float64.
@@ -121,7 +147,7 @@ class RBM(AnyVisible):
         TypeError, ValueError
             If H does not hold such numbers.
         """
-        rows = rows_for_kernels(self.hidden_units.states("H", H))
+        rows = rows_for_kernels(self.hidden_units.within("H", H, self.dtype))
         mean, visible = (np.empty((rows.shape[0], self.n_columns), self.dtype) for _ in range(2))
         address = gibbs.Address(seed_from(rng, "sample_visible"), VISIBLE, 0, 0)
         with computing(self._work(len(rows))):
@@ -180,7 +206,7 @@ class RBM(AnyVisible):
         units = self.visible_units
         fixed = None if held is None else units.columns(held)
         visible, mean = sampling.run(self, begin, fixed, sweeps, seed_from(rng, "sample"))
-        return units.means(mean) if average else units.states(visible)
+        return units.shown(mean) if average else units.states(visible)
 
     def clamped(self: Static, clamp: ArrayLike) -> Static:
         """Return the RBM of the free visible units while the others are held (mathematics 2.1).
@@ -219,14 +245,206 @@ class RBM(AnyVisible):
         free = np.isnan(held[0])
         if not free.any():
             raise ValueError("clamp must leave a unit free: mark it by NaN")
-        own, stay = self.column_arrays(), columns_mask(self.runs, free)
-        weights, values = own["weights"], self.visible_units.columns(held)
+        own, units = self.column_arrays(), self.visible_units
+        stay = np.repeat(free, units.columns_each)
+        weights, values = own["weights"], units.columns(held)
         drive = values[0, ~stay] @ weights[~stay].astype(np.float64)
         own |= {name: own[name][stay] for name in self.names if name.startswith("visible_")}
         own |= {"weights": weights[stay], "hidden_bias": own["hidden_bias"] + drive}
-        return self._told(self.remade(own, chosen(self.runs, free)), free)
+        return self.told(self.remade(own, units.chosen(free)), free)
+
+    def with_letters(self: Static, letters: str | None) -> Static:
+        """Return the same model, which remembers the letters that its states stand for.
+
+        They are in its file and, as ``letters``, in the model that :meth:`load` returns, and what
+        functions of sequences take as ``alphabet``.  ``trug-fast`` reads sequences by them, and
+        writes samples as sequences.
+
+        Parameters
+        ----------
+        letters : str or None
+            One for each state, all different.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If they are not as many as states, or the model has no number of states.
+
+        Examples
+        --------
+        >>> import numpy as np, trug_fast as tf
+        >>> model = tf.BernoulliRBM(np.zeros((3, 5, 2)), 0.0, 0.0, visible="categorical")
+        >>> model = model.with_letters("-ACGU")
+        >>> tf.datasets.decode_sequences(model.sample(start=[[1, 2, 3]], clamp=[1, 2, 3]), "rna")
+        ['ACG']
+        """
+        if letters is not None:
+            checks.kind("letters", letters, str)
+            if self.n_states is None:
+                raise ValueError(f"letters are for categorical units, these are {self.visible}")
+            if not len(letters) == len(set(letters)) == self.n_states:
+                raise ValueError(
+                    f"letters must be {self.n_states} different ones, as the model has so many "
+                    f"states, got {letters!r}"
+                )
+        other = copy.copy(self)
+        other.letters = letters
+        return other
+
+    @property
+    def n_visible(self) -> int:
+        """Number of visible units."""
+        return sum(run.sites for run in self.runs)
+
+    @property
+    def n_states(self) -> int | None:
+        """Number of states of categorical visible units, if all have as many; else None."""
+        return self.runs[0].states if self.visible_units.are("counted") else None
+
+    def remade(self: Static, parameters: dict[str, Any], runs: Runs | None = None) -> Static:
+        """Return a model of this class from parameters by columns, of its visible units."""
+        own = self.runs if runs is None else runs
+        kept = {k: v for k, v in parameters.items() if k != "visible_precision"}
+        if any(KINDS[run.kind].real for run in own):
+            kept = parameters
+        return type(self)(**kept, visible=own)
+
+    def column_arrays(self) -> dict[str, Any]:
+        """Return the parameters, those of visible units by columns, sharing memory."""
+        own = {"weights": self.column_weights, "visible_bias": self.column_bias}
+        return self.arrays() | own
+
+    def _kinds_to_file(self) -> dict[str, Any]:
+        return to_file(self.runs)
+
+    @classmethod
+    def _kinds_of_file(cls, arrays: dict[str, Any]) -> dict[str, Any]:
+        return {"visible": from_file(arrays)}
+
+    def zero_sum(self: Static) -> Static:
+        """Return the same distribution with parameters that sum to zero over each site's states.
+
+        Of categorical units a constant may be added to the weights of a hidden unit to all states
+        of a site, and to the biases of all its states: the hidden biases make up for it
+        (mathematics 2.12).  Of all these models one has weights and visible biases whose sums over
+        states are 0; in it, weights tell how a state differs from the average one.
+
+        Raises
+        ------
+        ValueError
+            If no visible unit is categorical.
+
+        Examples
+        --------
+        >>> import numpy as np, trug_fast as tf
+        >>> weights = np.array([[[1.0], [4.0], [1.0]]])
+        >>> model = tf.BernoulliRBM(weights, 0.0, 0.0, visible="categorical")
+        >>> other = model.zero_sum()
+        >>> other.weights.ravel(), other.hidden_bias
+        (array([-1.,  2., -1.]), array([2.]))
+        """
+        if not self.visible_units.some("counted"):
+            raise ValueError(f"zero_sum is for categorical visible units, these are {self.visible}")
+        names = ("weights", "visible_bias", "hidden_bias")
+        own = self.column_arrays()
+        own |= {name: own[name].astype(np.float64) for name in names}
+        self.visible_units.to_zero_sum(*(own[name] for name in names))
+        return self.told(self.remade({k: v.astype(self.dtype) for k, v in own.items()}))
+
+    def _lay_out(self, visible: Any) -> None:
+        """Find the runs that ``visible`` stands for; bring parameters by columns.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If these do not fit together.
+        """
+        array = checks.numbers("weights", self.weights)
+        if visible is None:
+            if array.ndim == 3:
+                raise ValueError(
+                    "weights of shape (n_visible, n_states, n_hidden) need visible='categorical'"
+                )
+            given = None if self.visible_precision is None else np.ones(1)
+            self.runs = usual_runs(len(array) if array.ndim else 0, given)
+            return
+        known = isinstance(visible, tuple) and all(isinstance(each, Run) for each in visible)
+        self.runs = visible if known else _runs(visible, array.shape)
+        layer, bias = Layer(self.runs), checks.numbers("visible_bias", self.visible_bias)
+        shapes = [layer.shape, (layer.n_columns,)] if known else [layer.shape]
+        if array.shape[:-1] not in shapes:
+            rows = ": a row for each visible unit, of a categorical one for each of its states"
+            rows = f" of {layer.shape[1]} states" if layer.are("counted") else rows
+            raise ValueError(
+                f"weights must have shape ({', '.join(map(str, layer.shape))}, n_hidden) with "
+                f"{layer.name} visible units{rows}, got {array.shape}"
+            )
+        if bias.ndim and bias.shape not in shapes:
+            raise ValueError(
+                f"visible_bias must be a number or have shape {layer.shape}, got {bias.shape}"
+            )
+        self.weights = array.reshape(layer.n_columns, -1)
+        self.visible_bias = bias.reshape(-1) if bias.ndim else bias
+        self.visible_precision = _precision(layer, self.visible_precision)
 
 
+def _runs(visible: Any, shape: tuple[int, ...]) -> Runs:
+    """Return the runs of units of a model with weights of this shape."""
+    for each in visible if isinstance(visible, list | tuple) else [visible]:
+        for name in ("precision", "learn_precision", "missing"):
+            if getattr(each, name, None) not in (None, False):
+                raise ValueError(
+                    f"visible: {name} has no effect in a model, got {each!r}; visible_precision is "
+                    "what it takes"
+                )
+    kind = getattr(visible, "kind", visible)
+    if not isinstance(kind, str):
+        if not isinstance(visible, Sequence):
+            raise TypeError(
+                f"visible must be one of {', '.join(map(repr, WORDS))}, made by SpinUnits, "
+                "CategoricalUnits or TruncatedUnits, or a sequence of a kind for each column, got "
+                f"{visible!r}"
+            )
+        return runs_of_each("visible", visible)
+    checks.choice("visible", kind, WORDS)
+    if not shape:
+        raise ValueError("weights must be a matrix (rows, columns), got shape ()")
+    run = run_of(visible, shape[0])
+    if not KINDS[run.kind].counted:
+        return (run,)
+    if len(shape) != 3 or 0 in shape or shape[1] < 2:
+        raise ValueError(
+            f"weights must have shape (n_visible, n_states, n_hidden) with visible={kind!r}, "
+            f"n_states 2 or more, got {shape}"
+        )
+    return (run._replace(states=getattr(visible, "n_states", None) or shape[1]),)
+
+
+def _precision(layer: Layer, given: ArrayLike | None) -> ArrayLike | None:
+    """Return the precisions of real columns, 1 in others; None if there is none."""
+    real = layer.real
+    if not real.any():
+        if given is not None:
+            raise ValueError(
+                "visible_precision is for Gaussian and truncated visible units, these are "
+                f"{layer.name}"
+            )
+        return None
+    if given is None:
+        raise ValueError("visible_precision must be given for Gaussian and truncated visible units")
+    array = checks.numbers("visible_precision", given)
+    if array.ndim == 0:
+        return np.where(real, array, np.ones_like(array))
+    if array.shape == real.shape and (array[~real] != 1).any():
+        column = int(np.argmax((array != 1) & ~real))
+        raise ValueError(
+            "visible_precision must be 1 where visible units are not Gaussian or truncated, got "
+            f"{array[column]} in column {column}"
+        )
+    return array
+
+
+@model
 class TruGRBM(RBM):
     """RBM whose hidden units are doubly truncated Gaussians (paper section 3, mathematics 2.1).
 
@@ -280,30 +498,14 @@ class TruGRBM(RBM):
     array([-0.3441,  0.5769])
     """
 
-    hidden_kind = TruGHidden
-    fields = (*FIELDS, *TruGHidden.fields, PRECISION)
-    precision: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-    def __init__(
-        self,
-        weights: ArrayLike,
-        visible_bias: ArrayLike,
-        hidden_bias: ArrayLike,
-        precision: ArrayLike,
-        lower: ArrayLike,
-        upper: ArrayLike,
-        visible_precision: ArrayLike | None = None,
-        *,
-        visible: VisibleKind = None,
-    ) -> None:
-        super().__init__(
-            *(visible, weights, visible_bias, hidden_bias),
-            *(precision, lower, upper, visible_precision),
-        )
+    precision: Parameter = parameter("n_hidden")
+    lower: Parameter = parameter("n_hidden", infinite=True)
+    upper: Parameter = parameter("n_hidden", infinite=True)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
+    hidden_kind = TRUNCATED
 
 
+@model
 class BernoulliRBM(RBM):
     """The ordinary RBM: hidden units 0 or 1.
 
@@ -325,19 +527,8 @@ class BernoulliRBM(RBM):
     array([-1.3133])
     """
 
-    hidden_kind = BernoulliHidden
-    fields = (*FIELDS, PRECISION)
-
-    def __init__(
-        self,
-        weights: ArrayLike,
-        visible_bias: ArrayLike,
-        hidden_bias: ArrayLike,
-        visible_precision: ArrayLike | None = None,
-        *,
-        visible: VisibleKind = None,
-    ) -> None:
-        super().__init__(visible, weights, visible_bias, hidden_bias, visible_precision)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
+    hidden_kind = BERNOULLI
 
 
 def require_rbm(call: str, model: object) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
-
-from .visible_units import checked_states
+from trug_fast.units.kinds import Run
+from trug_fast.units.layer import Layer
 
 SequencesLike = ArrayLike | Sequence[ArrayLike]
 
@@ -132,7 +132,7 @@ def as_sequences(
                 f"got shape {value.shape}"
             )
         rows = value.reshape(-1, value.shape[2])
-        flat = checked_states(visible, name, rows, n_visible, missing=missing)
+        flat = checked_frames(visible, name, rows, n_visible, missing=missing)
         return Sequences(flat, np.full(value.shape[0], value.shape[1], np.int64))
     if isinstance(value, np.ndarray):  # of objects
         value = list(value) if value.ndim else []
@@ -142,9 +142,21 @@ def as_sequences(
     parts = []
     for index, part in enumerate(value):
         own = f"{name}[{index}]"
-        parts.append(checked_states(visible, own, part, n_visible, missing=missing))
+        parts.append(checked_frames(visible, own, part, n_visible, missing=missing))
         n_visible = int(parts[0].shape[1])
     return Sequences(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
+
+
+def checked_frames(
+    visible: str,
+    name: str,
+    value: ArrayLike,
+    columns: int | None = None,
+    *,
+    missing: bool | None = None,
+) -> NDArray[Any]:
+    """Return ``value`` as a matrix of frames of visible units of this kind, or of their means."""
+    return Layer((Run(visible, 1),)).checked(name, value, columns, missing=missing)
 
 
 def dimensions(value: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,41 +10,66 @@ from numpy.typing import ArrayLike
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
-from trug_fast._common.threads import computing
+from trug_fast._common.threads import computing, work
+from trug_fast.kernels.rbm import gibbs
+from trug_fast.units.kinds import BERNOULLI, TRUNCATED
 
-from .continuations import Forecast, continued, origin, prefixes_of
-from .fields import Field
-from .filter import TemporalLayers
-from .hidden_units import BernoulliHidden, TruGHidden
-from .lags import LAGGED, LaggedLayers, stacked
+from .continuations import Forecast, Origin, continued, origin, prefixes_of
+from .filter import LAGGED, Filtered, TemporalLayers, filtered, stacked
 from .missing_frames import beginnings
-from .prediction import Method, predict_all
-from .rbm import BernoulliRBM, TruGRBM
-from .sequences import SequencesLike, as_sequences
-from .visible_units import PRECISION, checked_states
+from .model import Field, OptionalParameter, Parameter, model, parameter
+from .rbm import RBM, BernoulliRBM, TruGRBM
+from .sequences import Sequences, SequencesLike, as_sequences, checked_frames, dimensions
+from .two_layers import TwoLayers
 
-FIELDS = (
-    Field("weights", ("n_visible", "n_hidden")),
-    Field("visible_to_hidden", ("n_hidden", "n_visible")),
-    Field("visible_to_visible", ("n_visible", "n_visible")),
-    Field("hidden_to_hidden", ("n_hidden", "n_hidden")),
-    Field("visible_bias", ("n_visible",)),
-    Field("hidden_bias", ("n_hidden",)),
-    Field("initial_visible_bias", ("n_visible",)),
-    Field("initial_hidden_bias", ("n_hidden",)),
-)
-WEIGHTS = tuple(field.name for field in FIELDS if len(field.shape) == 2)
-BIASES = tuple(field.name for field in FIELDS if len(field.shape) == 1)
+LAGS = "n_lags"
+Method = Literal["gibbs", "mean_field", "last"]
+N_GIBBS = {"gibbs": 100, "mean_field": 10, "last": 50}  # of one-step forecasts
 
 
-class TRBM(LaggedLayers):
-    """What both temporal models share: everything but the hidden units' own parameters."""
+@model
+class TRBM(TwoLayers):
+    """What both temporal models share: everything but the hidden units' own parameters.
 
-    visible_to_hidden: FloatArray
-    visible_to_visible: FloatArray
-    hidden_to_hidden: FloatArray
-    initial_visible_bias: FloatArray
-    initial_hidden_bias: FloatArray
+    Weights named in LAGGED have a leading axis where there are several lags.
+    """
+
+    weights: Parameter = parameter("n_visible", "n_hidden")
+    visible_to_hidden: Parameter = parameter("n_hidden", "n_visible")
+    visible_to_visible: Parameter = parameter("n_visible", "n_visible")
+    hidden_to_hidden: Parameter = parameter("n_hidden", "n_hidden")
+    visible_bias: Parameter = parameter("n_visible")
+    hidden_bias: Parameter = parameter("n_hidden")
+    initial_visible_bias: Parameter = parameter("n_visible")
+    initial_hidden_bias: Parameter = parameter("n_hidden")
+    rbm: ClassVar[type[RBM]]  # what a frame is given its past
+
+    @property
+    def n_lags(self) -> int:
+        """Number of frames before it that a frame depends on; one in the paper's model."""
+        return self._sizes[LAGS]
+
+    def _matrix(self, field: Field, value: Any) -> FloatArray:
+        """Return a checked matrix; of temporal weights one for each lag, if there are several."""
+        if field.name not in LAGGED:
+            return super()._matrix(field, value)
+        several = dimensions(value) == 3
+        if several and not len(value):
+            raise ValueError(f"{field.name} must have a lag or more, got none")
+        parts = []
+        for lag, part in enumerate(value if several else [value]):
+            own = field._replace(name=f"{field.name}[{lag}]") if several else field
+            parts.append(super()._matrix(own, part))
+        n_lags = self._sizes.setdefault(LAGS, len(parts))
+        if len(parts) != n_lags:
+            raise ValueError(
+                f"{field.name} must have {n_lags} lags, as {LAGGED[0]} has, got {len(parts)}"
+            )
+        return np.stack(parts) if n_lags > 1 else parts[0]
+
+    def _shown(self) -> tuple[str, ...]:
+        """Name the number of lags in print where there are several."""
+        return (*self.shown, LAGS) if self.n_lags > 1 else self.shown
 
     def parameters(self) -> TemporalLayers:
         """Return the model as the kernels take it."""
@@ -68,11 +93,14 @@ class TRBM(LaggedLayers):
         -------
         ndarray, shape (T, n_hidden)
         """
-        rows = [self.by_name("sequence", sequence)]
-        sequences = as_sequences("sequence", rows, self.n_visible, visible=self.visible)
-        batch = sequences.batch(np.arange(1))
+        alone = self._alone(sequence)
+        batch = alone.batch(np.arange(1))
         with computing(self._work(len(batch.rows))):
-            return self.parameters().filter(sequences.astype(self.dtype), batch).state
+            return self.parameters().filter(alone.astype(self.dtype), batch).state
+
+    def _alone(self, sequence: ArrayLike) -> Sequences:
+        rows = [self.by_name("sequence", sequence)]
+        return as_sequences("sequence", rows, self.n_visible, visible=self.visible)
 
     def predict(
         self,
@@ -106,9 +134,7 @@ class TRBM(LaggedLayers):
         mathematics 4.3: in small models the averaged chain came within 2 % of the exact mean's
         error, mean field 1 to 12 % above it, "last" 15 to 40 %.
         """
-        rows = [self.by_name("sequence", sequence)]
-        sequences = as_sequences("sequence", rows, self.n_visible, visible=self.visible)
-        return predict_all(self.parameters(), sequences, method, n_gibbs, rng)
+        return predict_all(self.parameters(), self._alone(sequence), method, n_gibbs, rng)
 
     def generate(
         self,
@@ -141,14 +167,17 @@ class TRBM(LaggedLayers):
         frames, n_gibbs = checks.count("n_frames", n_frames), checks.count("n_gibbs", n_gibbs)
         checks.flag("return_mean", return_mean)
         seed = seed_from(rng, "generate")
+        own, start, mean = self.parameters(), self._after(prefix, seed), return_mean
+        drawn = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean)
+        return np.asarray(drawn[0])
+
+    def _after(self, prefix: ArrayLike | None, seed: int) -> Origin:
+        """Return where a frame after some others begins."""
         before = None
         if prefix is not None:
             own = self.by_name("prefix", prefix)
-            before = checked_states(self.visible, "prefix", own, self.n_visible)
-        own, mean = self.parameters(), return_mean
-        start = origin(own, [before], 1, seed)
-        drawn = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed, return_mean=mean)
-        return np.asarray(drawn[0])
+            before = checked_frames(self.visible, "prefix", own, self.n_visible)
+        return origin(self.parameters(), [before], 1, seed)
 
     def forecast(
         self,
@@ -250,24 +279,21 @@ class TRBM(LaggedLayers):
         >>> model.next_frame([[1, 0]]).visible_bias
         array([9., 0.])
         """
-        before = None
-        if prefix is not None:
-            own = self.by_name("prefix", prefix)
-            before = checked_states(self.visible, "prefix", own, self.n_visible)
-        visible_bias, hidden_bias = origin(self.parameters(), [before], 1, 0).biases
-        return self._told(self.frame_model(visible_bias[0], hidden_bias[0]))
+        visible_bias, hidden_bias = self._after(prefix, 0).biases
+        return self.told(self.frame_model(visible_bias[0], hidden_bias[0]))
 
     def frame_model(
         self, visible_bias: ArrayLike, hidden_bias: ArrayLike, dtype: Any = None
     ) -> TruGRBM | BernoulliRBM:
         """Return the RBM that a frame is whose past has set these biases."""
-        weights, a = self.weights.astype(dtype or self.dtype), self.visible_precision
-        if isinstance(self, TruGTRBM):
-            own = self.precision, self.lower, self.upper
-            return TruGRBM(weights, visible_bias, hidden_bias, *own, a)
-        return BernoulliRBM(weights, visible_bias, hidden_bias, a)
+        of_rbm = {field.name for field in self.rbm.fields}
+        own = {name: value for name, value in self.arrays().items() if name in of_rbm}
+        own |= {"visible_bias": visible_bias, "hidden_bias": hidden_bias}
+        own["weights"] = self.weights.astype(dtype or self.dtype)
+        return self.rbm(**own)  # type: ignore[return-value]
 
 
+@model
 class TruGTRBM(TRBM):
     """Temporal RBM whose hidden units are doubly truncated Gaussians (paper section 4).
 
@@ -316,43 +342,14 @@ class TruGTRBM(TRBM):
     array([0.88, 0.12, 0.12])
     """
 
-    hidden_kind = TruGHidden
-    fields = (*FIELDS, *TruGHidden.fields, PRECISION)
-    precision: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-    def __init__(
-        self,
-        weights: ArrayLike,
-        visible_to_hidden: ArrayLike,
-        visible_to_visible: ArrayLike,
-        hidden_to_hidden: ArrayLike,
-        visible_bias: ArrayLike,
-        hidden_bias: ArrayLike,
-        initial_visible_bias: ArrayLike,
-        initial_hidden_bias: ArrayLike,
-        precision: ArrayLike,
-        lower: ArrayLike,
-        upper: ArrayLike,
-        visible_precision: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            weights,
-            visible_to_hidden,
-            visible_to_visible,
-            hidden_to_hidden,
-            visible_bias,
-            hidden_bias,
-            initial_visible_bias,
-            initial_hidden_bias,
-            precision,
-            lower,
-            upper,
-            visible_precision,
-        )
+    precision: Parameter = parameter("n_hidden")
+    lower: Parameter = parameter("n_hidden", infinite=True)
+    upper: Parameter = parameter("n_hidden", infinite=True)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
+    hidden_kind, rbm = TRUNCATED, TruGRBM
 
 
+@model
 class BernoulliTRBM(TRBM):
     """The ordinary temporal RBM: hidden units 0 or 1.
 
@@ -366,29 +363,52 @@ class BernoulliTRBM(TRBM):
     BernoulliTRBM(n_visible=3, n_hidden=2, visible='bernoulli', dtype=float64)
     """
 
-    hidden_kind = BernoulliHidden
-    fields = (*FIELDS, PRECISION)
+    visible_precision: OptionalParameter = parameter("n_visible", positive=True, default=None)
+    hidden_kind, rbm = BERNOULLI, BernoulliRBM
 
-    def __init__(
-        self,
-        weights: ArrayLike,
-        visible_to_hidden: ArrayLike,
-        visible_to_visible: ArrayLike,
-        hidden_to_hidden: ArrayLike,
-        visible_bias: ArrayLike,
-        hidden_bias: ArrayLike,
-        initial_visible_bias: ArrayLike,
-        initial_hidden_bias: ArrayLike,
-        visible_precision: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            weights,
-            visible_to_hidden,
-            visible_to_visible,
-            hidden_to_hidden,
-            visible_bias,
-            hidden_bias,
-            initial_visible_bias,
-            initial_hidden_bias,
-            visible_precision,
-        )
+
+WEIGHTS = tuple(field.name for field in TRBM.fields if len(field.shape) == 2)
+BIASES = tuple(field.name for field in TRBM.fields if len(field.shape) == 1)
+
+
+def predict_all(
+    own: TemporalLayers,
+    sequences: Sequences,
+    method: Method,
+    n_gibbs: int | None = None,
+    rng: RngLike = None,
+) -> FloatArray:
+    """Predict the frames of checked sequences; shape (all frames, n_visible)."""
+    checks.choice("method", method, tuple(N_GIBBS))
+    n_gibbs = checks.count("n_gibbs", N_GIBBS[method] if n_gibbs is None else n_gibbs)
+    seed, weights = seed_from(rng, "predict"), own.layers.weights
+    sequences = sequences.astype(weights.dtype)
+    result = np.empty_like(sequences.frames)
+    # The number of a batch fixes its streams.
+    for number, (batch, seen) in enumerate(filtered(own, sequences)):
+        with computing(work(batch.rows.size, *weights.shape)):
+            result[batch.rows] = _predict(seen, batch.first, method, n_gibbs, seed, number)
+    return result
+
+
+def _predict(
+    seen: Filtered, first: int, method: str, n_gibbs: int, seed: int, number: int
+) -> FloatArray:
+    """Predict the frames of one batch from their own biases."""
+    visible, (layers, n_hidden) = np.empty_like(seen.visible), (seen.layers, seen.net.shape[1])
+    visible[first:] = seen.past_visible[:, : visible.shape[1]]
+    noise = np.random.Generator(np.random.Philox(key=[seed, number]))
+    fresh = visible[: None if method == "last" else first]
+    fresh[:] = noise.random(fresh.shape)
+    if method == "mean_field":
+        phase = gibbs.Phase.new(visible, n_hidden, statistics=False)
+        gibbs.iterate_means(layers, phase, n_gibbs)
+        return visible
+    chains, step = gibbs.Chains.new(visible, n_hidden, statistics=False), number * n_gibbs
+    if method == "last":
+        gibbs.run_chains(layers, chains, n_gibbs, seed, step)
+        return chains.visible_mean
+    skip, total = n_gibbs // 5, np.zeros_like(visible)
+    gibbs.run_chains(layers, chains, skip, seed, step)
+    gibbs.sum_chains(layers, chains, total, n_gibbs - skip, seed, step + skip)
+    return total / (n_gibbs - skip)

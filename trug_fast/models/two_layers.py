@@ -6,6 +6,7 @@ Tested in tests/models/test_rbm.py and test_trbm.py.
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 from itertools import compress
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -17,10 +18,11 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.units.kinds import Kind, Run, Runs
+from trug_fast.units.layer import Layer, usual_runs
+from trug_fast.units.normalizable import require_normalizable
 
-from .fields import Model
-from .hidden_units import BernoulliHidden, HiddenLayer, TruGHidden
-from .mixed_units import VisibleUnits, units_of, usual_runs
+from .model import LETTERS, SCALING, Model, OptionalParameter, Parameter
 from .scaling import Scaling
 
 
@@ -50,18 +52,21 @@ Other = TypeVar("Other", bound="TwoLayers")
 class TwoLayers(Model):
     """A model of visible and hidden units.  A temporal one is an RBM whose biases change by row."""
 
-    weights: FloatArray
-    visible_bias: FloatArray
-    hidden_bias: FloatArray
-    visible_precision: FloatArray | None  # of Gaussian visible units
-    hidden_kind: ClassVar[type[TruGHidden] | type[BernoulliHidden]]
+    weights: Parameter
+    visible_bias: Parameter
+    hidden_bias: Parameter
+    visible_precision: OptionalParameter  # of visible units of real numbers
+    runs: Runs  # the kinds of the visible units
+    hidden_kind: ClassVar[Kind]
     shown: ClassVar[tuple[str, ...]] = ("n_visible", "n_hidden", "visible")
     counted = "n_visible"
 
-    def __init__(self, *values: Any) -> None:
-        super().__init__(*values)
-        own = self.column_weights, self.column_precision, self.visible_ends
-        self.hidden_units.check(*own)
+    def __post_init__(self) -> None:
+        """Check that both layers have a density together."""
+        super().__post_init__()
+        if not hasattr(self, "runs"):
+            self.runs = usual_runs(len(self.weights), self.visible_precision)
+        require_normalizable(self.column_weights, self.visible_units, self.hidden_units)
 
     def with_scaling(self: Self, scaling: Scaling | None) -> Self:
         """Return the same model, which remembers how its data were standardised.
@@ -92,15 +97,12 @@ class TwoLayers(Model):
         >>> draws.mean(axis=0).round()
         array([20., -3.])
         """
-        return self._scaled(scaling)
-
-    def _scaled(self: Self, scaling: Scaling | None) -> Self:
         if scaling is not None:
             checks.kind("scaling", scaling, Scaling)
-            if self.visible != "gaussian":
+            if not self.visible_units.are("standardised"):
                 raise ValueError(
                     "scaling is for Gaussian visible units, which take real numbers; these are "
-                    + ("0 or 1" if self.visible == "bernoulli" else self.visible)
+                    f"{self.visible}"
                 )
             if scaling.mean.size != self.n_visible:
                 raise ValueError(
@@ -111,15 +113,24 @@ class TwoLayers(Model):
         other.scaling = scaling
         return other
 
-    def _told(self, model: Other, chosen: NDArray[np.bool_] | None = None) -> Other:
+    def told(self, model: Other, chosen: NDArray[np.bool_] | None = None) -> Other:
         """Return another model of these visible units, or some, with their scaling and names."""
         scaling, columns = self.scaling, self.columns
         if chosen is not None and scaling is not None:
             scaling = Scaling(scaling.mean[chosen], scaling.deviation[chosen])
         if chosen is not None and columns is not None:
             columns = tuple(compress(columns, chosen))
-        model = model.with_scaling(scaling).with_columns(columns)
-        return model if self.letters is None else model._lettered(self.letters)
+        told: Any = model.with_scaling(scaling).with_columns(columns)
+        return told if self.letters is None else told.with_letters(self.letters)  # type: ignore[no-any-return]
+
+    def _reminded(self: Self, found: dict[str, Any]) -> Self:
+        model: Any = self
+        if LETTERS in found:
+            if not hasattr(self, "with_letters"):
+                return super()._reminded(found)
+            model = model.with_letters(str(found.pop(LETTERS)))
+        scales = {name: found[own] for name, own in SCALING.items() if own in found}
+        return model.with_scaling(Scaling(**scales)) if scales else model  # type: ignore[no-any-return]
 
     def sparsity(self, matrix: str = "weights") -> Sparsity:
         """Return how sparse the connections of each hidden unit are.
@@ -168,12 +179,7 @@ class TwoLayers(Model):
     @property
     def column_precision(self) -> FloatArray | None:
         """Precisions of the columns, 0 where units have none; None if all have none."""
-        return self.visible_precision
-
-    @property
-    def visible_ends(self) -> NDArray[np.float64] | None:
-        """Ends of the columns, shape (2, n_columns), if some units are truncated; else None."""
-        return None
+        return None if self.visible_precision is None else self.visible_units.precision
 
     @property
     def n_columns(self) -> int:
@@ -195,15 +201,18 @@ class TwoLayers(Model):
         """Kind of the visible units: "bernoulli", "gaussian", or others of an RBM."""
         return self.visible_units.name
 
-    @property
-    def visible_units(self) -> VisibleUnits:
-        """What depends on the kind of the visible units."""
-        return units_of(usual_runs(self.n_visible, self.visible_precision), self.visible_precision)
+    @cached_property
+    def visible_units(self) -> Layer:
+        """The visible units, by whose kinds all differs that differs."""
+        return Layer(self.runs, self.visible_precision)
 
-    @property
-    def hidden_units(self) -> HiddenLayer:
-        """What depends on the kind of the hidden units."""
-        return self.hidden_kind.of(self)
+    @cached_property
+    def hidden_units(self) -> Layer:
+        """The hidden units."""
+        run, own = Run(self.hidden_kind.word, self.n_hidden), vars(self)
+        if not self.hidden_kind.cut:
+            return Layer((run,))
+        return Layer((run,), own["precision"], (own["lower"], own["upper"]))
 
     def layers(self, dtype: Any = None) -> gibbs.Layers:
         """Return both layers as the kernels take them, in the model's or another float type."""
@@ -212,8 +221,8 @@ class TwoLayers(Model):
             read_only(self.column_weights.astype(dtype, copy=False)),
             self.column_bias.astype(dtype)[None],
             self.hidden_bias.astype(dtype)[None],
-            *self.hidden_units.for_kernels(dtype),
-            self.visible_units.for_kernels(dtype),
+            *self.hidden_units.as_hidden(dtype),
+            self.visible_units.as_visible(dtype),
         )
 
     def _work(self, rows: int) -> float:

@@ -150,7 +150,12 @@ def save_video(
     """
     library = need("PIL.Image", "animations need Pillow", "plot")
     height, width = checks.image_shape(image_shape)
-    pixels = checks.visible("video", video, height * width, soft=True).reshape(-1, height, width)
+    pixels = checks.matrix("video", video, height * width).reshape(-1, height, width)
+    if pixels.min() < 0 or pixels.max() > 1:
+        raise ValueError(
+            f"video must lie in [0, 1], got {pixels.min()} to {pixels.max()} (grey levels need "
+            "datasets.binarize)"
+        )
     zoom = checks.count("zoom", zoom)
     grey = np.round(255 * pixels).astype(np.uint8).repeat(zoom, axis=1).repeat(zoom, axis=2)
     frames: list[Any] = [library.fromarray(frame) for frame in grey]

@@ -5,40 +5,30 @@ Tested in tests/training/test_going_on.py and tests/training/rbm/test_settings.p
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks, frames
-from trug_fast.models.rbm import RBM, TruGRBM
+from trug_fast.models.rbm import TruGRBM
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import TruGTRBM
-from trug_fast.models.truncation import Truncation, TruncationLike, as_truncation
 from trug_fast.models.two_layers import TwoLayers
-from trug_fast.models.visible_kinds import (
-    CATEGORICAL,
-    MIXED,
-    TRUNCATED,
-    CategoricalUnits,
-    Runs,
-    interval_of,
-    run_of,
-)
+from trug_fast.units.kinds import interval_of, kind_named
+from trug_fast.units.layer import MIXED
+from trug_fast.units.truncation import Truncation, TruncationLike, as_truncation
 
 from .unit_parameters import Shape
 from .units import (
-    WORDS,
-    GaussianUnits,
     HiddenLike,
     MixedUnits,
-    SimpleUnits,
     TruGUnits,
-    TruncatedUnits,
+    Visible,
     VisibleLike,
-    VisibleUnits,
     as_hidden,
     as_visible,
+    choice_of,
 )
 
 
@@ -53,7 +43,7 @@ class UnitKinds(NamedTuple):
 
     n_hidden: int
     hidden: TruGUnits | None  # None: Bernoulli units
-    visible: VisibleUnits
+    visible: Visible
 
 
 def units_from(
@@ -76,7 +66,7 @@ def units_from(
     if n_hidden is None:
         raise TypeError("n_hidden must be given where start is not a model that has it")
     if hidden is None:
-        hidden = "trug" if given is None or hasattr(given, "lower") else "bernoulli"
+        hidden = "trug" if given is None else hidden_word(given)
     if visible is None:
         visible = "bernoulli" if given is None else kinds_of(given)
     return UnitKinds(checks.count("n_hidden", n_hidden), as_hidden(hidden), as_visible(visible))
@@ -84,17 +74,13 @@ def units_from(
 
 def kinds_of(model: TwoLayers) -> VisibleLike:
     """Return the kinds of a model's visible units, as a training takes them."""
-    if not isinstance(model, RBM) or model.visible in ("bernoulli", "gaussian", "spin"):
-        return model.visible  # type: ignore[return-value]
-    parts: list[SimpleUnits] = []
-    for run in model.runs:
-        unit = WORDS[run.kind]
-        if run.kind == CATEGORICAL:
-            unit = CategoricalUnits(run.states)
-        elif run.kind == TRUNCATED:
-            unit = TruncatedUnits((run.lower, run.upper))
-        parts += [unit] * run.sites
+    parts = [choice_of(run) for run in model.runs for _ in range(run.sites)]
     return parts if model.visible == MIXED else parts[0]
+
+
+def hidden_word(model: TwoLayers) -> Literal["trug", "bernoulli"]:
+    """Return the word for a model's hidden units."""
+    return "trug" if model.hidden_kind.cut else "bernoulli"
 
 
 def checked_truncation(
@@ -159,51 +145,43 @@ def require_agreement(start: TwoLayers, n_visible: int, units: UnitKinds) -> Non
     ValueError
         Naming what differs.
     """
-    bernoulli = units.hidden is None
-    if isinstance(start, RBM) and start.visible == units.visible.kind:
-        _require_kinds(start.runs, units.visible)
+    if start.visible == units.visible.kind:
+        _require_kinds(start, units.visible)
     for what, wanted, found in (
         ("kind of visible units", units.visible.kind, start.visible),
         ("visible units", n_visible, start.n_columns),
         ("hidden units", units.n_hidden, start.n_hidden),
-        ("kind of hidden units", _kind(bernoulli), _kind(not hasattr(start, "lower"))),
+        ("kind of hidden units", "trug" if units.hidden else "bernoulli", hidden_word(start)),
     ):
         if wanted != found:
             raise ValueError(f"start must agree in the {what}: {wanted} asked for, {found} in it")
-    given = getattr(units.visible, "precision", None)
-    if isinstance(units.visible, GaussianUnits | TruncatedUnits) and given is not None:
+    if units.visible.precision is not None:
+        given = units.visible.precision
         _require_precision("visible", given, np.asarray(start.visible_precision))
 
 
-def _require_kinds(runs: Runs, visible: VisibleUnits) -> None:
+def _require_kinds(start: TwoLayers, visible: Visible) -> None:
     """Refuse to go on from units of other numbers of states, or in another order."""
-    states = runs[0].states
-    if isinstance(visible, CategoricalUnits) and visible.n_states != states:
+    runs, own = start.runs, visible.runs(start.n_visible)
+    if isinstance(visible, MixedUnits):
+        if own != runs:
+            raise ValueError(
+                f"start must agree in the kinds of visible units: {own} asked for, {runs} in it"
+            )
+        if any(part.precision for part in visible.parts):
+            raise ValueError(
+                "visible: precision has no effect beside a model as start, which has it"
+            )
+    elif kind_named(runs[0].kind).counted and own[0].states != runs[0].states:
         raise ValueError(
-            f"start must agree in the number of states: {visible.n_states} asked for, {states} in "
-            "it"
+            f"start must agree in the number of states: {own[0].states} asked for, "
+            f"{runs[0].states} in it"
         )
-    if isinstance(visible, TruncatedUnits) and run_of(visible, runs[0].sites) != runs[0]:
+    elif own[0][3:] != runs[0][3:]:
         raise ValueError(
-            f"start must agree in the interval: {interval_of(run_of(visible, 1))} asked for, "
+            f"start must agree in the interval: {interval_of(own[0])} asked for, "
             f"{interval_of(runs[0])} in it"
         )
-    if not isinstance(visible, MixedUnits):
-        return
-    if visible.runs != runs:
-        raise ValueError(
-            f"start must agree in the kinds of visible units: {visible.runs} asked for, {runs} in "
-            "it"
-        )
-    if any(
-        isinstance(part, GaussianUnits | TruncatedUnits) and part.precision
-        for part in visible.parts
-    ):
-        raise ValueError("visible: precision has no effect beside a model as start, which has it")
-
-
-def _kind(bernoulli: bool) -> str:
-    return "bernoulli" if bernoulli else "trug"
 
 
 @np.errstate(over="ignore")

@@ -46,7 +46,7 @@ def for_epochs(value: Value, epochs: int) -> Value:
     found = {
         name: over_epochs(name, getattr(value, name), epochs, check)
         for name, check in (("n_gibbs", checks.count), ("precision_rate", rate))
-        if hasattr(value, name)
+        if name in getattr(value, "__dataclass_fields__", {})
     }
     return replace(value, **found) if found else value  # type: ignore[type-var]
 

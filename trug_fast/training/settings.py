@@ -13,8 +13,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from trug_fast.models.truncation import Truncation
 from trug_fast.models.two_layers import TwoLayers
+from trug_fast.units.layer import MIXED
+from trug_fast.units.truncation import Truncation
 
 from .checkpoints import data_identity
 from .going_on import shape_of
@@ -22,7 +23,7 @@ from .options import Monitor, Optimizer, as_monitor, for_epochs, identity_of
 from .penalties import Amounts, Penalties, as_penalties
 from .rates import Rate, Schedule, as_schedule, sweeps, without_functions
 from .unit_parameters import Shape
-from .units import GaussianUnits, MixedUnits, TruGUnits, TruncatedUnits, VisibleUnits, are_real
+from .units import TruGUnits, Visible
 
 Given = TypeVar("Given", bound="Settings")
 Model = TypeVar("Model", bound=TwoLayers)
@@ -81,7 +82,7 @@ class Settings:
     n_hidden: int
     truncation: Truncation
     hidden: TruGUnits | None  # None: Bernoulli units
-    visible: VisibleUnits
+    visible: Visible
     sampler: Any
     optimizer: Optimizer
     average: float
@@ -93,7 +94,7 @@ class Settings:
     @property
     def real(self) -> bool:
         """Whether visible units, or some of them, take real numbers."""
-        return are_real(self.visible)
+        return self.visible.real
 
     @property
     def from_model(self) -> bool:
@@ -112,10 +113,7 @@ class Settings:
 
     def remembering(self, model: Model) -> Model:
         """Return a model that remembers, of its data, what the one to go on from does."""
-        if not self.from_model:
-            return model
-        model = model.with_scaling(self.start.scaling).with_columns(self.start.columns)
-        return model if self.start.letters is None else model._lettered(self.start.letters)
+        return self.start.told(model) if self.from_model else model
 
     def shape(self) -> Shape:
         """Return where the hidden units start, and what is learned of them."""
@@ -150,9 +148,7 @@ class Settings:
             raise ValueError("truncation_rate has no effect: no truncation point is learned")
         hidden = None if self.hidden is None else self.hidden.precision_rate
         own = self.visible
-        mixed = isinstance(own, MixedUnits) and own.learned.any()
-        learns = mixed or isinstance(own, GaussianUnits | TruncatedUnits)
-        visible = own.precision_rate if isinstance(own, GaussianUnits | TruncatedUnits) else None
+        learns = own.learned(self.n_visible).any() if own.kind == MIXED else own.real
         schedule = partial(as_schedule, epochs=epochs)
         return Rates(
             schedule("learning_rate", learning),
@@ -162,7 +158,7 @@ class Settings:
             as_penalties(self.optimizer, self.matrices, epochs),
             None
             if not learns
-            else schedule("precision_rate", visible, usual_visible or usual_precision),
+            else schedule("precision_rate", own.precision_rate, usual_visible or usual_precision),
         )
 
 

@@ -18,9 +18,9 @@ from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.rbm import unit_steps
 from trug_fast.kernels.rbm.hidden import HiddenUnits
 from trug_fast.kernels.unit.truncation_coordinates import FIXED, PER_UNIT, SHARED
-from trug_fast.models.hidden_units import BernoulliHidden, TruGHidden
-from trug_fast.models.normalizable import keep_normalizable
-from trug_fast.models.truncation import Truncation
+from trug_fast.units.kinds import BERNOULLI, TRUNCATED, Own, Run
+from trug_fast.units.normalizable import keep_normalizable
+from trug_fast.units.truncation import Truncation
 
 from .checkpoints import State
 from .diagnosis import Ranges
@@ -131,9 +131,9 @@ class UnitParameters:
 
     def layer(self) -> HiddenUnits:
         """Return the units' own fields of ``gibbs.Layers``, sharing memory."""
-        if self.bernoulli:
-            return BernoulliHidden(self.lower.size, self.lower.dtype).for_kernels()
-        return TruGHidden(self.precision, self.lower, self.upper).for_kernels()
+        kind = BERNOULLI if self.bernoulli else TRUNCATED
+        run = Run(kind.word, self.lower.size)
+        return kind.as_hidden(Own(run, self.precision, self.lower, self.upper))
 
     def middle(self, mean: FloatArray) -> FloatArray:
         """Return the middle of each interval, or this where there is none."""

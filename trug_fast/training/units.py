@@ -12,16 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
-from trug_fast.models.truncation import TruncationLike, as_truncation
-from trug_fast.models.visible_kinds import (
-    MIXED,
-    REAL,
-    CategoricalUnits,
-    Runs,
-    SpinUnits,
-    of_each,
-    states_each,
-)
+from trug_fast.units.kinds import Run, Runs, kind_named
+from trug_fast.units.layer import MIXED, Layer, checked_states_number, run_of, runs_of_each
+from trug_fast.units.truncation import TruncationLike, as_truncation
 
 from .options import chosen, settle
 from .rates import Rate, checked_rate
@@ -30,14 +23,56 @@ SWEEPS = 5  # of Gibbs sampling, that draw missing values; see docs/conditionals
 Missing = Literal["draw"] | int | None
 
 
-def _settle_missing(units: Any) -> None:
-    """Check how missing values are drawn: "draw" stands for a number of sweeps."""
-    value = units.missing
-    if isinstance(value, str):
-        checks.choice("missing", value, ("draw",))
-        settle(units, missing=SWEEPS)
-    elif value is not None:
-        settle(units, missing=checks.count("missing", value))
+class Visible:
+    """What may be said of visible units; as here where it is not."""
+
+    kind: ClassVar[str]
+    soft: bool = False
+    n_states: int | None = None
+    zero_sum: bool = False
+    precision: Any = None
+    learn_precision: bool = False
+    precision_rate: Rate | None = None
+    missing: Missing = None
+
+    @property
+    def real(self) -> bool:
+        """Whether units, or some of them, take real numbers."""
+        return kind_named(self.kind).real
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether all units have a number of states, and so a pseudo-likelihood."""
+        return kind_named(self.kind).enumerable
+
+    def runs(self, sites: int) -> Runs:
+        """Return the kinds of so many units."""
+        return (run_of(self, sites),)
+
+    def precisions(self, columns: int) -> NDArray[np.float64]:
+        """Return the precisions of columns at the start, 0 of those without."""
+        return np.full(columns, (self.precision or 1.0) if self.real else 0.0)
+
+    def learned(self, columns: int) -> NDArray[np.bool_]:
+        """Return which columns learn their precision."""
+        return np.full(columns, self.learn_precision)
+
+    def _settle_missing(self) -> None:
+        """Check how missing values are drawn: "draw" stands for a number of sweeps."""
+        value = self.missing
+        if isinstance(value, str):
+            checks.choice("missing", value, ("draw",))
+            settle(self, missing=SWEEPS)
+        elif value is not None:
+            settle(self, missing=checks.count("missing", value))
+
+    def _settle_given_precision(self) -> None:
+        """Check the precision, if it is given, and how units learn it."""
+        if self.precision is not None:
+            precision = checks.number("precision", self.precision)
+            checks.positive("precision", np.array([precision]))
+            settle(self, precision=precision)
+        _settle_precision(self)
 
 
 def _settle_precision(units: Any) -> None:
@@ -50,15 +85,6 @@ def _settle_precision(units: Any) -> None:
     if not learns:
         raise ValueError("precision_rate has no effect without learn_precision=True")
     settle(units, precision_rate=checked_rate("precision_rate", rate))
-
-
-def _settle_given_precision(units: Any) -> None:
-    """Check the precision of visible units, if it is given, and how they learn it."""
-    if units.precision is not None:
-        precision = checks.number("precision", units.precision)
-        checks.positive("precision", np.array([precision]))
-        settle(units, precision=precision)
-    _settle_precision(units)
 
 
 @dataclass(frozen=True)
@@ -95,7 +121,7 @@ class TruGUnits:
 
 
 @dataclass(frozen=True)
-class BernoulliUnits:
+class BernoulliUnits(Visible):
     """Visible units of 0 and 1.
 
     Parameters
@@ -122,11 +148,61 @@ class BernoulliUnits:
     def __post_init__(self) -> None:
         """Check the fields."""
         settle(self, soft=checks.flag("soft", self.soft))
-        _settle_missing(self)
+        self._settle_missing()
 
 
 @dataclass(frozen=True)
-class GaussianUnits:
+class SpinUnits(Visible):
+    """Visible units of -1 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> model = tf.BernoulliRBM([[1.0], [-1.0]], 0.0, 0.0, visible="spin")
+    >>> model.free_energy([[1, -1]]).round(4)
+    array([-2.1269])
+    """
+
+    kind: ClassVar[str] = "spin"
+
+
+@dataclass(frozen=True)
+class CategoricalUnits(Visible):
+    """Visible units of several states, 0 to ``n_states - 1``: Potts units.
+
+    Parameters
+    ----------
+    n_states : int, optional
+        Of each unit, 2 or more.  By default, in training, the largest in X plus one, if X has
+        states of 0.
+    zero_sum : bool
+        Keep weights and biases of each unit at a sum of zero over its states while training: adding
+        a constant would change nothing (mathematics 2.12), but penalties and pictures would see it.
+        Not beside ``l1`` and ``l1_squared``, which choose the constants that give most zeros.
+        Of models no choice: :meth:`TruGRBM.zero_sum`.
+
+    Examples
+    --------
+    >>> import numpy as np, trug_fast as tf
+    >>> X = np.random.default_rng(0).integers(0, 3, (200, 4))
+    >>> fit = tf.train_rbm(X, 2, visible=tf.CategoricalUnits(n_states=3), epochs=1, rng=0)
+    >>> fit.model.weights.shape
+    (4, 3, 2)
+    """
+
+    kind: ClassVar[str] = "categorical"
+    n_states: int | None = None
+    zero_sum: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if self.n_states is not None:
+            settle(self, n_states=checked_states_number(self.n_states))
+        settle(self, zero_sum=checks.flag("zero_sum", self.zero_sum))
+
+
+@dataclass(frozen=True)
+class GaussianUnits(Visible):
     """Real-valued visible units, for data that should be standardised.
 
     Parameters
@@ -158,12 +234,12 @@ class GaussianUnits:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        _settle_missing(self)
-        _settle_given_precision(self)
+        self._settle_missing()
+        self._settle_given_precision()
 
 
 @dataclass(frozen=True)
-class TruncatedUnits:
+class TruncatedUnits(Visible):
     """Visible units of real numbers in an interval: truncated Gaussians.
 
     For data with ends of their own, which are kept as they are: nonnegative numbers on [0, inf),
@@ -191,7 +267,7 @@ class TruncatedUnits:
     255.0
     """
 
-    kind: ClassVar[Literal["truncated"]] = "truncated"
+    kind: ClassVar[str] = "truncated"
     truncation: TruncationLike = "sigmoid"
     precision: float | None = None
     learn_precision: bool = False
@@ -215,8 +291,8 @@ class TruncatedUnits:
                 f"truncation must have ends that float32 can hold and tell apart, got {low}, {high}"
             )
         settle(self, truncation=(low, high))
-        _settle_missing(self)
-        _settle_given_precision(self)
+        self._settle_missing()
+        self._settle_given_precision()
 
     @property
     def lower(self) -> float:
@@ -229,8 +305,7 @@ class TruncatedUnits:
         return as_truncation(self.truncation).upper
 
 
-SimpleUnits = BernoulliUnits | GaussianUnits | SpinUnits | CategoricalUnits | TruncatedUnits
-WORDS: dict[str, SimpleUnits] = {
+WORDS: dict[str, Visible] = {
     "bernoulli": BernoulliUnits(),
     "gaussian": GaussianUnits(),
     "spin": SpinUnits(),
@@ -241,7 +316,7 @@ WORDS: dict[str, SimpleUnits] = {
 
 
 @dataclass(frozen=True)
-class MixedUnits:
+class MixedUnits(Visible):
     """Visible units of which each has a kind of its own, all with their numbers of states.
 
     Attributes
@@ -251,43 +326,54 @@ class MixedUnits:
     """
 
     kind: ClassVar[str] = MIXED
-    missing: ClassVar[None] = None
-    parts: tuple[SimpleUnits, ...]
+    parts: tuple[Visible, ...]
 
     @cached_property
-    def runs(self) -> Runs:
-        """The kinds of units."""
-        return of_each("visible", self.parts)
+    def _runs(self) -> Runs:
+        return runs_of_each("visible", self.parts)
+
+    def runs(self, sites: int) -> Runs:
+        """Return the kinds of units."""
+        return self._runs
 
     @property
-    def zero_sum(self) -> bool:
+    def real(self) -> bool:
+        """Whether some units take real numbers."""
+        return any(part.real for part in self.parts)
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether all units have a number of states."""
+        return all(part.enumerable for part in self.parts)
+
+    @property
+    def zero_sum(self) -> bool:  # type: ignore[override]
         """Whether the gauge of categorical units is kept."""
-        own = [each.zero_sum for each in self.parts if isinstance(each, CategoricalUnits)]
+        own = [each.zero_sum for each in self.parts if kind_named(each.kind).counted]
         return bool(own) and all(own)
 
-    @property
-    def precision(self) -> NDArray[np.float64]:
-        """The precisions of real columns, 0 of others."""
-        each = [getattr(part, "precision", 0.0) for part in self.parts]
-        return np.repeat([1.0 if a is None else a for a in each], states_each(self.runs))
+    def precisions(self, columns: int) -> NDArray[np.float64]:
+        """Return the precisions of columns at the start, 0 of those without."""
+        each = np.concatenate([part.precisions(1) for part in self.parts])
+        return np.repeat(each, Layer(self._runs).columns_each)
 
-    @property
-    def learned(self) -> NDArray[np.bool_]:
-        """Which columns learn their precision."""
-        each = [bool(getattr(part, "learn_precision", False)) for part in self.parts]
-        return np.repeat(each, states_each(self.runs))
+    def learned(self, columns: int) -> NDArray[np.bool_]:
+        """Return which columns learn their precision."""
+        each = np.concatenate([part.learned(1) for part in self.parts])
+        return np.repeat(each, Layer(self._runs).columns_each)
+
+
+def choice_of(run: Run) -> Visible:
+    """Return what a training takes for units such as those of a run."""
+    kind = kind_named(run.kind)
+    if kind.counted:
+        return CategoricalUnits(run.states)
+    return TruncatedUnits((run.lower, run.upper)) if kind.cut else WORDS[run.kind]
 
 
 HiddenLike = TruGUnits | Literal["trug", "bernoulli"]
-VisibleUnits = SimpleUnits | MixedUnits
 Words = Literal["bernoulli", "gaussian", "spin", "categorical", "truncated", "relu"]
-VisibleLike = SimpleUnits | Words | Sequence[SimpleUnits | Words]
-
-
-def are_real(visible: VisibleUnits) -> bool:
-    """Tell whether visible units, or some of them, take real numbers."""
-    parts = visible.parts if isinstance(visible, MixedUnits) else (visible,)
-    return any(part.kind in REAL for part in parts)
+VisibleLike = Visible | Words | Sequence[Visible | Words]
 
 
 def as_hidden(value: HiddenLike) -> TruGUnits | None:
@@ -296,7 +382,7 @@ def as_hidden(value: HiddenLike) -> TruGUnits | None:
     return chosen("hidden", value, words)
 
 
-def plain(call: str, visible: VisibleUnits) -> BernoulliUnits | GaussianUnits:
+def plain(call: str, visible: Visible) -> BernoulliUnits | GaussianUnits:
     """Return units of the kinds that every training knows; refuse others."""
     if not isinstance(visible, BernoulliUnits | GaussianUnits):
         raise ValueError(
@@ -306,7 +392,7 @@ def plain(call: str, visible: VisibleUnits) -> BernoulliUnits | GaussianUnits:
     return visible
 
 
-def as_visible(value: Any) -> VisibleUnits:
+def as_visible(value: Any) -> Visible:
     """Return the choices for visible units, or for each of them."""
     if isinstance(value, MixedUnits):
         return value
@@ -323,6 +409,6 @@ def as_visible(value: Any) -> VisibleUnits:
                 )
     if not parts:
         raise ValueError("visible must have a kind for each column, got none")
-    if len({part.zero_sum for part in parts if isinstance(part, CategoricalUnits)}) > 1:
+    if len({part.zero_sum for part in parts if kind_named(part.kind).counted}) > 1:
         raise ValueError("visible: zero_sum must be the same of all categorical columns")
     return MixedUnits(parts)

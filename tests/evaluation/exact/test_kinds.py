@@ -6,7 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.kinds import NAMES, every_state, model_of_kinds
 from trug_fast._common.numerics import log_sum_exp
-from trug_fast.evaluation.exact import kinds
+from trug_fast.evaluation.exact import rbm as exact
 
 
 @pytest.mark.parametrize("name", ["categorical", "spin", "discrete"])
@@ -20,8 +20,8 @@ def test_log_partition_is_the_sum_over_all_states(name, hidden):
 @pytest.mark.parametrize("name", NAMES)
 def test_ways_agree(name):
     model = model_of_kinds(name, "bernoulli")
-    ways = [kinds._OverHidden(model)]
-    ways.append(kinds.OverDiscrete(model) if name == "mixed" else kinds._OverVisible(model))
+    ways = [exact._OverHidden(model)]
+    ways.append(exact.OverDiscrete(model) if name == "mixed" else exact._OverVisible(model))
     assert ways[0].log_z == pytest.approx(ways[1].log_z, rel=1e-13)
     found, other = (way.expectations() for way in ways)
     for key in model.names:

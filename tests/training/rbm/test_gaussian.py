@@ -7,7 +7,7 @@ import pytest
 import trug_fast as tf
 from tests.support.gaussian import KINDS, gaussian_draws, gaussian_model, mixture
 from tests.support.gradients import estimate
-from trug_fast.models.normalizable import NORM, scaled
+from trug_fast.units.normalizable import NORM, scaled
 
 
 @pytest.mark.parametrize(("k", "persistent"), [(1, False), (3, True)])

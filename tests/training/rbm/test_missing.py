@@ -11,13 +11,14 @@ import trug_fast as tf
 from tests.support.fits import assert_same, interrupt_after, same, with_interrupts
 from tests.support.models import model_of, states_of
 from trug_fast._common.numerics import log_sum_exp
-from trug_fast.models.visible_units import BernoulliVisible
 from trug_fast.training.chunks import as_rows
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.rbm import scores
 from trug_fast.training.rbm.defaults import ByData
 from trug_fast.training.rbm.missing import Filling, check_of
 from trug_fast.training.unit_parameters import Shape
+from trug_fast.units.kinds import Run
+from trug_fast.units.layer import Layer
 
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
 interrupts = pytest.fixture(with_interrupts)
@@ -163,7 +164,7 @@ def test_chunks_of_all_rows_are_an_array():
         fit, tf.train_rbm(tf.training.Chunks(lambda: iter([holes]), shape=holes.shape), **BASE)
     )
     parts = tf.training.Chunks(lambda: iter([holes[:90], holes[90:]]), shape=holes.shape)
-    rows = as_rows("X", parts, check_of(BernoulliVisible(16), soft=False, missing=True))
+    rows = as_rows("X", parts, check_of(Layer((Run("bernoulli", 16),)), soft=False, missing=True))
     np.testing.assert_allclose(rows.means, np.nanmean(holes, axis=0), rtol=1e-14)
     tf.train_rbm(parts, **BASE)
 

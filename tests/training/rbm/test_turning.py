@@ -13,11 +13,10 @@ from tools import magnets
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm import gibbs, turning, updates
 from trug_fast.kernels.rbm.turning import EVERY, GROUPS, Turns
-from trug_fast.models.mixed_units import units_of
-from trug_fast.models.visible_kinds import run_of
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.rbm.defaults import BEST_TRUNCATION, SYMMETRIC, ByData, usual_truncation
 from trug_fast.training.rbm.turning import for_kernels, turns_of
+from trug_fast.units.layer import Layer, run_of
 
 MAGNET = (6, 1.9)
 interrupts = pytest.fixture(with_interrupts)
@@ -109,13 +108,13 @@ def test_what_a_turn_adds_is_what_energies_differ_by():
     kinds = ("spin", "gaussian", tf.CategoricalUnits(3), "bernoulli")
     runs = tuple(run_of(kind, 3) for kind in kinds)
     precision = np.where(np.arange(18) // 3 == 1, 2.5, 0.0)
-    units, rng = units_of(runs, precision), np.random.default_rng(0)
+    units, rng = Layer(runs, precision), np.random.default_rng(0)
     bias, source, sign, shift = rng.normal(size=18), np.arange(18), np.ones(18), np.zeros(18)
     there = source.copy()
     there[6:9] = 7, 8, 6  # one categorical unit goes round
     sign[[0, 3, 4, 15]], shift[[3, 4, 15]] = -1.0, (0.3, -0.2, 1.0)
     layers = tf.BernoulliRBM(np.zeros((18, 1)), bias, np.zeros(1)).layers()
-    layers = layers._replace(visible_kinds=units.for_kernels(float))
+    layers = layers._replace(visible_kinds=units.as_visible(float))
     turns = for_kernels(Turns(np.array([there, source]), sign, shift, shift, shift), float)
     rows, slope = rng.normal(size=(4, 18)), np.empty(18)
     constant = turning.slope_of(layers, turns, 0, slope)

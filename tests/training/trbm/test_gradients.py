@@ -8,7 +8,7 @@ from tests.support.temporal import biases_after, temporal_model
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.models.lags import of_lags
+from trug_fast.models.filter import of_lags
 from trug_fast.models.sequences import as_sequences
 from trug_fast.training.trbm.gradients import Draws, Offsets, _starts, estimate
 from trug_fast.training.trbm.options import SequenceCD

@@ -7,7 +7,7 @@ import trug_fast as tf
 from tests.support.temporal import biases_after, temporal_model
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import trbm as temporal_exact
-from trug_fast.models.lags import of_lags
+from trug_fast.models.filter import of_lags
 from trug_fast.models.sequences import Sequences, as_sequences
 from trug_fast.training.trbm.gradients import Draws, Offsets, estimate
 

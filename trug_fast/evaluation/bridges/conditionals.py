@@ -13,14 +13,12 @@ from trug_fast._common.progress import Progress, require_progress
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation import exact
-from trug_fast.evaluation.exact.kinds import n_states
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.filter import filtered
 from trug_fast.models.missing_frames import Gain, particles, precise
 from trug_fast.models.rbm import RBM, require_rbm
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import TRBM
-from trug_fast.models.visible_kinds import BERNOULLI, REAL, real_columns
 
 from .annealer import AnnealingPlan
 from .estimate import Direction, estimated
@@ -48,11 +46,12 @@ class _LogZ:
 
     def of(self, model: RBM, number: int) -> Estimate:
         """Return log Z, its standard error, and reasons not to trust it."""
-        few = not real_columns(model.runs).any() and n_states(model.runs) <= 2**FEW_UNITS
+        units = model.visible_units
+        few = units.enumerable and units.n_states <= 2**FEW_UNITS
         if self._method == "exact" or (self._method == "auto" and few):
             return exact.log_partition(model), 0.0, ()
         seed = seed_from(self.seed, f"log Z {number}")
-        soft = model.visible in (BERNOULLI, *REAL)  # others have states alone
+        soft = units.are("soft")  # others have states alone
         base = model.sample(self.n_chains, n_gibbs=BASE_SWEEPS, return_mean=soft, rng=seed)
         plan = AnnealingPlan(
             model,

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast.models.rbm import RBM
-from trug_fast.models.visible_kinds import BERNOULLI, GAUSSIAN, has_ends
 
 from .weights import bennett, one_sided
 
@@ -123,8 +122,8 @@ class LogProbability(NamedTuple):
 def fingerprint(model: RBM) -> str:
     """Return the class of a model and a hash of its parameters, whatever float type holds them."""
     sha = hashlib.sha256()
-    if model.visible not in (BERNOULLI, GAUSSIAN):  # which parameters do not tell
-        ends = 5 if has_ends(model.runs) else 3
+    if not model.visible_units.are("plain"):  # else parameters tell
+        ends = 5 if model.visible_units.some("cut") else 3
         sha.update(str([tuple(run)[:ends] for run in model.runs]).encode())
     for name in model.names:
         parameter = np.ascontiguousarray(getattr(model, name), dtype=np.float64)

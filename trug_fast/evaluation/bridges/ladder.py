@@ -14,7 +14,7 @@ from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import computing, work
 from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import IN_FILES, from_file, to_file
+from trug_fast.units.layer import IN_FILES, from_file, to_file
 
 from . import mean_field
 from .climbing import Climber, Gains, acceptance, along, as_rung, exact_log_z, log_density, stream

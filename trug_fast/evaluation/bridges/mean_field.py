@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.rbm import RBM
-from trug_fast.models.visible_kinds import BERNOULLI
 
 STARTS = 16  # of each kind: data, noise, patterns
 ITERATIONS = 50
@@ -36,14 +35,9 @@ def starting_points(model: RBM, data: NDArray[np.generic] | None, seed: int) -> 
 
 
 def patterns(model: RBM) -> NDArray[np.float64]:
-    """Return all pixels off, all on, and those that each hidden unit wants on, or off."""
+    """Return what single hidden units want: pixels on or off, means of other units."""
     weights = np.float64(1) * model.column_weights.T
-    if model.visible == BERNOULLI:
-        ends = np.array([[0.0], [1.0]]) * np.ones(model.n_visible)
-        return np.concatenate([ends, weights > 0, weights < 0])
-    # Of other units: their means with one hidden unit at 1 or at -1, and with none.
-    bias = model.column_bias.astype(np.float64)
-    return model.visible_units.mean(np.concatenate([bias[None], bias + weights, bias - weights]))
+    return model.visible_units.patterns(model.column_bias.astype(np.float64), weights)
 
 
 def wells(model: RBM) -> NDArray[np.float64]:
@@ -53,7 +47,7 @@ def wells(model: RBM) -> NDArray[np.float64]:
     way round: a well that many units make together needs them all.
     """
     weights = np.float64(1) * model.column_weights.T
-    ends = np.clip(np.array(model.hidden_units.ends, np.float64), -WIDE, WIDE)
+    ends = np.clip(model.hidden_units.ends.astype(np.float64), -WIDE, WIDE)
     along = weights @ weights.T > 0
     nets = [np.where(side, ends[1], ends[0]) @ weights for side in (along, ~along)]
     return model.visible_units.mean(np.float64(1) * model.column_bias + np.concatenate(nets))

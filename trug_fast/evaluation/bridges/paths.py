@@ -16,9 +16,8 @@ from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.annealing import AnnealingPath
-from trug_fast.models.hidden_units import log_norms
-from trug_fast.models.rbm import RBM, TruGRBM
-from trug_fast.models.visible_kinds import real_columns
+from trug_fast.models.rbm import RBM
+from trug_fast.units.kinds import log_norms
 
 Floats = NDArray[np.float64]
 
@@ -44,21 +43,21 @@ def automatic(model: RBM, path: str = "auto") -> str:
     """Return a path, checked: "auto" is "quad" for units of up to 3 deviations, else "quad2"."""
     if checks.choice("path", path, ("auto", *PATHS)) != "auto":
         return path
-    if not isinstance(model, TruGRBM):
-        return "quad"
-    width = np.sqrt(np.maximum(model.precision, 0)) * (model.upper - model.lower)
+    hidden = model.hidden_units
+    lower, upper = hidden.ends
+    width = np.sqrt(np.maximum(hidden.precision, 0)) * (upper - lower)
     return "quad" if np.median(width) <= WIDE else "quad2"
 
 
 def base_bias(model: RBM, data: NDArray[np.generic] | None) -> Floats:
     """Return visible biases without hidden units: those of the means of data (mathematics 3.2).
 
-    Without data those of uniform states, or the model's own of visible units of real numbers.
+    Without data those of uniform states, or the model's own where there is no end of states.
     """
     if data is not None:
         mean = data.mean(axis=0, dtype=np.float64)
         return np.asarray(model.visible_units.bias(mean), dtype=np.float64)
-    return np.where(real_columns(model.runs), model.column_bias.astype(np.float64), 0.0)
+    return model.visible_units.base(model.column_bias)
 
 
 def uniform(temperatures: int) -> Floats:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from trug_fast._common.numerics import log_sum_exp, read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
+from trug_fast.kernels.rbm.hidden import HiddenUnits, trug_units
 from trug_fast.kernels.rbm.visible import one_kind
-from trug_fast.models.hidden_units import TruGHidden, log_norms
+from trug_fast.units.kinds import log_norms
 
 from .panels import Panels, converged, first_edges
 
@@ -106,11 +107,12 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
     rows = np.ascontiguousarray(points) if len(rest) else np.zeros((len(points), 1))
     weights = -box.form[rest, inner][:, None] if len(rest) else np.zeros((1, 1))
     own = (np.array([v]) for v in (box.form[inner, inner], box.lower[inner], box.upper[inner]))
+    units: HiddenUnits = trug_units(*own)
     layers = gibbs.Layers(
         read_only(np.ascontiguousarray(weights)),
         np.zeros((1, weights.shape[0])),
         np.array([[box.linear[inner]]]),
-        *TruGHidden(*own).for_kernels(),
+        *units,
         one_kind(weights.shape[0], np.empty(0)),
     )
     with computing(work(len(rows), weights.shape[0], 1)):

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.numerics import log_sum_exp
-from trug_fast.models.rbm import RBM, TruGRBM
+from trug_fast.models.rbm import RBM
 
 from .box import Box, BoxMoments, end_log_density, moments
-from .states import MAX_UNITS, binary_states, require_few
+from .states import MAX_UNITS, binary_states
 
 MAX_TRUG = 3
 
@@ -44,7 +44,7 @@ def expectations(model: RBM) -> dict[str, Array]:
         "hidden_bias": h,
         "visible_precision": -0.5 * (1 / a + square / a**2),
     }
-    if isinstance(model, TruGRBM):
+    if model.hidden_units.some("real"):
         at_ends = _end_densities(hidden_box(model), total)
         result |= {"precision": -0.5 * hh.diagonal(), "lower": -at_ends[0], "upper": at_ends[1]}
     return result
@@ -54,20 +54,23 @@ def hidden_box(model: RBM) -> Box:
     """Return the exponent of p*(h), and where h may be."""
     a, w, b = _visible(model)
     form, linear = -(w.T / a) @ w, model.hidden_bias + (w.T / a) @ b
-    zero, one = np.zeros(len(linear)), np.float64(1)
-    if not isinstance(model, TruGRBM):
-        return Box(form, linear, zero, zero + 1)
-    return Box(np.diag(one * model.precision) + form, linear, one * model.lower, one * model.upper)
+    hidden = model.hidden_units
+    precision, (lower, upper) = hidden.precision.astype(np.float64), hidden.ends.astype(np.float64)
+    return Box(np.diag(precision) + form, linear, lower, upper)
 
 
 def hidden_moments(model: RBM) -> BoxMoments:
     """Return the log of the sum or integral of p*(h), and the moments of h."""
-    box, units = hidden_box(model), model.n_hidden
-    if isinstance(model, TruGRBM):
-        require_few(units, MAX_TRUG, "TruG hidden", " with Gaussian visible units")
+    box, real = hidden_box(model), model.hidden_units.some("real")
+    most, kind = (MAX_TRUG, "TruG") if real else (MAX_UNITS, "Bernoulli")
+    if model.n_hidden > most:
+        raise ValueError(
+            f"exact results with Gaussian visible units need at most {most} {kind} hidden units, "
+            f"got {model.n_hidden}; use log_partition"
+        )
+    if real:
         return moments(box)
-    require_few(units, MAX_UNITS, "Bernoulli hidden", " with Gaussian visible units")
-    states = binary_states(units)
+    states = binary_states(model.n_hidden)
     log_p = states @ box.linear - 0.5 * ((states @ box.form) * states).sum(axis=1)
     total = log_sum_exp(log_p)
     share = np.exp(log_p - total)

@@ -41,11 +41,3 @@ def binary_states(n_units: int) -> NDArray[np.float64]:
     if units > MAX_UNITS:
         raise ValueError(f"n_units must be at most {MAX_UNITS}, got {units}")
     return ((np.arange(2**units)[:, None] >> np.arange(units)) & 1).astype(np.float64)
-
-
-def require_few(units: int, most: int, kind: str, where: str = "") -> None:
-    """Refuse more units of a kind than can be gone through."""
-    if units > most:
-        raise ValueError(
-            f"exact results{where} need at most {most} {kind} units, got {units}; use log_partition"
-        )

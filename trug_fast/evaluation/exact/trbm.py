@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from trug_fast import kernels
 from trug_fast._common import checks
 from trug_fast.models.sequences import SequencesLike, as_sequences
-from trug_fast.models.trbm import TRBM, TruGTRBM
+from trug_fast.models.trbm import TRBM
 
 from . import rbm as exact_rbm
 
@@ -150,12 +150,11 @@ def _net(model: TRBM, frames: list[Frame], x: Array, t: int) -> Array:
 
 def _through_mean(model: TRBM, net: Array, back: Array, result: dict[str, Array]) -> Array:
     """Add what the units' parameters get through the means; return the derivative by net inputs."""
-    if not isinstance(model, TruGTRBM):
+    if not model.hidden_units.some("real"):
         return np.asarray(back / ((1 + np.exp(-net)) * (1 + np.exp(net))))
     error = np.empty_like(back)
-    for j, (a, d, low, high) in enumerate(
-        zip(net, model.precision, model.lower, model.upper, strict=True)
-    ):
+    hidden = model.hidden_units
+    for j, (a, d, low, high) in enumerate(zip(net, hidden.precision, *hidden.ends, strict=True)):
         unit = float(a), float(d), float(low), float(high)
         m, v, third = kernels.moments(*unit)
         at_low, at_high = np.exp(kernels.log_end_densities(*unit))

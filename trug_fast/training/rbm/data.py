@@ -14,24 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks, frames
 from trug_fast._common.mapping import blocks, mapped
-from trug_fast.models.mixed_units import VisibleUnits, units_of
 from trug_fast.models.rbm import RBM
-from trug_fast.models.visible_kinds import (
-    BERNOULLI,
-    GAUSSIAN,
-    CategoricalUnits,
-    checked_states_number,
-    n_sites,
-    run_of,
-)
 from trug_fast.training import diagnosis
 from trug_fast.training.chunks import Check, Chunks, RowSource, as_rows
 from trug_fast.training.gathering import column_means, weighted_means
 from trug_fast.training.going_on import columns_of
 from trug_fast.training.transform import Call, Transform
-from trug_fast.training.units import BernoulliUnits, GaussianUnits, MixedUnits
-from trug_fast.training.units import VisibleUnits as Choice
+from trug_fast.training.units import MixedUnits, Visible
 from trug_fast.training.weighing import Weights, as_weights, normalised
+from trug_fast.units.kinds import kind_named
+from trug_fast.units.layer import MIXED, Layer, checked_states_number
 
 from .missing import Data, check_of, require_missing
 from .settings import RBMSettings
@@ -43,7 +35,7 @@ class GivenData(NamedTuple):
     weights: Weights | None
     data: Data  # the training data as a matrix of columns
     held_out: Data | None
-    visible: Choice  # with the numbers of states
+    visible: Visible  # with the numbers of states
     columns: frames.Names
 
 
@@ -51,7 +43,7 @@ def checked_data(
     X: ArrayLike | Chunks,
     sample_weight: ArrayLike | None,
     validation: ArrayLike | Chunks | None,
-    visible: Choice,
+    visible: Visible,
     start: object = None,
 ) -> GivenData:
     """Return all data, checked."""
@@ -60,9 +52,8 @@ def checked_data(
     X, validation = (
         frames.arranged(name, rows, names) for name, rows in (("X", X), ("validation", validation))
     )
-    soft = isinstance(visible, BernoulliUnits) and visible.soft
     visible, units = _known(X, visible, start)
-    check = check_of(units, soft=soft, missing=missing)
+    check = check_of(units, soft=visible.soft, missing=missing)
     data = as_rows("X", X, check)
     weights = as_weights(sample_weight, data.shape[0])
     if weights is not None:
@@ -75,15 +66,15 @@ def checked_data(
     return GivenData(weights, data, held_out, visible, names)
 
 
-def _width(data: Data, units: VisibleUnits) -> int:
+def _width(data: Data, units: Layer) -> int:
     """Return how many columns data have, which need not be those of kernels."""
-    return data.shape[1] if units.name in (BERNOULLI, GAUSSIAN) else n_sites(units.runs)
+    return data.shape[1] if units.are("plain") else units.n_sites
 
 
-def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits]:
+def _known(X: Any, visible: Visible, start: object) -> tuple[Visible, Layer]:
     """Return the kinds of units with numbers of states, and what checks data for them."""
-    if isinstance(visible, BernoulliUnits | GaussianUnits):
-        return visible, units_of((run_of(visible, 1),))
+    if visible.kind != MIXED and kind_named(visible.kind).plain:
+        return visible, Layer(visible.runs(1))
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:
         raise ValueError(f"X must be a matrix (rows, columns), got shape {tuple(shape)}")
@@ -95,21 +86,17 @@ def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits
                 f"{len(visible.parts)}"
             )
         visible = _alike(_counted(X, visible))
-    if isinstance(visible, MixedUnits):
-        return visible, units_of(visible.runs)
-    if isinstance(visible, BernoulliUnits | GaussianUnits):
-        return visible, units_of((run_of(visible, sites),))
-    if isinstance(visible, CategoricalUnits):
+    if visible.kind != MIXED and kind_named(visible.kind).counted:
         if visible.n_states is None and isinstance(start, RBM) and start.n_states:
-            visible = replace(visible, n_states=start.n_states)
+            visible = replace(cast(Any, visible), n_states=start.n_states)
         if visible.n_states is None:
             least, most = _extremes(X)
-            visible = replace(visible, n_states=states_from(least.min(), most.max()))
+            visible = replace(cast(Any, visible), n_states=states_from(least.min(), most.max()))
         checked_states_number(visible.n_states)
-    return visible, units_of((run_of(visible, sites),))
+    return visible, Layer(visible.runs(sites))
 
 
-def _alike(visible: MixedUnits) -> Choice:
+def _alike(visible: MixedUnits) -> Visible:
     """Return one choice where all units have the same."""
     return visible.parts[0] if len(set(visible.parts)) == 1 else visible
 
@@ -119,14 +106,14 @@ def _counted(X: Any, visible: MixedUnits) -> MixedUnits:
     open_ = [
         column
         for column, part in enumerate(visible.parts)
-        if isinstance(part, CategoricalUnits) and part.n_states is None
+        if kind_named(part.kind).counted and part.n_states is None
     ]
     if not open_:
         return visible
     extremes, parts = _extremes(X, open_), list(visible.parts)
     for column, least, most in zip(open_, *extremes, strict=True):
         states = states_from(least, most, f" in column {column}")
-        parts[column] = replace(cast(CategoricalUnits, parts[column]), n_states=states)
+        parts[column] = replace(cast(Any, parts[column]), n_states=states)
     return MixedUnits(tuple(parts))
 
 
@@ -181,7 +168,7 @@ def transformed(
     shares: Sequence[float],
     call: Call,
     settings: RBMSettings,
-    units: VisibleUnits,
+    units: Layer,
 ) -> None:
     """Change the rows of updates as the caller's function says, in place.
 
@@ -189,7 +176,7 @@ def transformed(
     call : of the first of them
     """
     own = settings.visible
-    check = check_of(units, soft=getattr(own, "soft", False), missing=own.missing is not None)
+    check = check_of(units, soft=own.soft, missing=own.missing is not None)
     for k, (batch, share) in enumerate(zip(np.split(rows, len(shares)), shares, strict=True)):
         given = units.states(batch.copy()).astype(batch.dtype, copy=False)
         this = call._replace(update=call.update + k, share=share)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm.turning import Turns
-from trug_fast.models.truncation import Truncation
-from trug_fast.models.visible_kinds import REAL, SPIN, Runs
 from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.gathering import spaced, take
 from trug_fast.training.unit_parameters import Shape
 from trug_fast.training.weighing import Weights, normalised
+from trug_fast.units.kinds import Runs
+from trug_fast.units.layer import Layer
+from trug_fast.units.truncation import Truncation
 
 from .turning import mirrored, turns_of
 
@@ -123,7 +124,7 @@ class ByData:
         return _rounded(INPUT / (self._deviation * math.sqrt(total)))
 
     def learning_rate(
-        self, optimizer: str, *, real: bool, spins: bool = False, turned: bool = False
+        self, optimizer: str, *, real: bool, scale: float = 1.0, turned: bool = False
     ) -> tuple[float, float]:
         """Return the rate at the start and at the end.
 
@@ -132,13 +133,14 @@ class ByData:
         where that is large.  Steps of the other optimizers are as large as their rate: it is a
         share of the weights' natural size.
 
-        Of spins the weights are half, and the variances four times those of zeros and ones: a
-        quarter of the rate makes the same of a model (mathematics 2.12).
+        scale : of the distance of states, in that of zeros and ones.  Of spins, where it is 2, the
+            weights are half, and the variances four times: a quarter of the rate makes the same of
+            a model (mathematics 2.12).
         """
         if optimizer != "sgd":
             start = ADAPTIVE * self.scale
             return _rounded(start), _rounded(start / DECAY)
-        less = 4.0 if spins else 1.0
+        less = scale**2
         ends = self._truncation
         symmetric = ends is not None and ends.lower == -ends.upper > -math.inf
         steady = STEADY * (BOLDER[symmetric] if turned else 1.0)
@@ -152,9 +154,10 @@ class ByData:
         Only where they vary along one direction so much that chains may stay on one side, and not
         of real numbers with hidden units without an end: those may be close to having no density.
         """
-        if self._endless and any(run.kind in REAL for run in runs):
+        layer = Layer(runs)
+        if self._endless and layer.some("real"):
             return None
-        if self._largest / (4.0 if any(run.kind == SPIN for run in runs) else 1.0) <= STEADY:
+        if self._largest / layer.scale**2 <= STEADY:
             return None
         return turns_of(take(self._data, spaced(len(self._data), LOOKED)), runs)
 

@@ -22,9 +22,6 @@ from trug_fast.kernels.rbm.unit_steps import BENDING
 from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT, START, Averaged, Course
 from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.kernels.tiles import gather
-from trug_fast.models.gauge import to_zero_sum
-from trug_fast.models.layout import shaped
-from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
@@ -38,6 +35,7 @@ from trug_fast.training.settings import Pace
 from trug_fast.training.transform import Call, Transform
 from trug_fast.training.unit_parameters import UnitParameters
 from trug_fast.training.weighing import Weighted, Weights, mean_of
+from trug_fast.units.layer import Layer
 
 from .data import means_of, transformed
 from .missing import Filling
@@ -69,8 +67,8 @@ class RBMLearner:
         self.steps = Steps(settings.optimizer)
         precision = settings.visible_precision()
         self._real = precision > 0
-        self.visible_units = units_of(settings.runs, precision)
-        self.visible_kinds = self.visible_units.for_kernels(dtype)
+        self.visible_units = Layer(settings.runs, precision)
+        self.visible_kinds = self.visible_units.as_visible(dtype)
         self.precisions: VisiblePrecisions | None = None
         self.units = UnitParameters(settings.shape(), self.steps, dtype)
         if self.units.start.learn_precision:
@@ -219,8 +217,8 @@ class RBMLearner:
         if self.settings.gauge:  # which rounding may have left a little
             names = ("weights", "visible_bias", "hidden_bias")
             found |= {name: found[name].copy() for name in names}
-            to_zero_sum(runs, *(found[name] for name in names))
-        return self.settings.remembering(kind(**shaped(runs, found), visible=runs))
+            self.visible_units.to_zero_sum(*(found[name] for name in names))
+        return self.settings.remembering(kind(**found, visible=runs))
 
     def fault(self, columns: Columns) -> str | None:
         """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
@@ -306,7 +304,7 @@ class RBMLearner:
         if self._rescales:
             self._keep_normalizable()
         if self._gauges:
-            to_zero_sum(self.settings.runs, self.weights, self.visible_bias, self.hidden_bias)
+            self.visible_units.to_zero_sum(self.weights, self.visible_bias, self.hidden_bias)
         if self._adjusts:
             self.averages.follow(self.updates)
         return done

@@ -19,10 +19,10 @@ from trug_fast._common.randomness import seed_from
 from trug_fast.evaluation.likelihood import pseudo_at
 from trug_fast.kernels.rbm.gibbs import Chains, Layers
 from trug_fast.models import gibbs_sampling
-from trug_fast.models.mixed_units import VisibleUnits
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training.chunks import Check, RowSource
 from trug_fast.training.gathering import column_means
+from trug_fast.units.layer import Layer
 
 FIRST_STEP = 1 << 41  # of the streams, far from those of the chains and of their starts
 
@@ -30,7 +30,7 @@ Data = NDArray[Any] | RowSource
 Floats = NDArray[np.float64]
 
 
-def check_of(units: VisibleUnits, *, soft: bool, missing: bool) -> Check:
+def check_of(units: Layer, *, soft: bool, missing: bool) -> Check:
     """Return what checks rows of such units, each of which needs a value, and gives columns."""
 
     def check(name: str, value: Any, columns: int | None = None) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from trug_fast.training.diagnosis import spread
 from trug_fast.training.options import Monitor
 from trug_fast.training.samplers import Sampler, TrajectoryTempering
 from trug_fast.training.settings import checked_monitor
-from trug_fast.training.units import VisibleUnits, are_real
+from trug_fast.training.units import Visible
 from trug_fast.training.weighing import Weights, mean_of
 
 from .missing import Filling
@@ -23,20 +23,20 @@ from .trajectory import Trajectory
 
 CHAINS, TEMPERATURES = 100, 1000
 WHOLE = ("ais", "log_likelihood")  # scores that need log Z, and whole rows
-OF_REAL = ("reconstruction", *WHOLE)
+OF_ALL = ("reconstruction", *WHOLE)
 
 
 def scored(
     monitor: Monitor | str | None,
-    visible: VisibleUnits,
+    visible: Visible,
     held_out: object,
     sampler: Sampler,
 ) -> Monitor | None:
     """Return what is scored, if these units have it."""
-    climbs, real = isinstance(sampler, TrajectoryTempering), are_real(visible)
-    known = OF_REAL if real else ("pseudo", *OF_REAL)
+    climbs, few = isinstance(sampler, TrajectoryTempering), visible.enumerable
+    known = ("pseudo", *OF_ALL) if few else OF_ALL
     score = monitor.score if isinstance(monitor, Monitor) else monitor
-    if real and isinstance(score, str) and score == "pseudo":
+    if not few and isinstance(score, str) and score == "pseudo":
         raise ValueError(
             "monitor='pseudo' is for visible='bernoulli', 'spin' and 'categorical': Gaussian "
             "visible units have no pseudo-likelihood in closed form, nor have truncated ones; use "

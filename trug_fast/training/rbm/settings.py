@@ -10,21 +10,13 @@ from numpy.typing import NDArray
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
-from trug_fast.models.gauge import to_zero_sum
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import (
-    CATEGORICAL,
-    CategoricalUnits,
-    Runs,
-    column_ends,
-    has_ends,
-    run_of,
-)
 from trug_fast.training.checkpoints import State
 from trug_fast.training.options import SGD, RandomWeights
 from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
-from trug_fast.training.units import MixedUnits
+from trug_fast.units.kinds import Runs
+from trug_fast.units.layer import Layer
 
 StaticModel = TruGRBM | BernoulliRBM
 
@@ -59,25 +51,20 @@ class RBMSettings(Settings):
     @property
     def runs(self) -> Runs:
         """The kinds of the visible units."""
-        if isinstance(self.visible, MixedUnits):
-            return self.visible.runs
-        states = self.visible.n_states or 2 if isinstance(self.visible, CategoricalUnits) else 1
-        run = run_of(self.visible, self.n_visible // states)
-        return (run._replace(states=states),)
+        return self.visible.runs(self.n_visible // (self.visible.n_states or 1))
 
     @property
     def gauge(self) -> bool:
         """Whether parameters of categorical units are kept at a sum of zero over their states."""
-        some = any(run.kind == CATEGORICAL for run in self.runs)
+        some = Layer(self.runs).some("counted")
         own = self.optimizer.l1, self.optimizer.l1_squared  # which choose a gauge, with more zeros
         chosen = any(not isinstance(each, int | float) or each > 0 for each in own)
-        return some and not chosen and getattr(self.visible, "zero_sum", False)
+        return some and not chosen and self.visible.zero_sum
 
     @property
     def sites(self) -> NDArray[np.int64]:
         """Columns where the sites of visible units begin, and their number."""
-        states = [np.full(run.sites, run.states) for run in self.runs]
-        return np.concatenate([[0], np.cumsum(np.concatenate(states))])
+        return np.concatenate([[0], np.cumsum(Layer(self.runs).columns_each)])
 
     @property
     def keeps_gauge(self) -> bool:
@@ -92,15 +79,12 @@ class RBMSettings(Settings):
     @property
     def learned_precisions(self) -> NDArray[np.bool_]:
         """Which columns learn their precision."""
-        if isinstance(self.visible, MixedUnits):
-            return self.visible.learned
-        learns = bool(getattr(self.visible, "learn_precision", False))
-        return np.full(self.n_visible, learns)
+        return self.visible.learned(self.n_visible)
 
     @property
     def visible_ends(self) -> NDArray[np.float64] | None:
         """Ends of the columns, shape (2, columns), if some units are truncated; else None."""
-        return column_ends(self.runs) if has_ends(self.runs) else None
+        return Layer(self.runs).cut_ends
 
     def visible_precision(self) -> FloatArray:
         """Return the precisions of columns, 0 of those without; or none at all."""
@@ -108,9 +92,7 @@ class RBMSettings(Settings):
             return np.empty(0, self.dtype)
         if not isinstance(self.start, RandomWeights):
             return np.array(self.start.column_precision, self.dtype)
-        if isinstance(self.visible, MixedUnits):
-            return self.visible.precision.astype(self.dtype)
-        return np.full(self.n_visible, getattr(self.visible, "precision", None) or 1.0, self.dtype)
+        return self.visible.precisions(self.n_visible).astype(self.dtype)
 
     def weights(self, seed: int) -> FloatArray:
         """Return the weights at the start."""
@@ -120,7 +102,7 @@ class RBMSettings(Settings):
         shape = self.n_visible, self.n_hidden
         weights = generator.normal(0.0, self.start.scale or 0.0, shape).astype(self.dtype)
         if self.gauge:
-            to_zero_sum(self.runs, weights, *map(np.zeros, shape))
+            Layer(self.runs).to_zero_sum(weights, *map(np.zeros, shape))
         return weights
 
     def biases(self) -> State:

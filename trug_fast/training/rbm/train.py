@@ -16,8 +16,6 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.bridges.ladder import Ladder
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.truncation import TruncationLike
-from trug_fast.models.visible_kinds import SPIN
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.chunks import Chunks
@@ -40,8 +38,10 @@ from trug_fast.training.rates import Rate
 from trug_fast.training.samplers import CD, PCD, Sampler, as_sampler
 from trug_fast.training.settings import Rates
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
-from trug_fast.training.units import HiddenLike, VisibleLike, are_real
+from trug_fast.training.units import HiddenLike, VisibleLike
 from trug_fast.training.weighing import Weights, weights_identity
+from trug_fast.units.layer import Layer
+from trug_fast.units.truncation import TruncationLike
 
 from .data import checked_data, transformed
 from .defaults import (
@@ -325,7 +325,7 @@ def _settings(
     """Return how to train, and what chooses by the data where it is not said."""
     best = BEST_TRUNCATION
     if truncation is None and units.hidden is not None and isinstance(origin, RandomWeights):
-        best = usual_truncation(data, real=are_real(units.visible))
+        best = usual_truncation(data, real=units.visible.real)
     ends = checked_truncation(truncation, units.hidden, origin, best)
     if not isinstance(origin, RandomWeights):
         require_agreement(origin, data.shape[1], units)
@@ -373,8 +373,8 @@ def _rates(
     """Return the rates of a run, those that are not given by the optimizer and the data."""
     name = settings.optimizer.name
     if learning_rate is None:
-        spins = any(run.kind == SPIN for run in settings.runs)
-        learning_rate = by_data.learning_rate(name, real=settings.real, spins=spins, turned=turned)
+        scale = Layer(settings.runs).scale
+        learning_rate = by_data.learning_rate(name, real=settings.real, scale=scale, turned=turned)
         if settings.climbs:  # rungs cost time, and chains must follow the model
             learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
     return settings.rates(

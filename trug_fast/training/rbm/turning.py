@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.compiling import want
 from trug_fast.kernels.rbm.turning import TURNED, Turns
-from trug_fast.models.visible_kinds import BERNOULLI, CATEGORICAL, GAUSSIAN, SPIN, Runs
+from trug_fast.units.kinds import Runs, kind_named
 
 __all__ = ["Turns", "for_kernels", "mirrored", "turns_of"]
 
@@ -68,15 +68,15 @@ def _between(above: NDArray[np.float64], below: NDArray[np.float64], runs: Runs)
         own = slice(first, first + run.columns)
         first += run.columns
         high, low = above[own], below[own]
-        if run.kind == CATEGORICAL:
+        if run.states > 1:
             high, low = (each.reshape(run.sites, -1).argmax(axis=1) for each in (high, low))
             columns = np.arange(own.start, own.stop).reshape(run.sites, -1)
             for way, step in enumerate((1, -1)):
                 rolled = np.where((high != low)[:, None], np.roll(columns, step, axis=1), columns)
                 source[way, own] = rolled.ravel()
             continue
-        ends = {SPIN: (-1.0, 1.0), BERNOULLI: (0.0, 1.0)}.get(run.kind, (run.lower, run.upper))
-        total = high + low if run.kind == GAUSSIAN else np.full(run.columns, sum(ends))
+        ends = kind_named(run.kind).ends(run)
+        total = high + low if np.isinf(ends).all() else np.full(run.columns, sum(ends))
         over = np.isfinite(total) & ((high - total / 2) * (low - total / 2) <= 0)
         sign[own] = np.where(over, -1.0, 1.0)
         shift[own] = np.where(over, total, 0.0)

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from trug_fast.datasets import binarize
 from trug_fast.evaluation.bridges.reverse import log_likelihood_bound
-from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.models.visible_kinds import GAUSSIAN
 from trug_fast.training import diagnosis
 from trug_fast.training.watch import ContrastiveWatch
+from trug_fast.units.layer import Layer
 
 from . import scores, shares
 from .trajectory import LogZ
@@ -38,7 +37,8 @@ class RBMWatch(ContrastiveWatch):
     @property
     def yardstick(self) -> str:  # type: ignore[override]
         """The score, in words."""
-        return "reconstruction score" if self.real else "pseudo-log-likelihood"
+        few = self.learner.visible_units.enumerable
+        return "pseudo-log-likelihood" if few else "reconstruction score"
 
     def frames(self) -> NDArray[Any]:
         """Return the rows as a matrix."""
@@ -46,15 +46,15 @@ class RBMWatch(ContrastiveWatch):
 
     def each(self, model: Any) -> NDArray[np.float64]:
         """Return the score of each row."""
-        score = scores.reconstruction if self.real else scores.pseudo
-        rows = self.learner.visible_units.states(self.rows)
-        return score(model, rows, self.learner.seed, self.learner.filling)
+        units = self.learner.visible_units
+        score = scores.pseudo if units.enumerable else scores.reconstruction
+        return score(model, units.states(self.rows), self.learner.seed, self.learner.filling)
 
     def blind(self) -> float:
         """Return minus the score of a model that knows nothing, about."""
-        if not self.real:
+        if self.learner.visible_units.enumerable:
             return float(self.learner.visible_units.log_norm(np.zeros(self.columns.mean.size)))
-        units = units_of(self.learner.settings.runs, self.learner.visible_precision)
+        units = Layer(self.learner.settings.runs, self.learner.visible_precision)
         own = units.variance(np.asarray(units.bias(self.columns.mean), np.float64))
         return float((self.columns.deviation**2 + own).sum())
 
@@ -72,8 +72,7 @@ class RBMWatch(ContrastiveWatch):
         )
 
     def _standardise(self) -> str | None:
-        runs = self.learner.settings.runs
-        own = np.repeat([run.kind == GAUSSIAN for run in runs], [run.columns for run in runs])
+        own = self.learner.visible_units.by_column("standardised")
         return diagnosis.off_scale(self.name, self.frames()[:, own]) if own.any() else None
 
     def beside(self) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ import numpy as np
 
 from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
-from trug_fast.models.truncation import Truncation
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.going_on import require_ends
 from trug_fast.training.options import PENALTIES, Optimizer, identity_of
 from trug_fast.training.rates import Schedule
+from trug_fast.units.truncation import Truncation
 
 from .options import MeanField, Noise, Objective
 

@@ -15,8 +15,7 @@ from trug_fast.kernels.rbm.hidden import TRUG
 from trug_fast.kernels.tiles import STRIPS, gather
 from trug_fast.kernels.trbm.filter import run_backward
 from trug_fast.kernels.trbm.frames import add_product, slope_sums
-from trug_fast.models.filter import Filtered, TemporalLayers
-from trug_fast.models.lags import of_lags
+from trug_fast.models.filter import Filtered, TemporalLayers, of_lags
 from trug_fast.models.sequences import Batch, Sequences
 from trug_fast.training.weighing import mean_of
 

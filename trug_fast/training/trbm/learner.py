@@ -16,8 +16,7 @@ from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.kernels.rbm.visible import one_kind
-from trug_fast.models.filter import TemporalLayers
-from trug_fast.models.lags import LAGGED, of_lags
+from trug_fast.models.filter import LAGGED, TemporalLayers, of_lags
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis

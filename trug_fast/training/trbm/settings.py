@@ -11,11 +11,11 @@ from typing import Any
 from trug_fast._common import checks
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
-from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import Rates, Settings
 from trug_fast.training.units import BernoulliUnits, GaussianUnits
+from trug_fast.units.truncation import Truncation, TruncationLike
 
 from .options import LinearStart
 

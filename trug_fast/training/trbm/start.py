@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trug_fast.evaluation.forecasts import linear_fit
 from trug_fast.kernels.random.philox import INITIAL
-from trug_fast.models.lags import LAGGED, stacked
+from trug_fast.models.filter import LAGGED, stacked
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
 from trug_fast.training.checkpoints import State

@@ -17,7 +17,6 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
-from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.diagnosis import noted
 from trug_fast.training.drawing import plot, printed
@@ -30,6 +29,7 @@ from trug_fast.training.settings import checked_monitor
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain
 from trug_fast.training.weighing import as_weights, normalised, weights_identity
+from trug_fast.units.truncation import Truncation, TruncationLike
 
 from .learner import TRBMLearner
 from .options import LinearStart, SequenceCD

@@ -35,9 +35,10 @@ def test_what_units_cannot_be_is_refused(model, wrong, words):
 
 
 def test_kernels_share_what_is_in_training_and_copy_another_type():
-    units = model_of("flat").hidden_units
-    same, other = units.for_kernels(), units.for_kernels(np.float32)
-    assert same.lower is units.lower and other.lower.dtype == np.float32
+    model = model_of("flat")
+    units = model.hidden_units
+    same, other = units.as_hidden(), units.as_hidden(np.float32)
+    assert same.lower is model.lower and other.lower.dtype == np.float32
     assert same[-1] == other[-1] == 3  # precisions that are not positive
-    of_bits = tf.BernoulliRBM(np.zeros((3, 2), np.float32), 0, 0).hidden_units.for_kernels()
+    of_bits = tf.BernoulliRBM(np.zeros((3, 2), np.float32), 0, 0).hidden_units.as_hidden(np.float32)
     assert of_bits.precision.dtype == np.float32 and of_bits[-1] == 0

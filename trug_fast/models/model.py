@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from trug_fast._common import checks, files, frames
 from trug_fast._common.checks import FloatArray
 
 from .scaling import Scaling
 
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**how: Any) -> Any:
+        """Return what leaves a function as it is; type checkers have their own."""
+        return lambda function: function
+
+
 Self = TypeVar("Self", bound="Model")
+Held = TypeVar("Held")
+Taken = TypeVar("Taken")
 
 SCALING = {"mean": "scaling_mean", "deviation": "scaling_deviation"}  # its arrays in files
 COLUMNS, LETTERS = "columns", "letters"  # names in files
@@ -37,8 +50,45 @@ class Field(NamedTuple):
     optional: bool = False
 
 
+class FieldType(Generic[Held, Taken]):
+    """The type of a field, to type checkers: what models have, and what constructors take."""
+
+    def __get__(self, model: Any, owner: Any = None) -> Held: ...  # type: ignore[empty-body]
+
+    def __set__(self, model: Any, value: Taken) -> None: ...
+
+
+Parameter = FieldType[FloatArray, ArrayLike]
+OptionalParameter = FieldType[FloatArray | None, ArrayLike | None]
+Number = FieldType[float, ArrayLike | None]
+
+
+def parameter(
+    *shape: str, default: Any = dataclasses.MISSING, kw_only: bool = False, **what: Any
+) -> Any:
+    """Declare a parameter, one that may be left out by ``default=None``.
+
+    What it may be is written in :class:`Field`.
+    """
+    metadata = {"shape": shape, "optional": default is None, **what}
+    return dataclasses.field(default=default, kw_only=kw_only, metadata=metadata)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(parameter, dataclasses.field))
+def model(cls: type[Self]) -> type[Self]:
+    """Give a class the constructor, the fields and the names that its declarations stand for."""
+    made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+    for each in dataclasses.fields(made):  # in signatures, what these stand for
+        given = "ArrayLike" if each.default is dataclasses.MISSING else "ArrayLike | None"
+        made.__init__.__annotations__[each.name] = given if each.metadata else "Any"
+    declared = [each for each in dataclasses.fields(made) if each.metadata]
+    made.fields = tuple(Field(each.name, **each.metadata) for each in declared)
+    made.names = tuple(field.name for field in made.fields if not field.optional)
+    return cls
+
+
 class Model:
-    """A value made of the arrays named in ``fields``: copies of what was given, not writable.
+    """A value made of declared arrays: copies of what was given, not writable.
 
     The first field is a matrix.  If it is float32 all of them are, else float64; a size is what
     the first matrix says that has it.
@@ -53,19 +103,14 @@ class Model:
     counted: ClassVar[str]  # the attribute that says how many columns data have
     kinds_in_files: ClassVar[tuple[str, ...]] = ()  # arrays that say of which kind units are
 
-    def __init_subclass__(cls) -> None:
-        """Give a class the names of what all its models have."""
-        if "fields" in vars(cls):
-            cls.names = tuple(field.name for field in cls.fields if not field.optional)
-
-    def __init__(self, *values: Any) -> None:
-        """Check and copy the values of all fields, in their order."""
-        given = dict(zip(self.fields, values, strict=True))
-        single = checks.numbers(self.fields[0].name, values[0]).dtype == np.float32
+    def __post_init__(self) -> None:
+        """Check and copy the values of all fields."""
+        first = self.fields[0].name
+        single = checks.numbers(first, getattr(self, first)).dtype == np.float32
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self._sizes: dict[str, int] = {}
         for field in sorted(self.fields, key=lambda field: abs(len(field.shape) - 2)):
-            value = given[field]
+            value = getattr(self, field.name)
             if value is None and field.optional:
                 value = self._default(field.name)
             left_out = value is None and field.optional
@@ -166,18 +211,19 @@ class Model:
         arrays: dict[str, Any] = dict.fromkeys(optional)
         more = (*SCALING.values(), COLUMNS, LETTERS, *cls.kinds_in_files)
         found = files.read(path, cls.__name__, cls.names, (*optional, *more))
-        names, letters = (found.pop(own, None) for own in (COLUMNS, LETTERS))
-        scales = {name: found.pop(own) for name, own in SCALING.items() if own in found}
+        beside = {name: found.pop(name) for name in more[:4] if name in found}
         # Files of temporal models once held an empty array for what was left out.
         arrays |= {k: v for k, v in found.items() if v.size or k not in optional}
         with files.building_from(path):
             kinds = cls._kinds_of_file(arrays)
             model = cls(**arrays, **kinds)
-            if scales:
-                model = model._scaled(Scaling(**scales))
-            if letters is not None:
-                model = model._lettered(str(letters))
-            return model if names is None else model.with_columns(names.tolist())
+            if COLUMNS in beside:
+                model = model.with_columns(beside.pop(COLUMNS).tolist())
+            return model._reminded(beside) if beside else model
+
+    def _reminded(self: Self, found: dict[str, Any]) -> Self:
+        """Return the same model with what a file holds beside its parameters and names."""
+        raise ValueError(f"a {type(self).__name__} has no {', '.join(found)}")
 
     def with_columns(self: Self, columns: Sequence[str] | None) -> Self:
         """Return the same model, which remembers what the columns of its data are called.
@@ -226,13 +272,3 @@ class Model:
             If some are lacking.
         """
         return frames.arranged(name, value, self.columns)
-
-    def _lettered(self: Self, letters: str | None) -> Self:
-        """Return the same model with letters of its states, or without any."""
-        raise ValueError(f"a {type(self).__name__} has no states that are letters")
-
-    def _scaled(self: Self, scaling: Scaling | None) -> Self:
-        """Return the same model with a scaling that fits it, or without one."""
-        raise ValueError(
-            f"a {type(self).__name__} has no scaling: it takes data in their own units"
-        )

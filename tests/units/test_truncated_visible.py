@@ -6,8 +6,8 @@ from scipy import stats
 
 import trug_fast as tf
 from tests.support import truncated_exact as oracle
-from trug_fast.models.truncated_visible import TruncatedVisible
-from trug_fast.models.visible_kinds import Run
+from trug_fast.units.kinds import Run
+from trug_fast.units.layer import Layer
 
 INTERVALS = [(0.0, 1.0), (0.0, np.inf), (-np.inf, 0.5), (-1.0, 1.0), (3.0, 255.0)]
 
@@ -32,7 +32,7 @@ def scipys(net, precision, ends):
 @pytest.mark.parametrize("ends", INTERVALS)
 def test_units_are_truncated_normals(ends):
     precision = np.array([0.3, 1.0, 4.0])
-    units = TruncatedVisible(Run("truncated", 3, 1, *ends), precision)
+    units = Layer((Run("truncated", 3, 1, *ends),), precision)
     net = np.array([[-1.0, 0.0, 2.0], [2.0, 0.7, -3.0]])
     exact = scipys(net, precision, ends)
     np.testing.assert_allclose(units.mean(net), exact.mean(), rtol=1e-9)
@@ -56,7 +56,7 @@ def test_units_are_truncated_normals(ends):
 
 @pytest.mark.parametrize("ends", INTERVALS)
 def test_means_at_an_end_have_finite_biases(ends):
-    units = TruncatedVisible(Run("truncated", 2, 1, *ends), np.array([1e-4, 1e4]))
+    units = Layer((Run("truncated", 2, 1, *ends),), np.array([1e-4, 1e4]))
     end = ends[0] if np.isfinite(ends[0]) else ends[1]
     for dtype in (np.float32, np.float64):
         bias = units.bias(np.full(2, end, dtype))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.models.truncation import as_truncation
+from trug_fast.units.truncation import as_truncation
 
 TRUNCATION = [
     ({"learn": "each"}, ValueError, r"learn must be None, 'shared' or 'per_unit', got 'each'"),

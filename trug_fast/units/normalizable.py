@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray
+
+from .layer import Layer
 
 ROUNDS = 30  # of the search for a direction in which energy falls
 NORM = 0.98  # of A^-1/2 W D^-1/2 at most in training, where 1 may be too much
@@ -42,23 +45,30 @@ def without_end(
     return pushing, np.where(np.isinf(visible_ends).any(axis=0), visible_precision, 0.0)
 
 
-def require_normalizable(
-    weights: FloatArray,
-    precision: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    visible_precision: FloatArray | None,
-    visible_ends: NDArray[np.float64] | None = None,
-) -> None:
-    """Refuse weights with which units without an end in both layers have no density.
+def require_normalizable(weights: FloatArray, visible: Layer, hidden: Layer) -> None:
+    """Refuse units that are none, and weights with which layers without an end have no density.
 
     Their energy must grow in all directions in which they can go.  It does if any of four forms is
     positive definite (mathematics 4.1); it does not if a direction is found in which it falls.
     What lies between is refused too, in other words.
+
+    weights : by columns
     """
+    lower, upper = hidden.ends
+    precision, visible_precision = hidden.precision, visible.precision
+    checks.intervals(precision, lower, upper)
     loose = np.isinf(lower) | np.isinf(upper)
-    if not loose.any() or visible_precision is None:
+    if not loose.any():
         return
+    growing = visible.endless & ~visible.real
+    if growing.any():
+        raise ValueError(
+            f"no density is known of {visible.name} visible units, which have no end (column "
+            f"{int(np.argmax(growing))}), beside hidden units without one: use finite ends"
+        )
+    if not visible.some("real"):
+        return
+    visible_ends = visible.cut_ends
     weights, lower, upper, precision = (
         part[..., loose] for part in (weights, lower, upper, precision)
     )
