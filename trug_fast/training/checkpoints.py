@@ -16,7 +16,7 @@ from .chunks import RowSource
 __all__ = ["State", "TrainingFile", "copy_into", "counted", "data_identity", "restore_counted"]
 
 KIND = "Training"
-VERSION = 3  # of what the arrays mean and of how training uses them
+VERSION = 4  # of what the arrays mean and of how training uses them
 
 
 class TrainingFile(RunFile):
@@ -71,6 +71,6 @@ def restore_counted(learner: Counting, arrays: State, state: State) -> None:
     counters = np.zeros(3, np.int64)
     copy_into(arrays | {"counters": counters}, state)
     updates, sweeps, steps = (int(n) for n in counters)
-    if steps != updates or not 0 <= sweeps <= learner.settings.most_sweeps * updates:
+    if steps != updates or not 0 <= sweeps <= learner.settings.rates["n_gibbs"].most * updates:
         raise ValueError(f"it says {steps} steps, {sweeps} sweeps of {updates} updates")
     learner.updates, learner.sweeps, learner.steps.taken = updates, sweeps, steps

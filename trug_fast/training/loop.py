@@ -27,6 +27,7 @@ from .diagnosis import EPOCHS, QUIET
 from .epochs import EpochEnd
 from .gathering import Part, in_reach
 from .options import Monitor
+from .rates import Time
 from .weighing import Weighted, Weights
 
 HISTORY, BEST, SOUND = "history.", "best.", "sound."  # begin names of arrays in a checkpoint
@@ -52,10 +53,10 @@ class Learner(Protocol):
     def batches(self, rows: int, epoch: int) -> Iterator[Rows]:
         """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
 
-    def update(self, data: Any, batches: Sequence[Rows], paces: Sequence[Any]) -> None:
-        """Take a step from each of these batches of rows, as far as ``Plan.pace`` says."""
+    def update(self, data: Any, batches: Sequence[Rows], times: Sequence[Time]) -> None:
+        """Take a step from each of these batches of rows, each at its time of the run."""
 
-    def brief(self, pace: Any) -> dict[str, float]:
+    def brief(self, time: Time) -> dict[str, float]:
         """Return the entries of the history that a learner knows itself."""
 
     def state(self) -> State:
@@ -92,10 +93,9 @@ class Watch(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and how fast."""
+    """How long, and how it is scored."""
 
     epochs: int
-    pace: Callable[[float, int], Any]  # of an update, by the share of the run done and the epoch
     monitor: Monitor | None
     span: int = 0  # epochs over which rates go, if not these
 
@@ -303,24 +303,24 @@ class Loop:
     @QUIET
     def _update(self, data: Any, batches: Sequence[Rows]) -> None:
         numbers = range(self.batch, self.batch + len(batches))
-        paces = [self._pace(number) for number in numbers]
+        times = [self._time(number) for number in numbers]
         self.whole, begun = False, time.perf_counter()
-        self.learner.update(data, batches, paces)
+        self.learner.update(data, batches, times)
         self._each = max(time.perf_counter() - begun, 1e-9) / len(batches)
         self.batch += len(batches)
         self.whole = True
 
-    def _pace(self, batch: int) -> Any:
-        """Return how far the update with a batch of this epoch goes."""
+    def _time(self, batch: int) -> Time:
+        """Return where the update with a batch of this epoch stands in the run."""
         share = (self.epoch + batch / self.n_batches) / (self.plan.span or self.plan.epochs)
-        return self.plan.pace(share, self.epoch + 1)
+        return Time(share, self.epoch + 1)
 
     def _end_epoch(self, bar: Progress) -> None:
         """Score, record and ask the callbacks."""
         number = self.epoch + 1
         self.watch.require_sound(number)
         record = {"epoch": float(number), "seconds": self._seconds()}
-        record |= self.learner.brief(self._pace(self.n_batches - 1))
+        record |= self.learner.brief(self._time(self.n_batches - 1))
         due = self.plan.due(number)
         if self.plan.monitor is not None:
             scores = self._scores(due)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from trug_fast._common import checks
 
-from .rates import Rate, checked_rate, over_epochs, rate, without_functions
+from .rates import Rate, checked_rate, without_functions
 
 Value = TypeVar("Value")
 
@@ -33,22 +33,6 @@ def chosen(name: str, value: object, words: Mapping[str, Value]) -> Value:
         f"{name} must be one of {', '.join(map(repr, words))}, or made by "
         f"{' or '.join(dict.fromkeys(kinds))}, got {value!r}"
     )
-
-
-def for_epochs(value: Value, epochs: int) -> Value:
-    """Return a sampler, or units, whose sweeps and rates have a value for each epoch.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming what has not, or is out of bounds in one.
-    """
-    found = {
-        name: over_epochs(name, getattr(value, name), epochs, check)
-        for name, check in (("n_gibbs", checks.count), ("precision_rate", rate))
-        if hasattr(value, name)
-    }
-    return replace(value, **found) if found else value  # type: ignore[type-var]
 
 
 # Optimizers.

@@ -6,7 +6,6 @@ Tested in tests/training/test_penalties.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from trug_fast.kernels.optimizer import Rule
 from .averages import STRIDE
 from .checkpoints import State
 from .options import PENALTIES, ByField, Optimizer
-from .rates import Schedule, as_schedule
+from .rates import Schedule, Time, as_schedule
 
 KEPT = "kept."  # begins the names of its arrays in a checkpoint
 
@@ -37,41 +36,19 @@ class Amounts(NamedTuple):
 NOTHING = Amounts()
 
 
-@dataclass(frozen=True)
-class Penalties:
-    """All penalties of a run: for each matrix their schedules by name."""
+def as_penalties(
+    optimizer: Optimizer, matrices: tuple[str, ...], epochs: int
+) -> dict[str, Schedule]:
+    """Return the penalties of an optimizer on these matrices that are not 0, over so many epochs.
 
-    schedules: Mapping[str, Mapping[str, Schedule]]
-
-    def at(self, share: float, epoch: int) -> dict[str, Amounts]:
-        """Return the factors for each matrix when this share of the run is done."""
-        return {
-            matrix: Amounts(**{name: one.at(share, epoch) for name, one in of.items()})
-            for matrix, of in self.schedules.items()
-        }
-
-    def shrunk(self) -> tuple[str, ...]:
-        """Return the names of the matrices whose weights something takes to zero."""
-        return tuple(name for name, of in self.schedules.items() if of.keys() - {"weight_decay"})
-
-    def identity(self) -> dict[str, Any]:
-        """Return what makes them the same penalties."""
-        return {
-            f"{name} of {matrix}": one.identity()
-            for matrix, of in self.schedules.items()
-            for name, one in of.items()
-        }
-
-
-def as_penalties(optimizer: Optimizer, matrices: tuple[str, ...], epochs: int) -> Penalties:
-    """Return the penalties of an optimizer on these matrices, over so many epochs.
+    Each is called as "l1 of weights".
 
     Raises
     ------
     TypeError, ValueError
         If one is no rate, as :func:`as_schedule` has it, or is for a matrix that is not there.
     """
-    found: dict[str, dict[str, Schedule]] = {matrix: {} for matrix in matrices}
+    found: dict[str, Schedule] = {}
     for name in PENALTIES:
         value = getattr(optimizer, name)
         each = dict(value) if isinstance(value, ByField) else dict.fromkeys(matrices, value)
@@ -81,8 +58,8 @@ def as_penalties(optimizer: Optimizer, matrices: tuple[str, ...], epochs: int) -
                 raise ValueError(f"{name} is for {known}; this model has no {matrix!r}")
             schedule = as_schedule(name, rate, epochs=epochs)
             if schedule != Schedule(name, 0.0, 0.0):
-                found[matrix][name] = schedule
-    return Penalties(found)
+                found[f"{name} of {matrix}"] = schedule
+    return found
 
 
 class Shrinking:
@@ -95,7 +72,8 @@ class Shrinking:
 
     Parameters
     ----------
-    penalties : Penalties or None
+    rates : mapping of Schedules
+        Those of penalties are taken.
     matrices : mapping of arrays
         The weights, by name, which change in place.
     sites : mapping of arrays
@@ -104,12 +82,21 @@ class Shrinking:
 
     def __init__(
         self,
-        penalties: Penalties | None,
+        rates: Mapping[str, Schedule],
         matrices: Mapping[str, FloatArray],
         sites: Mapping[str, NDArray[np.int64]] | None = None,
     ) -> None:
-        names = penalties.shrunk() if penalties is not None else ()
-        shrunk = {name: matrices[name] for name in names}
+        self._rates = {
+            matrix: [
+                (k, rates[f"{k} of {matrix}"]) for k in PENALTIES if f"{k} of {matrix}" in rates
+            ]
+            for matrix in matrices
+        }
+        shrunk = {
+            matrix: matrices[matrix]
+            for matrix, own in self._rates.items()
+            if any(name != "weight_decay" for name, _ in own)
+        }
         self.kept = {name: np.ones_like(one) for name, one in shrunk.items()}
         each = {name: np.arange(len(one) + 1) for name, one in shrunk.items()}
         self.every = STRIDE
@@ -120,6 +107,11 @@ class Shrinking:
     def expect(self, updates: int) -> None:
         """Take it that the whole run has so many updates."""
         self.every = max(1, min(STRIDE, updates))
+
+    def amounts(self, name: str, time: Time) -> Amounts:
+        """Return the factors of all penalties on a matrix at some time."""
+        own = self._rates[name]
+        return Amounts(**{k: rate.at(*time) for k, rate in own}) if own else NOTHING
 
     def steps(self, name: str, updates: int) -> int:
         """Return how many steps are made good for after so many updates, 0 out of turn."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,13 @@ Rate = (
 Check = Callable[[str, object], Any]  # of one value
 
 POINTS = 11  # of a function: these are checked before a run, and stand for it in a checkpoint
+
+
+class Time(NamedTuple):
+    """Where an update stands in its run."""
+
+    share: float  # of the run that is done
+    epoch: int  # from 1
 
 
 class PerEpoch(tuple[Any, ...]):
@@ -93,6 +100,11 @@ class Schedule:
         if self.start == self.end:  # 0 too
             return self.start
         return float(self.start * (self.end / self.start) ** share)
+
+    @property
+    def most(self) -> float:
+        """The highest of a schedule that is no function."""
+        return max(self.values or (self.start, self.end))
 
     def identity(self) -> list[Any]:
         """Return what makes it the same rate: its ends, or values of a function or each epoch."""
@@ -220,8 +232,15 @@ def without_functions(value: Any) -> Any:
     return replace(value, **{k: v for k, v in changed.items() if repr(v) != repr(rates[k])})
 
 
-def sweeps(n_gibbs: Any) -> Schedule:
-    """Return the numbers of Gibbs sweeps over a run, to be rounded."""
-    ends = n_gibbs if isinstance(n_gibbs, tuple) else (n_gibbs, n_gibbs)
-    values = n_gibbs if isinstance(n_gibbs, PerEpoch) else None
+def sweeps(n_gibbs: Any, epochs: int) -> Schedule:
+    """Return the numbers of Gibbs sweeps over a run of so many epochs, to be rounded.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is not one for each epoch, or one is no such number.
+    """
+    found = over_epochs("n_gibbs", n_gibbs, epochs, checks.count)
+    ends = found if isinstance(found, tuple) else (found, found)
+    values = found if isinstance(found, PerEpoch) else None
     return Schedule("n_gibbs", float(ends[0]), float(ends[-1]), values)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from . import diagnosis
 from .diagnosis import QUIET, Columns, Rise
 from .options import Monitor
-from .rates import Schedule
 from .weighing import Weights, mean_of
 
 
@@ -30,8 +29,6 @@ class ContrastiveWatch(ABC):
     learner : RBMLearner or TRBMLearner
     monitor : Monitor or None
         What the run records.
-    rate : Schedule
-        The learning rate, to be named in advice.
     rows, held_out : any
         The part of the training data by which it is judged; the validation data, or None.
     from_model : bool
@@ -49,15 +46,14 @@ class ContrastiveWatch(ABC):
         rows: Any,
         held_out: Any,
         monitor: Monitor | None,
-        rate: Schedule,
         *,
         from_model: bool = False,
         weights: Weights | None = None,
     ) -> None:
         self.learner, self.rows, self.held_out, self.weights = learner, rows, held_out, weights
         self.score = None if monitor is None else monitor.score
-        self.rate, self.from_model = rate, from_model
-        self.real = bool(learner.visible_precision.size)
+        self.rate, self.from_model = learner.settings.rates["learning_rate"], from_model
+        self.real = learner.settings.real
         self.start = learner.model()
         self.columns = Columns.of(self.frames(), self.real, self.frame_weights())
 

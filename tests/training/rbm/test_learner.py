@@ -20,9 +20,9 @@ def stretches(monkeypatch, seconds):
     monkeypatch.setattr(loop, "STRETCH", seconds)
     lengths, update = [], RBMLearner.update
 
-    def counted(self, data, batches, paces):
+    def counted(self, data, batches, times):
         lengths.append(len(batches))
-        update(self, data, batches, paces)
+        update(self, data, batches, times)
 
     monkeypatch.setattr(RBMLearner, "update", counted)
     return lengths
@@ -53,7 +53,7 @@ class Clock:
     def n_batches(self, rows):
         return rows
 
-    def update(self, data, batches, paces):
+    def update(self, data, batches, times):
         self.now += 0.005 * len(batches) + (self.updates == 0)
         self.updates += len(batches)
 
@@ -63,7 +63,7 @@ def test_stretches_take_a_tenth_of_a_second_or_until_it_is_time_to_save(monkeypa
     # So long Ctrl-C may have to wait.
     clock, file = Clock(), SimpleNamespace(wait=lambda: wait)
     monkeypatch.setattr(loop.time, "perf_counter", lambda: clock.now)
-    run = loop.Loop(np.zeros((90, 1)), clock, None, loop.Plan(1, lambda share, epoch: share, None))
+    run = loop.Loop(np.zeros((90, 1)), clock, None, loop.Plan(1, None))
     lengths = []
     for _ in range(3):
         lengths.append(run._length(file))

@@ -15,8 +15,9 @@ from trug_fast.models.visible_units import BernoulliVisible
 from trug_fast.training.chunks import as_rows
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.rbm import scores
+from trug_fast.training.rbm.data import check_of
 from trug_fast.training.rbm.defaults import ByData
-from trug_fast.training.rbm.missing import Filling, check_of
+from trug_fast.training.rbm.parts import Filling
 from trug_fast.training.unit_parameters import Shape
 
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")

@@ -18,6 +18,7 @@ from trug_fast.training.rbm import scores
 from trug_fast.training.rbm.data import checked_data
 from trug_fast.training.rbm.defaults import ByData
 from trug_fast.training.rbm.train import _settings
+from trug_fast.training.weighing import Weighted
 
 want(WEIGHTED)
 RNG = np.random.default_rng(5)
@@ -102,12 +103,12 @@ def test_the_model_s_side_counts_for_what_the_batch_weighs():
 def test_weights_of_one_give_the_same_bits_as_none(options, monkeypatch):
     plain = tf.train_rbm(PIXELS, **FEW | options)
     assert_same(tf.train_rbm(PIXELS, **FEW | options, sample_weight=np.full(120, 3.0)), plain)
-    step = learners.RBMLearner._step
+    update = learners.RBMLearner.update
 
-    def weighted(self, rows, weights, paces):
-        return step(self, rows, np.ones(rows * len(paces)), paces)
+    def weighted(self, data, batches, times):
+        return update(self, Weighted(data, np.ones(len(data))), batches, times)
 
-    monkeypatch.setattr(learners.RBMLearner, "_step", weighted)
+    monkeypatch.setattr(learners.RBMLearner, "update", weighted)
     assert_same(tf.train_rbm(PIXELS, **FEW | options), plain)
 
 
@@ -121,11 +122,13 @@ def test_what_data_decide_is_that_of_repeated_rows():
             rates = (one.learning_rate(name, real=True) for one in (ours, theirs))
             np.testing.assert_allclose(*rates)
     run, own = begun(PIXELS, WEIGHTS), begun(again, None)
-    np.testing.assert_allclose(run.visible_offset, own.visible_offset, rtol=1e-6)
-    assert not np.isclose(run.visible_offset, PIXELS.mean(axis=0), rtol=1e-3).all()
-    run.visible_bias[:] = 0  # as it was when the units' means were taken
+    np.testing.assert_allclose(run.core.visible_offset, own.core.visible_offset, rtol=1e-6)
+    assert not np.isclose(run.core.visible_offset, PIXELS.mean(axis=0), rtol=1e-3).all()
+    run.core.visible_bias[:] = 0  # as it was when the units' means were taken
     mean = run.model().hidden_moments(PIXELS).mean
-    np.testing.assert_allclose(run.hidden_offset, np.average(mean, axis=0, weights=WEIGHTS), 1e-5)
+    np.testing.assert_allclose(
+        run.core.hidden_offset, np.average(mean, axis=0, weights=WEIGHTS), 1e-5
+    )
 
 
 def begun(data, weights):
@@ -142,6 +145,7 @@ def begun(data, weights):
         batch_size=20,
         dtype=np.dtype(np.float32),
     )
+    settings = settings.over(1, 0.1, {"truncation_rate": (0.1, 0.1), "precision_rate": (0.1, 0.1)})
     return learners.RBMLearner(given.data, settings, 0, given.weights)
 
 

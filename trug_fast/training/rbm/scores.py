@@ -18,8 +18,7 @@ from trug_fast.training.settings import checked_monitor
 from trug_fast.training.units import VisibleUnits, are_real
 from trug_fast.training.weighing import Weights, mean_of
 
-from .missing import Filling
-from .trajectory import Trajectory
+from .parts import Filling
 
 CHAINS, TEMPERATURES = 100, 1000
 WHOLE = ("ais", "log_likelihood")  # scores that need log Z, and whole rows
@@ -64,13 +63,13 @@ def scores(
     seed: int,
     filling: Filling | None,
     weights: Weights | None = None,
-    trajectory: Trajectory | None = None,
+    negative: Any = None,
 ) -> dict[str, float]:
     """Return the score of evenly spread rows of each set; AIS starts at the first one's.
 
     kind : the word of a score, or a function
     weights : of those rows of the first set
-    trajectory : what knows log Z, for "log_likelihood"
+    negative : what knows log Z, for "log_likelihood"
     """
     units = model.visible_units
     rows = {name: units.states(spread(array)) for name, array in sets.items()}
@@ -82,8 +81,8 @@ def scores(
     if kind in EACH:
         each = {k: EACH[kind](model, v, seed, filling) for k, v in rows.items()}
         return {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
-    if kind == "log_likelihood" and trajectory is not None:
-        known = trajectory.log_partition(model)
+    if kind == "log_likelihood":
+        known = negative.log_partition(model)
         each = {k: -model.free_energy(v) - known.log_z for k, v in rows.items()}
         found = {k: float(mean_of(v, weighing[k])) for k, v in each.items()}
         return found | {"score_error": known.std_error}

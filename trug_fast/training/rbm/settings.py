@@ -22,7 +22,6 @@ from trug_fast.models.visible_kinds import (
 )
 from trug_fast.training.checkpoints import State
 from trug_fast.training.options import SGD, RandomWeights
-from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
 from trug_fast.training.units import MixedUnits
 
@@ -34,27 +33,11 @@ class RBMSettings(Settings):
     """How to train an RBM, checked by the caller."""
 
     n_chains: int
-    start: RandomWeights | StaticModel
 
     @property
     def missing(self) -> int:
         """Sweeps that draw missing values, 0 where none may be missing."""
         return int(self.visible.missing or 0)
-
-    @property
-    def persistent(self) -> bool:
-        """Whether chains go on from update to update."""
-        return not isinstance(self.sampler, CD)
-
-    @property
-    def betas(self) -> tuple[float, ...]:
-        """Inverse temperatures of parallel tempering, else none."""
-        return self.sampler.ladder if isinstance(self.sampler, ParallelTempering) else ()
-
-    @property
-    def climbs(self) -> bool:
-        """Whether the run leaves a ladder of its models behind."""
-        return isinstance(self.sampler, TrajectoryTempering)
 
     @property
     def runs(self) -> Runs:

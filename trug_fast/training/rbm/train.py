@@ -37,27 +37,25 @@ from trug_fast.training.options import (
     as_optimizer,
 )
 from trug_fast.training.rates import Rate
-from trug_fast.training.samplers import CD, PCD, Sampler, as_sampler
-from trug_fast.training.settings import Rates
+from trug_fast.training.samplers import CD, Sampler, as_sampler
+from trug_fast.training.settings import VISIBLE_RATE
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import HiddenLike, VisibleLike, are_real
 from trug_fast.training.weighing import Weights, weights_identity
 
-from .data import checked_data, transformed
+from .data import Data, checked_data, transformed
 from .defaults import (
     AVERAGE,
     BEST_TRUNCATION,
     N_CHAINS,
     PRECISION_RATES,
-    SLOWER,
     TRUNCATION_RATES,
+    VISIBLE_RATES,
     ByData,
     usual_batch_size,
     usual_truncation,
 )
-from .learner import RBMLearner
-from .missing import Data
-from .precisions import VISIBLE_RATES
+from .learner import NEGATIVES, RBMLearner
 from .scores import scored
 from .settings import RBMSettings, StaticModel, checked_start
 from .watch import RBMWatch
@@ -271,41 +269,37 @@ def train_rbm(
         batch_size=batch_size,
         dtype=checks.float_dtype("dtype", dtype),
     )
-    settings = settings.over(checks.count("epochs", epochs))
-    turns = by_data.turns(settings.runs) if isinstance(chains, PCD) else None
-    rates = _rates(settings, by_data, learning_rate, epochs, turned=turns is not None)
-    plan = Plan(int(epochs), rates.at, watched)
+    epochs = checks.count("epochs", epochs)
+    turns = by_data.turns(settings.runs) if NEGATIVES[type(chains)].turned else None
+    settings = _over(settings, by_data, learning_rate, epochs, turned=turns is not None)
+    plan = Plan(epochs, watched)
     functions, hook = as_callbacks(callbacks), as_transform(transform)
 
     def identity() -> dict[str, Any]:
         sets = {"X": data_identity(data), "validation": data_identity(held_out)}
         own = {"epochs": plan.epochs, "monitor": repr(watched)} | weights_identity(weights)
         own |= transform_identity(hook)
-        return sets | settings.identity() | rates.identity() | own
+        return sets | settings.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress), one_blas_thread(), diagnosis.noted() as said:
-        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns, hook)
+        learner = RBMLearner(data, settings, begun.seed, weights, turns, hook)
         seen = diagnosis.spread(data)
         if hook is not None and not hook.sees_model:
             seen, call = seen.astype(settings.dtype), Call(begun.seed, SCORED, 1.0)
-            transformed(hook, seen, [1.0], call, settings, learner.visible_units)
+            transformed(hook, seen, [1.0], call, settings, learner.core.visible_units)
         watch = RBMWatch(
             learner,
             seen,
             None if held_out is None else diagnosis.spread(held_out),
             watched,
-            rates.learning,
             from_model=settings.from_model,
             weights=None if weights is None else diagnosis.spread(weights),
         )
         loop = Loop(data, learner, watch, plan, functions, weights=weights)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
-    climbed = learner.trajectory
-    ladder = None if climbed is None else climbed.ladder
-    if climbed is not None and loop.fallen:
-        ladder = climbed.ladder_of(loop.best_epoch() * loop.n_batches)
+    ladder = learner.negative.ladder_of(loop.best_epoch() * loop.n_batches if loop.fallen else None)
     model = loop.model().with_columns(given.columns)
     return RBMFit(model, loop.history(), interrupted, ladder, loop.done, tuple(said))
 
@@ -348,39 +342,38 @@ def _settings(
         n_chains=chains,
         dtype=dtype,
         start=origin,
+        rates={},
     )
     if settings.gauge and not isinstance(origin, RandomWeights):
         settings = replace(settings, start=origin.zero_sum())
-    if settings.climbs and settings.learns_visible_precision:
-        raise ValueError(
-            "visible: learn_precision does not go with TrajectoryTempering, whose rungs have the "
-            "same visible precisions"
-        )
+    NEGATIVES[type(sampler)].check(settings)
     by_data = ByData.of(data, settings.shape(), weights)
     if isinstance(origin, RandomWeights) and origin.scale is None:
         settings = replace(settings, start=RandomWeights(by_data.scale))
     return settings, by_data
 
 
-def _rates(
+def _over(
     settings: RBMSettings,
     by_data: ByData,
     learning_rate: Rate | None,
     epochs: int,
     *,
     turned: bool,
-) -> Rates:
-    """Return the rates of a run, those that are not given by the optimizer and the data."""
+) -> RBMSettings:
+    """Return settings with rates: usual ones are by the optimizer, the data and the chains."""
     name = settings.optimizer.name
     if learning_rate is None:
         spins = any(run.kind == SPIN for run in settings.runs)
-        learning_rate = by_data.learning_rate(name, real=settings.real, spins=spins, turned=turned)
-        if settings.climbs:  # rungs cost time, and chains must follow the model
-            learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
-    return settings.rates(
-        learning_rate,
-        TRUNCATION_RATES[name],
-        PRECISION_RATES[name],
+        usual = by_data.learning_rate(name, real=settings.real, spins=spins, turned=turned)
+        share = NEGATIVES[type(settings.sampler)].slower
+        learning_rate = (share * usual[0], share * usual[1])
+    return settings.over(
         epochs,
-        VISIBLE_RATES[name],
+        learning_rate,
+        {
+            "truncation_rate": TRUNCATION_RATES[name],
+            "precision_rate": PRECISION_RATES[name],
+            VISIBLE_RATE: VISIBLE_RATES[name],
+        },
     )

@@ -18,21 +18,23 @@ from trug_fast.evaluation.ladder import Ladder
 from trug_fast.evaluation.ladder.bennett import beyond, standard_error
 from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_norms, stream
 from trug_fast.kernels.rbm import gibbs, trajectory
+from trug_fast.kernels.rbm.updates import GIVEN
 from trug_fast.models.rbm import RBM
 from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.chunks import LOOKED, RowSource
-from trug_fast.training.diagnosis import tell
+from trug_fast.training.diagnosis import require_finite, tell
 from trug_fast.training.gathering import spaced
+from trug_fast.training.parts import Update
+from trug_fast.training.rates import Schedule, Time
 from trug_fast.training.samplers import TrajectoryTempering
-from trug_fast.training.settings import Pace
 
-from .missing import Filling
+from .negatives import Persistent
+from .parts import Filling
 
 Floats = NDArray[np.float64]
 
 MEMORY = 0.5  # of the running mean of the acceptance, per update
 FEW = 0.2  # least effective share of the unseen draws by which log Z is followed
-RATES = ("learning_rate", "truncation_rate", "precision_rate", "visible_precision_rate")
 ANCHORS = 500  # rows of data that lie with the ladder
 # Rungs, and updates for each of them, below which a run is told so. With 784 pixels and 500 TruG
 # units at the default rate they are 3 to 7 updates apart and take 10 to 45 s each; 40 and more in
@@ -51,27 +53,46 @@ class LogZ(NamedTuple):
     std_error: float
 
 
-class Trajectory:
-    """Chains that exchange their states with draws of the last rung, and freeze new rungs.
+class Trajectory(Persistent):
+    """Chains that exchange their states with draws of the last rung, and freeze new rungs."""
 
-    Parameters
-    ----------
-    sampler : TrajectoryTempering
-    base : model
-        Without weights: the first rung.
-    anchors : ndarray, shape (anchors, n_columns)
-        Rows of data, from which chains on the last rung get offers.
-    chains : int
-    seed : int
-    """
+    alone = True
+    mode = GIVEN
+    turned = False
+    slower = 0.25  # rungs cost time, and chains must follow the model
+
+    @classmethod
+    def check(cls, settings: Any) -> None:
+        """Refuse visible precisions that move."""
+        if settings.learns_visible_precision:
+            raise ValueError(
+                "visible: learn_precision does not go with TrajectoryTempering, whose rungs have "
+                "the same visible precisions"
+            )
+
+    @classmethod
+    def of(cls, learner: Any, base: FloatArray, data: NDArray[Any] | RowSource) -> Trajectory:
+        """Return the chains of a learner; the first rung is a model without weights."""
+        core, own = learner.core, learner.settings
+        none = {name: np.zeros_like(getattr(core, name)) for name in ("weights", "hidden_bias")}
+        first = learner.model(core.parameters() | none | {"visible_bias": base})
+        anchors = anchors_of(data, learner.filling, own.dtype)
+        sweeps = own.rates["n_gibbs"]
+        return cls(own.sampler, sweeps, first, anchors, own.n_chains, learner.seed)
 
     def __init__(
-        self, sampler: TrajectoryTempering, base: RBM, anchors: FloatArray, chains: int, seed: int
+        self,
+        sampler: TrajectoryTempering,
+        sweeps: Schedule,
+        base: RBM,
+        anchors: FloatArray,  # rows of data, from which chains on the last rung get offers
+        chains: int,
+        seed: int,
     ) -> None:
+        visible = np.zeros((chains, base.n_columns), base.dtype)
+        super().__init__(gibbs.Chains.new(visible, base.n_hidden), sweeps)
         self._sampler, self._seed = sampler, seed_from(seed, "trajectory")
         self.ladder = Ladder(base, 2 * -(-chains // 2), self._seed, anchors)
-        visible = np.zeros((chains, base.n_columns), base.dtype)
-        self.chains = gibbs.Chains.new(visible, base.n_hidden)
         self._halves = [_no_offers(self.chains, (chains + 1) // 2)]
         self._halves.append(_no_offers(self.chains, chains // 2))
         self.recent = np.ones(2)  # running mean of the acceptance, and the share of rates taken
@@ -106,10 +127,28 @@ class Trajectory:
             self._pool_norm = log_norms(self._layers, self._pool)
             self._unseen_density = log_density(self._layers, self._energy, self._unseen)
 
-    def sweep(
+    def start(self, learner: Any, net: FloatArray) -> None:
+        """Make the model that training goes on from a rung."""
+        if learner.settings.from_model:
+            self.freeze(learner.seen(), 0)
+
+    def before(self, learner: Any, u: Update) -> None:
+        """Make a new rung, or draw from the last one anew, if that is due."""
+        if self.due:
+            require_finite(learner.learned)  # the loop looks less often
+            self.freeze(learner.seen(), learner.updates)
+        self.renew(learner.updates)
+
+    def sweep(self, learner: Any, u: Update) -> gibbs.Chains:
+        """Run sweeps, followed by an exchange."""
+        first, sweeps = 1 + learner.sweeps, self.n_gibbs(u.times[0])
+        self.exchange(learner.core.layers(), sweeps, learner.seed, first, learner.updates)
+        return self.chains
+
+    def exchange(
         self, layers: gibbs.Layers, n_gibbs: int, seed: int, first_step: int, update: int
-    ) -> gibbs.Phase:
-        """Run sweeps and an exchange, in a context for kernels; return the chains' phase."""
+    ) -> None:
+        """Run sweeps and an exchange, in a context for kernels."""
         half = update % 2
         offers, first = self._halves[half], half * self._halves[0].gain.size
         chosen = stream(self._seed, "offers", update).integers(
@@ -123,7 +162,6 @@ class Trajectory:
         self.recent[1] = min(1.0, self.recent[1] * RISE)
         rate = acceptance(offers.own_gain, offers.gain)
         self.recent[0] = MEMORY * self.recent[0] + (1 - MEMORY) * rate
-        return self.chains.phase
 
     @property
     def due(self) -> bool:
@@ -134,10 +172,14 @@ class Trajectory:
         """
         return self.acceptance < self._sampler.freeze
 
-    def braked(self, pace: Pace) -> Pace:
-        """Return a pace at which chains follow the model."""
-        rates = {name: float(self.recent[1]) * getattr(pace, name) for name in RATES}
-        return pace._replace(**rates)
+    @property
+    def brake(self) -> float:  # type: ignore[override]
+        """By what rates are multiplied, for chains to follow the model."""
+        return float(self.recent[1])
+
+    def brief(self, learner: Any, time: Time) -> dict[str, float]:
+        """Return how chains exchange their states, and with how many rungs."""
+        return {"swap_mean": self.acceptance, "rungs": float(len(self.ladder))}
 
     def freeze(self, model: RBM, update: int) -> None:
         """Make the present model a rung, and draw from it.
@@ -167,8 +209,10 @@ class Trajectory:
             )
             tell(said, stacklevel=2)
 
-    def ladder_of(self, update: int) -> Ladder:
-        """Return the ladder without rungs that were made after an update."""
+    def ladder_of(self, update: int | None) -> Ladder:
+        """Return the ladder without rungs that were made after an update, if one is given."""
+        if update is None:
+            return self.ladder
         return self.ladder.first(sum(made <= update for made in self._made))
 
     def renew(self, update: int) -> None:
@@ -195,6 +239,10 @@ class Trajectory:
         return LogZ(float(self.ladder.log_z[-1]) + step.log_ratio, standard_error(shares))
 
     def arrays(self) -> State:
+        """Return the states of the chains, and how they have been exchanged of late."""
+        return super().arrays() | {"acceptance": self.recent}
+
+    def grown(self) -> State:
         """Return what freezing leaves behind, by names of its own: more with every rung."""
         own = {"reservoir": self._all, "frozen": self._frozen.copy(), "told": self._told.copy()}
         own["made"] = np.array(self._made, np.int64)

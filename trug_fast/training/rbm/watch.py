@@ -15,6 +15,7 @@ from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import GAUSSIAN
 from trug_fast.training import diagnosis
+from trug_fast.training.samplers import TrajectoryTempering
 from trug_fast.training.watch import ContrastiveWatch
 
 from . import scores, shares
@@ -47,14 +48,14 @@ class RBMWatch(ContrastiveWatch):
     def each(self, model: Any) -> NDArray[np.float64]:
         """Return the score of each row."""
         score = scores.reconstruction if self.real else scores.pseudo
-        rows = self.learner.visible_units.states(self.rows)
+        rows = self.learner.core.visible_units.states(self.rows)
         return score(model, rows, self.learner.seed, self.learner.filling)
 
     def blind(self) -> float:
         """Return minus the score of a model that knows nothing, about."""
         if not self.real:
-            return float(self.learner.visible_units.log_norm(np.zeros(self.columns.mean.size)))
-        units = units_of(self.learner.settings.runs, self.learner.visible_precision)
+            return float(self.learner.core.visible_units.log_norm(np.zeros(self.columns.mean.size)))
+        units = units_of(self.learner.settings.runs, self.learner.core.visible_precision)
         own = units.variance(np.asarray(units.bias(self.columns.mean), np.float64))
         return float((self.columns.deviation**2 + own).sum())
 
@@ -68,7 +69,7 @@ class RBMWatch(ContrastiveWatch):
             learner.seed,
             learner.filling,
             self.weights,
-            learner.trajectory,
+            learner.negative,
         )
 
     def _standardise(self) -> str | None:
@@ -85,9 +86,9 @@ class RBMWatch(ContrastiveWatch):
         said = super().verdict(epochs, model)
         if said is None or said.endswith(self.faster()):  # to go faster would ruin more
             said = self._ruined(epochs, model) or said
-        trajectory = self.learner.trajectory
-        if said is None and self.score == "log_likelihood" and trajectory is not None:
-            said = optimistic(model, self.rows, trajectory.log_partition(model), self.learner.seed)
+        if said is None and self.score == "log_likelihood":
+            known = self.learner.negative.log_partition(model)
+            said = optimistic(model, self.rows, known, self.learner.seed)
         return said
 
     def look(self, epoch: int) -> None:
@@ -137,7 +138,8 @@ class RBMWatch(ContrastiveWatch):
         if not lack:
             return None
         units = "hidden='trug' (TruG units lose less), " if learner.units.bernoulli else ""
-        tempered = "" if learner.trajectory is not None else "sampler='ptt' or 'cd', "
+        climbs = isinstance(learner.settings.sampler, TrajectoryTempering)
+        tempered = "" if climbs else "sampler='ptt' or 'cd', "
         return (
             f"the model gives a part of the training data e^{lack:.0f} times less probability than "
             "the data: the chains did not go from phase to phase, and the shares of phases are "

@@ -17,10 +17,11 @@ from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
+from trug_fast.training.rates import Time
 
 from .options import MeanField
 from .scaling import Examples, Scales
-from .settings import RegressionPace, RegressionSettings
+from .settings import RegressionSettings
 
 OBJECTIVES = {
     "moments": regression.MOMENTS,
@@ -147,16 +148,17 @@ class RegressionLearner:
         self,
         data: Examples,
         batches: Sequence[NDArray[np.int64]],
-        paces: Sequence[RegressionPace],
+        times: Sequence[Time],
     ) -> None:
         """Go through the rows of each epoch."""
-        for rows, pace in zip(batches, paces, strict=True):
-            self._train_epoch(data, rows, pace)
+        for rows, time in zip(batches, times, strict=True):
+            self._train_epoch(data, rows, time)
 
-    def _train_epoch(self, data: Examples, rows: NDArray[np.int64], pace: RegressionPace) -> None:
+    def _train_epoch(self, data: Examples, rows: NDArray[np.int64], time: Time) -> None:
         """Take one step for each batch of these rows."""
-        rule = self._optimizer.rule(pace.learning_rate, self.settings.weight_decay)
-        speed = epoch.EpochPace(rule, pace.truncation_rate, self.steps)
+        rate, ends = self._rates(time)
+        rule = self._optimizer.rule(rate, self.settings.weight_decay)
+        speed = epoch.EpochPace(rule, ends, self.steps)
         size = min(self.settings.batch_size, rows.size)
         given = WeightedRows(*data)
         self.objective = float(epoch.train_epoch(self.task, self.trained, speed, given, rows, size))
@@ -181,12 +183,18 @@ class RegressionLearner:
         own["lower"], own["upper - lower"] = own.pop("low_end"), own.pop("log_width")
         return diagnosis.fault(own)
 
-    def brief(self, pace: RegressionPace) -> dict[str, float]:
+    def brief(self, time: Time) -> dict[str, float]:
         """Return the rates and the objective of the last epoch."""
-        found = {"learning_rate": pace.learning_rate, "objective": self.objective}
+        rate, ends = self._rates(time)
+        found = {"learning_rate": rate, "objective": self.objective}
         if self.settings.truncation.learn is not None:
-            found["truncation_rate"] = pace.truncation_rate
+            found["truncation_rate"] = ends
         return found
+
+    def _rates(self, time: Time) -> tuple[float, float]:
+        """Return the rates of all else, and of truncation points."""
+        own = self.settings
+        return own.learning_rate.at(*time), (own.truncation_rate or own.learning_rate).at(*time)
 
     def state(self) -> State:
         """Return everything that later epochs depend on, sharing memory."""

@@ -140,6 +140,8 @@ def planned(
         errors = replace(errors, learn=False)
         monitor = "log_likelihood" if monitor == "auto" and split is not None else monitor
     rule = as_optimizer(optimizer)
+    rates = _rates(learning_rate, LEARNING_RATES[rule.name])
+    schedules = tuple(schedule(*rate) for rate in rates)
     settings = RegressionSettings(
         n_inputs=data.X.shape[1],
         n_hidden=_units(n_hidden, start),
@@ -148,6 +150,7 @@ def planned(
         objective=aim,
         noise=errors,
         optimizer=rule,
+        learning_rate=schedules[0],
         truncation_rate=None
         if rule.truncation_rate is None
         else schedule("truncation_rate", rule.truncation_rate),
@@ -155,10 +158,9 @@ def planned(
         dtype=checks.float_dtype("dtype", dtype),
         start=start,
     )
-    rates = _rates(learning_rate, LEARNING_RATES[rule.name])
     several = isinstance(learning_rate, RateSearch)
     search = Search(
-        rates=tuple(schedule(*rate) for rate in rates),
+        rates=schedules,
         epochs=int(epochs),
         monitor=_monitor(monitor, validated=split is not None, needed=several),
         refit=how is not None and how.refit,

@@ -6,7 +6,7 @@ Tested in tests/training/tggm/test_train.py.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,6 @@ from .options import MeanField, Noise, Objective
 HIDDEN_VARIANCE = 0.1
 
 
-class RegressionPace(NamedTuple):
-    """How far the updates of an epoch go."""
-
-    learning_rate: float
-    truncation_rate: float
-
-
 @dataclass(frozen=True)
 class RegressionSettings:
     """How to train, checked by the caller."""
@@ -41,6 +34,7 @@ class RegressionSettings:
     objective: Objective
     noise: Noise
     optimizer: Optimizer
+    learning_rate: Schedule
     truncation_rate: Schedule | None  # None: as the learning rate
     batch_size: int
     dtype: np.dtype[Any]
@@ -108,16 +102,12 @@ class RegressionSettings:
         """Variance of the hidden units where they do not have that of the targets."""
         return self.noise.hidden_variance or HIDDEN_VARIANCE
 
-    def pace(self, learning_rate: Schedule, share: float, epoch: int) -> RegressionPace:
-        """Return how far updates go when this share of the run is done, in this epoch."""
-        ends = self.truncation_rate or learning_rate
-        return RegressionPace(learning_rate.at(share, epoch), ends.at(share, epoch))
-
     def identity(self) -> dict[str, Any]:
         """Return what makes a run the same run, as numbers and words."""
         words: dict[str, Any] = {name: repr(value) for name, value in vars(self).items()}
         words |= {name: value for name, value in vars(self).items() if isinstance(value, int)}
         words["optimizer"] = identity_of(self.optimizer)
+        words["learning_rate"] = self.learning_rate.identity()
         if self.truncation_rate is not None:
             words["truncation_rate"] = self.truncation_rate.identity()
         if self.start is not None:

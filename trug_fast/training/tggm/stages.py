@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -223,12 +222,11 @@ class RegressionJob:
             epochs, rate = self.chosen.loop.best_epoch(), self.chosen.number
         if monitor is not None and monitor.patience is None:  # the best is kept always
             monitor = replace(monitor, patience=epochs)
-        schedule = search.rates[rate]
-        learner = RegressionLearner(self.settings, self.scales, self.seed)
+        settings = replace(self.settings, learning_rate=search.rates[rate])
+        learner = RegressionLearner(settings, self.scales, self.seed)
         judged = _spread(sets.every)
-        watch = RegressionWatch(learner, scored or _spread(data), judged, monitor, schedule)
-        pace = partial(self.settings.pace, schedule)
-        plan = Plan(epochs, pace, monitor, span=search.epochs)
+        watch = RegressionWatch(learner, scored or _spread(data), judged, monitor)
+        plan = Plan(epochs, monitor, span=search.epochs)
         loop = Loop(data, learner, watch, plan, self._callbacks, name)
         return Stage(number, learner, watch, loop)
 

@@ -11,7 +11,6 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
 from trug_fast.training.diagnosis import QUIET, Rise
 from trug_fast.training.options import Monitor
-from trug_fast.training.rates import Schedule
 
 from .learner import RegressionLearner
 from .scaling import Examples
@@ -28,8 +27,6 @@ class RegressionWatch:
     judged : Examples
         Rows that the model must forecast better than their mean.
     monitor : Monitor or None
-    rate : Schedule
-        The learning rate, to be named in advice.
     """
 
     def __init__(
@@ -38,9 +35,8 @@ class RegressionWatch:
         scored: Examples,
         judged: Examples,
         monitor: Monitor | None,
-        rate: Schedule,
     ) -> None:
-        self.learner, self.scored, self.judged, self.rate = learner, scored, judged, rate
+        self.learner, self.scored, self.judged = learner, scored, judged
         self._by_rmse = monitor is not None and monitor.score == "rmse"
 
     def scores(self, data: Any, due: bool) -> dict[str, float]:
@@ -112,7 +108,8 @@ class RegressionWatch:
         """Return what to change after training that went astray."""
         ends = self.learner.settings.truncation_rate is not None
         words = ", or a lower truncation_rate" if ends else ""
-        return f"use a lower learning_rate (it began at {self.rate.start:g}){words}"
+        start = self.learner.settings.learning_rate.start
+        return f"use a lower learning_rate (it began at {start:g}){words}"
 
     @QUIET
     def _usual(self) -> float:

@@ -26,8 +26,9 @@ from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
-from trug_fast.training.penalties import NOTHING, Penalties, Shrinking
-from trug_fast.training.settings import Pace
+from trug_fast.training.penalties import Shrinking
+from trug_fast.training.rates import Time
+from trug_fast.training.settings import VISIBLE_RATE
 from trug_fast.training.transform import START, STARTED, Call, Transform
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 
@@ -48,7 +49,6 @@ class TRBMLearner:
         data: Sequences,
         settings: SequenceSettings,
         seed: int,
-        penalties: Penalties | None = None,
         transform: Transform | None = None,
     ) -> None:
         self.settings, self.seed, self.transform = settings, seed, transform
@@ -74,7 +74,7 @@ class TRBMLearner:
         for name, parameter in coordinates.items():
             self.steps.remember(name, parameter)
         self.averages = Averages(self.learned, settings.average)
-        self.shrinking = Shrinking(penalties, {name: self.own[name] for name in WEIGHTS})
+        self.shrinking = Shrinking(settings.rates, {name: self.own[name] for name in WEIGHTS})
 
     def _offsets(self, data: Sequences) -> Offsets:
         settings, sizes = self.settings, self.own["weights"].shape
@@ -178,21 +178,21 @@ class TRBMLearner:
         return shuffled(self.seed, rows, self.settings.batch_size, epoch)
 
     def update(
-        self, data: Sequences, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+        self, data: Sequences, batches: Sequence[NDArray[np.int64]], times: Sequence[Time]
     ) -> None:
-        """Take a step from each of these batches of sequences, each at its pace."""
-        for rows, pace in zip(batches, paces, strict=True):
-            self._take(data, rows, pace)
+        """Take a step from each of these batches of sequences, each at its time."""
+        for rows, time in zip(batches, times, strict=True):
+            self._take(data, rows, time)
 
-    def _take(self, data: Sequences, rows: NDArray[np.int64], pace: Pace) -> None:
+    def _take(self, data: Sequences, rows: NDArray[np.int64], time: Time) -> None:
         """Take one step from a batch of sequences."""
-        sampler = self.settings.sampler
-        draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)
+        sampler, n_gibbs = self.settings.sampler, self._n_gibbs(time)
+        draws = Draws(n_gibbs, self.seed, self.updates, 1 + self.sweeps)
         start = self.units.start
         units = start.learns_ends or start.learn_precision
         known = None
         if self.transform is not None:
-            call = Call(self.seed, self.updates, pace.share, self._seen)
+            call = Call(self.seed, self.updates, time.share, self._seen)
             kind = self.settings.visible.kind
             data, known = self.transform.sequences(data.take(rows), call, kind)
             rows = np.arange(rows.size)
@@ -202,11 +202,11 @@ class TRBMLearner:
             slope = estimate(own, data, batch, self.offsets, sampler, draws, **options)
             fresh = slope.pop("hidden_offset")
             self._clip(slope)
-            self._step(slope, pace)
+            self._step(slope, time)
         if sampler.centred:
             offset = self.offsets.hidden
             offset += (1 - MEMORY) * (fresh - offset)
-        self.sweeps += pace.n_gibbs
+        self.sweeps += n_gibbs
         self.updates += 1
         self.averages.follow(self.updates)
 
@@ -225,30 +225,32 @@ class TRBMLearner:
         share = 1 - MEMORY if self.updates else 1.0
         self.usual_norm += share * (min(norm, limit) - self.usual_norm)
 
-    def _step(self, slope: dict[str, Any], pace: Pace) -> None:
-        steps, rate, own = self.steps, pace.learning_rate, self.own
+    def _step(self, slope: dict[str, Any], time: Time) -> None:
+        steps, rate, own = self.steps, self._rate("learning_rate", time), self.own
         steps.taken += 1
         learns = self.settings.learns_visible_precision
         by_log = self._by_log_visible_precision(slope) if learns else None
         for name in WEIGHTS:
-            amounts = pace.penalties.get(name, NOTHING)
+            amounts = self.shrinking.amounts(name, time)
             steps.move_weights(name, own[name], slope[name], rate, amounts.weight_decay)
             second = steps.memory[name][1]
             self.shrinking.shrink(name, own[name], second, steps.rule(rate), amounts, steps.taken)
         for name in BIASES:
             steps.move(name, own[name], slope[name], rate)
         if by_log is not None:
-            self._move_visible_precision(by_log, pace.visible_precision_rate)
+            self._move_visible_precision(by_log, self._rate(VISIBLE_RATE, time))
         if self.units.start.learn_precision:
             by_precision, by_mean = slope["precision"], slope["hidden_mean"]
             before = own["hidden_bias"].copy()
             shift = self.units.move_precision(
-                by_precision, by_mean, self.offsets.hidden, pace.precision_rate
+                by_precision, by_mean, self.offsets.hidden, self._rate("precision_rate", time)
             )
             own["hidden_bias"] += shift
             own["initial_hidden_bias"] += own["hidden_bias"] - before
         if self.units.start.learns_ends:
-            self.units.move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
+            self.units.move_ends(
+                slope["lower"], slope["upper"], self._rate("truncation_rate", time)
+            )
         self.units.keep_normalizable(own["weights"], self.visible_precision)
 
     def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
@@ -271,12 +273,22 @@ class TRBMLearner:
         self.own["visible_bias"] *= factor
         self.own["visible_to_visible"] *= factor
 
-    def brief(self, pace: Pace) -> dict[str, float]:
+    def _rate(self, name: str, time: Time) -> float:
+        return self.settings.rates[name].at(*time)
+
+    def _n_gibbs(self, time: Time) -> int:
+        return round(self._rate("n_gibbs", time))
+
+    def brief(self, time: Time) -> dict[str, float]:
         """Return what an update did last and the learned shapes of the units in brief."""
-        result = {"learning_rate": pace.learning_rate, "n_gibbs": float(pace.n_gibbs)}
-        result |= self.units.brief(pace.truncation_rate, pace.precision_rate)
+        rate, *others = (
+            self._rate(name, time)
+            for name in ("learning_rate", "truncation_rate", "precision_rate")
+        )
+        result = {"learning_rate": rate, "n_gibbs": float(self._n_gibbs(time))}
+        result |= self.units.brief(*others)
         if self.settings.learns_visible_precision:
-            result["visible_precision_rate"] = pace.visible_precision_rate
+            result["visible_precision_rate"] = self._rate(VISIBLE_RATE, time)
             for word in ("mean", "min", "max"):
                 name = f"visible_precision_{word}"
                 result[name] = float(getattr(self.visible_precision, word)())

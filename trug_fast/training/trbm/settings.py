@@ -14,7 +14,7 @@ from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
 from trug_fast.training.rates import Rate
-from trug_fast.training.settings import Rates, Settings
+from trug_fast.training.settings import VISIBLE_RATE, Settings
 from trug_fast.training.units import BernoulliUnits, GaussianUnits
 
 from .options import LinearStart
@@ -43,7 +43,6 @@ UNIT_RATES = {
 class SequenceSettings(Settings):
     """How to train a temporal RBM, checked by the caller."""
 
-    start: LinearStart | StartModel
     n_lags: int = 1
     matrices = WEIGHTS
 
@@ -112,16 +111,12 @@ def checked_lags(n_lags: int | None, start: object, longest: int) -> int:
     return found
 
 
-def rates_of(
-    settings: SequenceSettings,
-    learning_rate: Rate | None,
-    epochs: int,
-) -> Rates:
-    """Return the rates of a run, those that are not given by the units and the optimizer."""
+def over(settings: SequenceSettings, learning_rate: Rate | None, epochs: int) -> SequenceSettings:
+    """Return settings with their rates, those that are not given by the units and the optimizer."""
     kind, name = settings.visible.kind, settings.optimizer.name
     usual = RATES[kind][name] if learning_rate is None else learning_rate
-    own = UNIT_RATES[kind][name]
-    return settings.rates(usual, own, own, epochs)
+    names = ("truncation_rate", "precision_rate", VISIBLE_RATE)
+    return settings.over(epochs, usual, dict.fromkeys(names, UNIT_RATES[kind][name]))
 
 
 def checked_start(start: Any) -> LinearStart | StartModel:

@@ -33,7 +33,7 @@ from trug_fast.training.weighing import as_weights, normalised, weights_identity
 
 from .learner import TRBMLearner
 from .options import LinearStart, SequenceCD
-from .settings import AVERAGE, SequenceSettings, checked, checked_lags, checked_start, rates_of
+from .settings import AVERAGE, SequenceSettings, checked, checked_lags, checked_start, over
 from .watch import TRBMWatch, judged
 
 UNITS = 400  # hidden ones, where nothing says how many
@@ -196,12 +196,13 @@ def train_trbm(
         batch_size=checks.count("batch_size", batch_size),
         dtype=checks.float_dtype("dtype", dtype),
         start=origin,
+        rates={},
         n_lags=checked_lags(n_lags, origin, int(data.lengths.max())),
     )
     settings = checked(settings, truncation)
-    settings = settings.over(checks.count("epochs", epochs))
-    rates = rates_of(settings, learning_rate, epochs)
-    plan = Plan(int(epochs), rates.at, watched)
+    epochs = checks.count("epochs", epochs)
+    settings = over(settings, learning_rate, epochs)
+    plan = Plan(epochs, watched)
     functions, hook = as_callbacks(callbacks), as_transform(transform)
     data = data.astype(settings.dtype)
     held_out = None if held_out is None else held_out.astype(settings.dtype)
@@ -210,11 +211,11 @@ def train_trbm(
         sets = {"sequences": _identity(data), "validation": _identity(held_out)}
         own = {"model": "temporal", "epochs": plan.epochs, "monitor": repr(watched)}
         sets |= weights_identity(data.weights) | transform_identity(hook)
-        return sets | settings.identity() | rates.identity() | own
+        return sets | settings.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     with announced("train_trbm", progress), one_blas_thread(), noted() as said:
-        learner = TRBMLearner(data, settings, begun.seed, rates.penalties, hook)
+        learner = TRBMLearner(data, settings, begun.seed, hook)
         some = judged(data)
         if hook is not None and not hook.sees_model:
             some = hook.sequences(some, Call(begun.seed, SCORED, 1.0), kind.kind)[0]
@@ -223,7 +224,6 @@ def train_trbm(
             some,
             held_out,
             watched,
-            rates.learning,
             from_model=settings.from_model,
             weights=some.frame_weights(1),
         )
