@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 
-from trug_fast.training import loop
+from trug_fast.training import run
 from trug_fast.training.rbm.learner import RBMLearner
 
 
@@ -25,7 +25,7 @@ def assert_same(fit, other):
 
 def one_by_one(monkeypatch):
     """Let the loop take updates in stretches of one."""
-    monkeypatch.setattr(loop, "STRETCH", 0.0)
+    monkeypatch.setattr(run, "STRETCH", 0.0)
 
 
 def interrupt_after(monkeypatch, updates, number=signal.SIGINT, learner=RBMLearner):

@@ -1,39 +1,18 @@
-"""The file of one training, and how its data are known again."""
+"""The state of a training in a file, and how its data are known again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checkpoints import Arrays as State
-from trug_fast._common.checkpoints import Checkpoint, RunFile, array_identity, copy_into
+from trug_fast._common.checkpoints import array_identity, copy_into
 
 from .chunks import RowSource
 
-__all__ = ["State", "TrainingFile", "copy_into", "counted", "data_identity", "restore_counted"]
-
-KIND = "Training"
-VERSION = 4  # of what the arrays mean and of how training uses them
-
-
-class TrainingFile(RunFile):
-    """The file of one run of a training, which writes its state whenever it is asked to."""
-
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        super().__init__(checkpoint, KIND, VERSION, "training")
-        self._state: Callable[[], State] = dict
-
-    def start_with(self, state: Callable[[], State]) -> None:
-        """Write for the first time, and take all later states from the same function."""
-        self._state = state
-        self.start(state())
-
-    def keep(self) -> None:
-        """Write the present state; a disk that is full is only a warning."""
-        self.save(self._state())
+__all__ = ["State", "copy_into", "counted", "data_identity", "restore_counted"]
 
 
 def data_identity(data: NDArray[Any] | RowSource | None) -> str | None:

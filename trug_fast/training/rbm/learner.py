@@ -27,11 +27,11 @@ from trug_fast.training.averages import Averages
 from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.parts import Update
 from trug_fast.training.penalties import Shrinking
 from trug_fast.training.rates import Time
+from trug_fast.training.run import shuffled
 from trug_fast.training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.transform import Transform
 from trug_fast.training.weighing import Weighted, Weights, mean_of

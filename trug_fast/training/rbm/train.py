@@ -22,14 +22,12 @@ from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.chunks import Chunks
 from trug_fast.training.drawing import plot, printed
-from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import (
     UnitKinds,
     checked_truncation,
     require_agreement,
     units_from,
 )
-from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     Monitor,
     Optimizer,
@@ -37,6 +35,7 @@ from trug_fast.training.options import (
     as_optimizer,
 )
 from trug_fast.training.rates import Rate
+from trug_fast.training.run import Callback, History, Loop, Plan, as_callbacks, begin, run_training
 from trug_fast.training.samplers import CD, Sampler, as_sampler
 from trug_fast.training.settings import VISIBLE_RATE
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity

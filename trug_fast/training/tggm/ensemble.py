@@ -18,10 +18,9 @@ from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.training.diagnosis import noted
 from trug_fast.training.drawing import printed_together
-from trug_fast.training.driver import begin, run_training
-from trug_fast.training.loop import History
 from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
+from trug_fast.training.run import History, begin, run_training
 
 from .members import EnsembleJob
 from .options import MeanField, NoiseLike, RateSearch, Validation

@@ -15,9 +15,9 @@ from trug_fast.kernels.tggm.work import WeightedRows
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
 from trug_fast.training.checkpoints import State, copy_into
-from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.rates import Time
+from trug_fast.training.run import shuffled
 
 from .options import MeanField
 from .scaling import Examples, Scales

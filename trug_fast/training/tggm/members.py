@@ -18,8 +18,8 @@ from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import seed_from
 from trug_fast._common.workers import Reply, WorkersError, result, submit
 from trug_fast.models.ensemble import TGGMEnsemble
-from trug_fast.training.checkpoints import State, TrainingFile
-from trug_fast.training.loop import part
+from trug_fast.training.checkpoints import State
+from trug_fast.training.run import TrainingFile, part
 
 from .calibration import calibrated_mixture
 from .plans import RegressionPlan, TGGMFit

@@ -17,9 +17,9 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.drawing import plot, printed
 from trug_fast.training.going_on import checked_truncation, columns_of
-from trug_fast.training.loop import Callback, History
 from trug_fast.training.options import Monitor, as_monitor, as_optimizer
 from trug_fast.training.rates import Rate, as_schedule
+from trug_fast.training.run import Callback, History
 from trug_fast.training.units import TruGUnits
 
 from .calibration import FOLDS

@@ -18,10 +18,10 @@ from trug_fast._common.progress import Progress
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import State, TrainingFile, copy_into
-from trug_fast.training.loop import CHOOSES, Callback, Loop, Plan, part
+from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.options import Monitor
 from trug_fast.training.rates import Schedule
+from trug_fast.training.run import CHOOSES, Callback, Loop, Plan, TrainingFile, part
 
 from .calibration import (
     FOLDS,

@@ -14,10 +14,9 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.training.diagnosis import noted
-from trug_fast.training.driver import begin, run_training
-from trug_fast.training.loop import Callback, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
+from trug_fast.training.run import Callback, as_callbacks, begin, run_training
 
 from .options import MeanField, NoiseLike, RateSearch, Validation
 from .plans import TGGMFit, planned

@@ -20,8 +20,8 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast._common.workers import gathered
 from trug_fast.evaluation.prediction import prediction_error
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
-from trug_fast.training.driver import divergence_raises
 from trug_fast.training.going_on import units_from
+from trug_fast.training.run import divergence_raises
 
 from .settings import checked_start
 from .train import UNITS, train_trbm

@@ -24,10 +24,10 @@ from trug_fast.training import diagnosis
 from trug_fast.training.averages import Averages
 from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.loop import shuffled
 from trug_fast.training.optimizers import Steps
 from trug_fast.training.penalties import Shrinking
 from trug_fast.training.rates import Time
+from trug_fast.training.run import shuffled
 from trug_fast.training.settings import VISIBLE_RATE
 from trug_fast.training.transform import START, STARTED, Call, Transform
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters

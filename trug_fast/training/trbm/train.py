@@ -21,11 +21,10 @@ from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.checkpoints import data_identity
 from trug_fast.training.diagnosis import noted
 from trug_fast.training.drawing import plot, printed
-from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import columns_of, units_from
-from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
+from trug_fast.training.run import Callback, History, Loop, Plan, as_callbacks, begin, run_training
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain

@@ -1,35 +1,53 @@
-"""The loop over epochs and batches, whose every point between two updates can be saved.
+"""A training from its first update to its last: a loop over epochs, a file, signals, a verdict.
 
-Updates are taken in stretches, one call of the learner each: for a small model that call would
-take longer than one update.
+Every point between two updates can be saved.  Updates are taken in stretches, one call of the
+learner each: for a small model that call would take longer than one update.
+
+Tested in tests/training/test_run.py and test_loop.py.
 """
 
 from __future__ import annotations
 
 import math
+import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.interrupts import Interrupts
+from trug_fast._common import files
+from trug_fast._common.checkpoints import (
+    Checkpoint,
+    CheckpointLike,
+    RunFile,
+    as_checkpoint,
+    seed_of,
+)
+from trug_fast._common.interrupts import Interrupts, Terminated
 from trug_fast._common.mapping import FileState
 from trug_fast._common.progress import Progress
+from trug_fast._common.randomness import RngLike
+from trug_fast._common.threads import require_spawned
 from trug_fast.kernels.random.philox import ORDER
 
-from .checkpoints import State, TrainingFile, copy_into
+from .checkpoints import State, copy_into
 from .chunks import ChunkLearner, RowSource
-from .diagnosis import EPOCHS, QUIET
+from .diagnosis import EPOCHS, QUIET, tell
 from .epochs import EpochEnd
 from .gathering import Part, in_reach
 from .options import Monitor
 from .rates import Time
 from .weighing import Weighted, Weights
 
+KIND = "Training"
+VERSION = 4  # of what the arrays mean and of how training uses them
+LONGER = ("epochs",)  # what may be more than it was when a run goes on
 HISTORY, BEST, SOUND = "history.", "best.", "sound."  # begin names of arrays in a checkpoint
 CHOOSES = "validation_score"  # the entry of the history whose highest is of the best model
 LOOK = 100  # updates between two looks at whether the parameters are still sound
@@ -40,6 +58,26 @@ History = dict[str, NDArray[np.float64]]
 
 
 Callback = Callable[[EpochEnd], bool | None]
+
+
+_raises = ContextVar("_raises", default=False)
+
+
+class TrainingFile(RunFile):
+    """The file of one run of a training, which writes its state whenever it is asked to."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        super().__init__(checkpoint, KIND, VERSION, "training")
+        self._state: Callable[[], State] = dict
+
+    def start_with(self, state: Callable[[], State]) -> None:
+        """Write for the first time, and take all later states from the same function."""
+        self._state = state
+        self.start(state())
+
+    def keep(self) -> None:
+        """Write the present state; a disk that is full is only a warning."""
+        self.save(self._state())
 
 
 class Learner(Protocol):
@@ -246,8 +284,20 @@ class Loop:
         FloatingPointError
             If training diverges, or a file of the data that was written to made it do so.
         """
+        bar.advance(self.done)
         try:
-            self._train(bar, interrupts, file)
+            while not self.finished:
+                for source, batches, numbers in self._parts():
+                    if self.weights is not None:
+                        source = Weighted(source, self.weights[numbers])
+                    while batches:
+                        length = self._length(file)
+                        with interrupts.held():
+                            self._update(source, batches[:length])
+                        bar.advance(len(batches[:length]))
+                        batches = batches[length:]
+                        self._save(file)
+                self._end_epoch(bar)
         except FloatingPointError as error:
             if words := self._change_of_data():
                 raise FloatingPointError(words) from error
@@ -256,18 +306,6 @@ class Loop:
     def _change_of_data(self) -> str | None:
         """Return in words that the data are in a file that was written to meanwhile, or nothing."""
         return None if self._file is None else self._file.change(self._source)
-
-    def _train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
-        bar.advance(self.done)
-        while not self.finished:
-            for source, batches, numbers in self._parts():
-                if self.weights is not None:
-                    source = Weighted(source, self.weights[numbers])
-                while batches:
-                    length = self._length(file)
-                    self._go(source, batches[:length], bar, interrupts, file)
-                    batches = batches[length:]
-            self._end_epoch(bar)
 
     def _parts(self) -> Iterator[Part]:
         """Yield the batches that are left of an epoch, with matrices that hold their rows."""
@@ -282,30 +320,20 @@ class Loop:
         seconds = STRETCH if file is None else min(STRETCH, file.wait())
         return min(LOOK - self.batch % LOOK, max(1, int(seconds / self._each)))
 
-    def _go(
-        self,
-        data: Any,
-        batches: Sequence[Rows],
-        bar: Progress,
-        interrupts: Interrupts,
-        file: TrainingFile | None,
-    ) -> None:
-        """Take a stretch of updates, and save what came of it if it is time."""
-        with interrupts.held():
-            self._update(data, batches)
-        bar.advance(len(batches))
+    def _save(self, file: TrainingFile | None) -> None:
+        """Save what came of a stretch, if it is time; never a diverged state in place of a good one."""
         due = file is not None and file.due()
-        if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
+        if due or self.batch % LOOK == 0:
             self.watch.require_sound(self.epoch + 1)
         if file is not None and due:
             file.keep()
 
-    @QUIET
     def _update(self, data: Any, batches: Sequence[Rows]) -> None:
         numbers = range(self.batch, self.batch + len(batches))
         times = [self._time(number) for number in numbers]
         self.whole, begun = False, time.perf_counter()
-        self.learner.update(data, batches, times)
+        with np.errstate(all="ignore"):  # what overflows is found by the watch
+            self.learner.update(data, batches, times)
         self._each = max(time.perf_counter() - begun, 1e-9) / len(batches)
         self.batch += len(batches)
         self.whole = True
@@ -396,3 +424,135 @@ def as_callbacks(callbacks: Sequence[Callback]) -> list[Callback]:
 def part(state: State, prefix: str) -> State:
     """Return the arrays whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
+
+
+class Job(Protocol):
+    """A training whose every point between two updates can be saved."""
+
+    @property
+    def total(self) -> int:
+        """Steps of the bar."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether no update is under way: only then there is a state to save."""
+
+    def state(self) -> State:
+        """Return all that the rest of the training depends on; it may share memory."""
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of the same training; raises ValueError if it is none."""
+
+    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+        """Go on to the end; write to the file whenever it is due."""
+
+    def verdict(self) -> str | None:
+        """Return what must be said of a finished training: that it learned nothing, or nothing."""
+
+    def fall_back(self) -> int | None:
+        """Take the last sound model, after training diverged; return its epoch, None without."""
+
+
+class Begun(NamedTuple):
+    """What a training begins with."""
+
+    seed: int
+    file: TrainingFile | None
+
+
+def begin(
+    purpose: str,
+    identity: Callable[[], Mapping[str, Any]],
+    checkpoint: CheckpointLike,
+    rng: RngLike,
+    *,
+    extends: bool = True,
+) -> Begun:
+    """Open the file, if one is named, and choose the seed: that of the run in it without ``rng``.
+
+    Parameters
+    ----------
+    purpose : str
+        Name of the public function.
+    identity : callable
+        Returns, as numbers and words, what makes a run the same run.
+    extends : bool
+        Whether a run may be given more epochs than it had.
+
+    Raises
+    ------
+    RuntimeError
+        In a process that was forked after OpenMP had started.
+    FileExistsError, FileNotFoundError
+        As its ``resume`` says.
+    TypeError, ValueError
+        If ``checkpoint`` or ``rng`` is of another kind; if the file is damaged, or of another run,
+        naming each difference.
+    """
+    require_spawned()  # else a regression would find out after its last epoch
+    option = as_checkpoint(checkpoint)
+    file = None if option is None else TrainingFile(option)
+    seed = seed_of(file, rng, purpose)
+    if file is not None:
+        file.belong_to(identity(), seed, LONGER if extends else ())
+    return Begun(seed, file)
+
+
+def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> bool:
+    """Train to the end, from where the file has it; return whether it ended before.
+
+    Ctrl-C ends it, and divergence where an earlier epoch has left a sound model.  To be called by
+    the public function itself, at whose caller its warnings point.
+    """
+    interrupted = terminated = False
+    reason, saved = None, file
+    with Progress(job.total, "training", progress) as bar:
+        if file is not None and file.found is not None:
+            with files.building_from(f"checkpoint {file.path}"):
+                job.restore(file.found)
+        if not job.finished:
+            if file is not None:
+                file.start_with(job.state)
+            try:
+                with Interrupts(terminate=file is not None) as interrupts:
+                    job.train(bar, interrupts, file)
+            except KeyboardInterrupt:
+                interrupted = True
+            except Terminated:
+                terminated = True
+            except FloatingPointError as error:
+                saved = None  # the last checkpoint is worth more than this state
+                epoch = None if _raises.get() else job.fall_back()
+                if epoch is None:
+                    raise
+                reason = f"{error}; the model returned is that of epoch {epoch}, which was sound"
+            finally:
+                if saved is not None and job.whole:
+                    saved.keep()
+            if terminated:  # nobody handles the signal: die of it, now that all is saved
+                signal.raise_signal(signal.SIGTERM)
+    if reason is not None:
+        tell(reason, stacklevel=3)
+        return True
+    if interrupted:
+        words = "" if file is None else f", which {file.path} continues"
+        said = f"training was interrupted; returning the fit so far{words}"
+        tell(said, UserWarning, stacklevel=3)
+        return True
+    if verdict := job.verdict():
+        tell(verdict, stacklevel=3)
+    return False
+
+
+@contextmanager
+def divergence_raises() -> Iterator[None]:
+    """Let trainings in this context that diverge end in their error, whatever came before it."""
+    token = _raises.set(True)
+    try:
+        yield
+    finally:
+        _raises.reset(token)
