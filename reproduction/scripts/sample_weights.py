@@ -27,10 +27,10 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
 from trug_fast.kernels.tggm.work import WeightedRows
 from trug_fast.training.rates import Schedule
+from trug_fast.training.tggm.data import Examples, Scales
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import Noise
-from trug_fast.training.tggm.scaling import Examples, Scales
-from trug_fast.training.tggm.settings import RegressionSettings
+from trug_fast.training.tggm.plans import RegressionSettings
 
 Floats = NDArray[np.float64]
 SHAPE, RATE = 1.0, 0.1  # of the gamma priors of precisions

@@ -9,10 +9,10 @@ from trug_fast.kernels.tggm import objectives
 from trug_fast.kernels.tggm.work import WeightedRows
 from trug_fast.training.options import as_optimizer
 from trug_fast.training.rates import Schedule
+from trug_fast.training.tggm.data import Scale, Scales
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import as_noise, as_objective
-from trug_fast.training.tggm.scaling import Scale, Scales
-from trug_fast.training.tggm.settings import RegressionSettings
+from trug_fast.training.tggm.plans import RegressionSettings
 
 CASES = exact_cases()
 TGGM_CASES = [case for case in CASES if case["kind"] == "tggm"]

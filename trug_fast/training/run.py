@@ -321,7 +321,7 @@ class Loop:
         return min(LOOK - self.batch % LOOK, max(1, int(seconds / self._each)))
 
     def _save(self, file: TrainingFile | None) -> None:
-        """Save what came of a stretch, if it is time; never a diverged state in place of a good one."""
+        """Save what came of a stretch, if it is time; no diverged state in place of a good one."""
         due = file is not None and file.due()
         if due or self.batch % LOOK == 0:
             self.watch.require_sound(self.epoch + 1)

@@ -6,7 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.regressions import COMMON, PER_UNIT, gradient, learner, plain
 from trug_fast.training.rates import Schedule, Time
-from trug_fast.training.tggm.scaling import Examples
+from trug_fast.training.tggm.data import Examples
 
 
 def at(rate):

@@ -89,18 +89,18 @@ def test_chains_reach_the_models_own_distribution():
 
 def test_draws_are_made_anew_in_time():
     found = trajectory_of(strong_model(), chains=20, renew=3)
-    due, first = 3 * len(found.ladder), found.arrays()["ladder.reservoir"]
+    due, first = 3 * len(found.ladder), found.grown()["ladder.reservoir"]
     for update in (0, 1, due - 1, due + 1):
         found.renew(update)
-        np.testing.assert_array_equal(found.arrays()["ladder.reservoir"], first)
+        np.testing.assert_array_equal(found.grown()["ladder.reservoir"], first)
     found.renew(due)
-    second = found.arrays()["ladder.reservoir"]
+    second = found.grown()["ladder.reservoir"]
     assert second.shape == first.shape and (second != first).any()
     again = trajectory_of(strong_model(), chains=20, renew=3)
-    again.restore(found.arrays())
+    again.restore(found.grown())
     for each in (found, again):
         each.renew(2 * due)
-    np.testing.assert_array_equal(again.arrays()["ladder.reservoir"], found._all)
+    np.testing.assert_array_equal(again.grown()["ladder.reservoir"], found._all)
     assert (found._all != second).any()
 
 
@@ -113,7 +113,7 @@ def test_rungs_that_follow_each_other_closely_are_told_once(apart, warnings):
         for rung in range(1, 10):
             found.freeze((model, near)[rung % 2], rung * apart)
             if rung in (1, 7):  # killed and resumed, before the warning and after
-                state, found = found.arrays(), trajectory_of(model, chains=20)
+                state, found = found.grown(), trajectory_of(model, chains=20)
                 found.restore(state)
     assert len(said) == warnings
     if warnings:

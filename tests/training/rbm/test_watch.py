@@ -138,10 +138,10 @@ class TestFallingBack:
         """Let the parameters become nonsense in this epoch."""
         found = RBMLearner.update
 
-        def update(self, data, batches, paces):
-            found(self, data, batches, paces)
+        def update(self, data, batches, times):
+            found(self, data, batches, times)
             if self.updates > (epoch - 1) * self.n_batches(data.shape[0]):
-                self.weights[:] = np.nan
+                self.learned["weights"][:] = np.nan
 
         monkeypatch.setattr(RBMLearner, "update", update)
 

@@ -6,7 +6,7 @@ import pytest
 import trug_fast as tf
 from tests.support.regressions import learner, plain, regression, rows
 from trug_fast.training.rates import Time
-from trug_fast.training.tggm.scaling import Scales
+from trug_fast.training.tggm.data import Scales
 
 BOTH = tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 

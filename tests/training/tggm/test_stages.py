@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.regressions import YACHT
+from trug_fast.training.tggm.data import Scales
 from trug_fast.training.tggm.learner import RegressionLearner
-from trug_fast.training.tggm.scaling import Scales
 
 QUICK = dict(n_hidden=20, epochs=60, progress=False)
 ROWS = len(YACHT.X_train)

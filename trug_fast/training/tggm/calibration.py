@@ -14,7 +14,7 @@ from trug_fast.models.mixtures import LOG_TWO_PI
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.checkpoints import State, copy_into
 
-from .scaling import Examples
+from .data import Examples
 
 Floats = NDArray[np.float64]
 

@@ -19,9 +19,9 @@ from trug_fast.training.optimizers import Steps
 from trug_fast.training.rates import Time
 from trug_fast.training.run import shuffled
 
+from .data import Examples, Scales
 from .options import MeanField
-from .scaling import Examples, Scales
-from .settings import RegressionSettings
+from .plans import RegressionSettings
 
 OBJECTIVES = {
     "moments": regression.MOMENTS,

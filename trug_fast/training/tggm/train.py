@@ -19,7 +19,8 @@ from trug_fast.training.rates import Rate
 from trug_fast.training.run import Callback, as_callbacks, begin, run_training
 
 from .options import MeanField, NoiseLike, RateSearch, Validation
-from .plans import TGGMFit, planned
+from .plans import planned
+from .stages import Regression, TGGMFit
 
 __all__ = ["TGGMFit", "train_tggm"]
 
@@ -171,6 +172,6 @@ def train_tggm(
     functions = as_callbacks(callbacks)
     begun = begin("train_tggm", plan.identity, checkpoint, rng, extends=plan.extends)
     with announced("train_tggm", progress), one_blas_thread(), noted() as said:
-        job = plan.job(begun.seed, functions)
+        job = Regression(plan, begun.seed, functions)
         interrupted = run_training(job, begun.file, progress)
-    return plan.fit(job, interrupted, said)
+    return job.fit(interrupted, said)

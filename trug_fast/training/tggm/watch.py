@@ -12,8 +12,8 @@ from trug_fast.training import diagnosis
 from trug_fast.training.diagnosis import QUIET, Rise
 from trug_fast.training.options import Monitor
 
+from .data import Examples
 from .learner import RegressionLearner
-from .scaling import Examples
 
 
 class RegressionWatch:
