@@ -6,8 +6,8 @@ import pytest
 import trug_fast as tf
 from tests.support.fits import assert_same, interrupt_after, with_interrupts
 from trug_fast.training import gathering, run
+from trug_fast.training.learner import shuffled
 from trug_fast.training.rbm import learner
-from trug_fast.training.run import shuffled
 
 interruptible = pytest.fixture(autouse=True)(with_interrupts)
 

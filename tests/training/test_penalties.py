@@ -5,9 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import assert_same, same
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.penalties import Shrinking, as_penalties
 from trug_fast.training.rates import Time, as_schedule
+from trug_fast.training.steps import Shrinking, Steps, as_penalties
 
 RNG = np.random.default_rng(0)
 GROUP = np.arange(40) // 5  # of each pixel: there are 8 causes of 5 pixels each

@@ -19,13 +19,11 @@ from trug_fast.models import truncation, visible_kinds
 from trug_fast.training import options, samplers, units
 from trug_fast.training.options import OPTIMIZERS, PENALTIES, ByField, Monitor
 from trug_fast.training.rates import Decay
-from trug_fast.training.samplers import SAMPLERS
+from trug_fast.training.samplers import SAMPLERS, SequenceCD
 from trug_fast.training.tggm import options as of_tggm
 from trug_fast.training.tggm.options import MeanField, Noise
-from trug_fast.training.trbm import options as of_trbm
-from trug_fast.training.trbm.options import SequenceCD
 
-HOMES = (checkpoints, truncation, visible_kinds, options, samplers, units, of_tggm, of_trbm)
+HOMES = (checkpoints, truncation, visible_kinds, options, samplers, units, of_tggm)
 OPTIONS: dict[str, Any] = {  # values that arguments take, by the names of their classes
     name: kind
     for home in HOMES

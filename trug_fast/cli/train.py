@@ -24,10 +24,9 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.visible_kinds import CategoricalUnits
 from trug_fast.training.rbm.train import train_rbm
-from trug_fast.training.samplers import as_sampler
+from trug_fast.training.samplers import SequenceCD, as_sampler
 from trug_fast.training.tggm.ensemble import train_ensemble
 from trug_fast.training.tggm.train import train_tggm
-from trug_fast.training.trbm.options import SequenceCD
 from trug_fast.training.trbm.train import train_trbm
 
 from . import config, data, evaluate

@@ -300,3 +300,40 @@ class RandomWeights:
         """Check the field."""
         if self.scale is not None:
             settle(self, scale=checks.number("scale", self.scale, least=0.0))
+
+
+@dataclass(frozen=True)
+class LinearStart:
+    """Training starts at a linear forecast, beside random weights.
+
+    Parameters
+    ----------
+    order : int, optional
+        The linear forecast is from so many frames: ``n_lags`` at most and, where that is more than
+        one, by default.  With one lag it is 1, or, for Gaussian visible units alone and their
+        default, 2, which spends up to three quarters of the hidden units on holding the frame
+        before.
+    scale : float
+        Standard deviation of the random weights.
+    ridge : float, optional
+        Penalty on the squared coefficients of the linear forecast; by default 1 with one lag, and
+        10 with several, where it is on those of differences (mathematics 4.5).
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.training.LinearStart(order=1)
+    LinearStart(order=1, scale=0.01, ridge=None)
+    """
+
+    order: int | None = None
+    scale: float = 0.01
+    ridge: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if self.order is not None:
+            settle(self, order=checks.count("order", self.order))
+        settle(self, scale=checks.number("scale", self.scale, least=0.0))
+        if self.ridge is not None:
+            settle(self, ridge=checks.number("ridge", self.ridge, least=0.0))

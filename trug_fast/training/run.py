@@ -16,17 +16,19 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import files
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checkpoints import (
     Checkpoint,
     CheckpointLike,
     RunFile,
     as_checkpoint,
+    copy_into,
     seed_of,
 )
 from trug_fast._common.interrupts import Interrupts, Terminated
@@ -34,13 +36,12 @@ from trug_fast._common.mapping import FileState
 from trug_fast._common.progress import Progress
 from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import require_spawned
-from trug_fast.kernels.random.philox import ORDER
 
-from .checkpoints import State, copy_into
-from .chunks import ChunkLearner, RowSource
+from .chunks import RowSource
 from .diagnosis import EPOCHS, QUIET, tell
 from .epochs import EpochEnd
-from .gathering import Part, in_reach
+from .gathering import Portion, in_reach
+from .learner import Learner, Rows
 from .options import Monitor
 from .rates import Time
 from .weighing import Weighted, Weights
@@ -53,7 +54,6 @@ CHOOSES = "validation_score"  # the entry of the history whose highest is of the
 LOOK = 100  # updates between two looks at whether the parameters are still sound
 STRETCH = 0.1  # seconds of updates in one call of the learner: so long Ctrl-C may have to wait
 
-Rows = NDArray[np.int64]
 History = dict[str, NDArray[np.float64]]
 
 
@@ -78,36 +78,6 @@ class TrainingFile(RunFile):
     def keep(self) -> None:
         """Write the present state; a disk that is full is only a warning."""
         self.save(self._state())
-
-
-class Learner(Protocol):
-    """What takes the steps: parameters and memories, changed in place by every update."""
-
-    updates: int  # so far
-
-    def n_batches(self, rows: int) -> int:
-        """Return the number of batches of an epoch."""
-
-    def batches(self, rows: int, epoch: int) -> Iterator[Rows]:
-        """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
-
-    def update(self, data: Any, batches: Sequence[Rows], times: Sequence[Time]) -> None:
-        """Take a step from each of these batches of rows, each at its time of the run."""
-
-    def brief(self, time: Time) -> dict[str, float]:
-        """Return the entries of the history that a learner knows itself."""
-
-    def state(self) -> State:
-        """Return everything that later updates depend on, sharing memory."""
-
-    def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is no state of such a learner."""
-
-    def parameters(self) -> State:
-        """Return what makes the current model."""
-
-    def model(self, parameters: State | None = None) -> Any:
-        """Return the model of these parameters, by default the current one."""
 
 
 class Watch(Protocol):
@@ -307,11 +277,11 @@ class Loop:
         """Return in words that the data are in a file that was written to meanwhile, or nothing."""
         return None if self._file is None else self._file.change(self._source)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[Portion]:
         """Yield the batches that are left of an epoch, with matrices that hold their rows."""
         data = self.data
         if isinstance(data, RowSource):
-            return data.parts(cast(ChunkLearner, self.learner), self.epoch, self.batch)
+            return data.parts(self.learner, self.epoch, self.batch)
         batches = self.learner.batches(data.shape[0], self.epoch)
         return in_reach(data, islice(batches, self.batch, None))
 
@@ -399,15 +369,6 @@ class Loop:
     def _seconds(self) -> float:
         """Return how long this run has trained, over all its parts."""
         return self._earlier + time.perf_counter() - self._begun
-
-
-def shuffled(seed: int, rows: int, size: int, epoch: int, chunk: int = 0) -> Iterator[Rows]:
-    """Yield batches of so many rows, in an order that seed, epoch and chunk fix."""
-    counter = (epoch << 128) + (chunk << 64)
-    generator = np.random.Generator(np.random.Philox(key=[seed, ORDER], counter=counter))
-    order = generator.permutation(rows)
-    for start in range(0, rows, size):
-        yield order[start : start + size]
 
 
 def as_callbacks(callbacks: Sequence[Callback]) -> list[Callback]:

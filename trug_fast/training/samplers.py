@@ -1,4 +1,4 @@
-"""Samplers of an RBM's training: where the model's side of the gradient comes from.
+"""Samplers of a training: where the model's side of the gradient comes from.
 
 Tested in tests/training/test_options.py.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -188,6 +188,44 @@ class TrajectoryTempering:
         settle(self, freeze=checks.number("freeze", self.freeze, least=0.0, below=1.0))
         if self.freeze == 0.0:
             raise ValueError("freeze must be above 0, got 0")
+
+
+@dataclass(frozen=True)
+class SequenceCD:
+    """Contrastive divergence for each frame of a sequence, given those before it.
+
+    Parameters
+    ----------
+    n_gibbs : int, (start, end), callable or array
+        Gibbs sweeps for each update; a pair rises over the run, an array has those of each epoch, a
+        callable gives them by the share of the run done then.  Few are enough while weights are
+        small: three all the way end with forecasts that get worse.
+    begin : {"both", "data", "past"}
+        Where the chains of each frame start: at its data, at the frame before it, as forecasts do,
+        or one half of the frames each.
+    gradient : {"full", "paper", "paper-draws"}
+        Go back through the filter in time, or hold its past fixed as the paper does
+        (mathematics 4.2), the hidden units of the past being their means or draws.
+    centred : bool
+        Use the centred gradient (mathematics 2.5), also for connections from the past.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.training.SequenceCD(begin="data").n_gibbs
+    (3, 25)
+    """
+
+    n_gibbs: Sweeps = (3, 25)
+    begin: Literal["both", "data", "past"] = "both"
+    gradient: Literal["full", "paper", "paper-draws"] = "full"
+    centred: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        checks.choice("begin", self.begin, ("both", "data", "past"))
+        checks.choice("gradient", self.gradient, ("full", "paper", "paper-draws"))
+        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
 
 
 Sampler = PCD | CD | ParallelTempering | TrajectoryTempering

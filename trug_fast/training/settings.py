@@ -14,12 +14,12 @@ import numpy as np
 
 from trug_fast.models.truncation import Truncation
 from trug_fast.models.two_layers import TwoLayers
+from trug_fast.training.chunks import data_identity
 
-from .checkpoints import data_identity
 from .going_on import shape_of
 from .options import Monitor, Optimizer, as_monitor, identity_of
-from .penalties import as_penalties
 from .rates import Rate, Schedule, as_schedule, sweeps, without_functions
+from .steps import as_penalties
 from .unit_parameters import Shape
 from .units import GaussianUnits, MixedUnits, TruGUnits, TruncatedUnits, VisibleUnits, are_real
 

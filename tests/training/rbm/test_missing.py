@@ -14,7 +14,7 @@ from trug_fast._common.numerics import log_sum_exp
 from trug_fast.models.visible_units import BernoulliVisible
 from trug_fast.training.chunks import as_rows
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.rbm import scores
+from trug_fast.training.rbm import watch as scores
 from trug_fast.training.rbm.data import check_of
 from trug_fast.training.rbm.defaults import ByData
 from trug_fast.training.rbm.parts import Filling

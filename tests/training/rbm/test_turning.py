@@ -15,9 +15,9 @@ from trug_fast.kernels.rbm import gibbs, turning, updates
 from trug_fast.kernels.rbm.turning import EVERY, GROUPS, Turns
 from trug_fast.models.mixed_units import units_of
 from trug_fast.models.visible_kinds import run_of
-from trug_fast.training.optimizers import Steps
 from trug_fast.training.rbm.defaults import BEST_TRUNCATION, SYMMETRIC, ByData, usual_truncation
 from trug_fast.training.rbm.turning import for_kernels, turns_of
+from trug_fast.training.steps import Steps
 
 MAGNET = (6, 1.9)
 interrupts = pytest.fixture(with_interrupts)

@@ -14,7 +14,7 @@ from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.training import chunks, gathering
 from trug_fast.training.going_on import UnitKinds
 from trug_fast.training.rbm import learner as learners
-from trug_fast.training.rbm import scores
+from trug_fast.training.rbm import watch as scores
 from trug_fast.training.rbm.data import checked_data
 from trug_fast.training.rbm.defaults import ByData
 from trug_fast.training.rbm.train import _settings

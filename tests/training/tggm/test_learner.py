@@ -63,7 +63,7 @@ def test_a_state_is_all_that_later_epochs_depend_on():
     other.restore({name: values.copy() for name, values in run.state().items()})
     for each in (run, other):
         each.update(data, [np.arange(35)], [time])
-    assert run.objective == other.objective and run.steps == other.steps == 8
+    assert run.objective == other.objective and run.taken == other.taken == 8
     np.testing.assert_array_equal(run.trained.theta, other.trained.theta)
     with pytest.raises(ValueError, match="it says 0 steps in 3 epochs"):
         other.restore(run.state() | {"counters": np.array([3, 0])})

@@ -204,7 +204,7 @@ def test_a_refit_that_diverges_leaves_the_model_before_it(monkeypatch):
     found = RegressionLearner.fault
 
     def sick(self):
-        every = self.steps == self.updates * -(-ROWS // 50)  # else rows are held back
+        every = self.taken == self.updates * -(-ROWS // 50)  # else rows are held back
         return "input_weights are no longer finite" if every else found(self)
 
     monkeypatch.setattr(RegressionLearner, "fault", sick)

@@ -1,10 +1,14 @@
-"""The arrays of an RBM in training, where the kernel of its updates wants them."""
+"""The arrays of an RBM in training, where the kernel of its updates wants them.
+
+Tested in tests/training/rbm/test_learner.py and test_gradients.py.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast.kernels.compiling import want
@@ -13,9 +17,8 @@ from trug_fast.kernels.rbm import gibbs, updates
 from trug_fast.kernels.rbm.unit_steps import BENDING
 from trug_fast.models.mixed_units import units_of
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import State
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.optimizers import Steps
+from trug_fast.training.steps import Steps
 from trug_fast.training.unit_parameters import UnitParameters
 
 from .settings import RBMSettings

@@ -5,12 +5,13 @@ Tested in tests/training/rbm/test_learner.py and test_train.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.compiling import want
@@ -23,16 +24,12 @@ from trug_fast.models.gauge import to_zero_sum
 from trug_fast.models.layout import shaped
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training import diagnosis
-from trug_fast.training.averages import Averages
-from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.parts import Update
-from trug_fast.training.penalties import Shrinking
+from trug_fast.training.learner import Learner, Update
 from trug_fast.training.rates import Time
-from trug_fast.training.run import shuffled
 from trug_fast.training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
+from trug_fast.training.steps import Averages, Shrinking, Steps
 from trug_fast.training.transform import Transform
 from trug_fast.training.weighing import Weighted, Weights, mean_of
 
@@ -54,8 +51,10 @@ NEGATIVES: dict[type, type[FromData]] = {
 RATES = "learning_rate", "truncation_rate", "precision_rate"  # in the order of updates.py
 
 
-class RBMLearner:
+class RBMLearner(Learner):
     """The state of a training run; every update changes it in place."""
+
+    settings: RBMSettings
 
     def __init__(
         self,
@@ -67,7 +66,6 @@ class RBMLearner:
         transform: Transform | None = None,
     ) -> None:
         self.settings, self.seed = settings, seed
-        self.updates = self.sweeps = 0  # so far
         self.steps = Steps(settings.optimizer)
         self.core = core = Core(settings, seed, self.steps)
         self.units, self.learned = core.units, core.learned()
@@ -122,21 +120,20 @@ class RBMLearner:
             core.hidden_offset[:] = 0.0
         return phase.net
 
-    def _arrays(self) -> State:
+    def arrays(self) -> State:
         """Return all arrays that an update reads before it writes them, sharing memory."""
-        others: list[Any] = [*self.parts, self.steps, self.averages, self.shrinking]
         arrays = self.core.arrays()
-        for each in others:
-            arrays |= each.arrays()
+        for part in self.parts:
+            arrays |= part.arrays()
         return arrays
 
     def state(self) -> State:
         """Return everything that later updates depend on, sharing memory."""
-        return counted(self, self._arrays()) | self.negative.grown()
+        return super().state() | self.negative.grown()
 
     def restore(self, state: State) -> None:
         """Go back to a state; raises ValueError if it is no state of such a learner."""
-        restore_counted(self, self._arrays(), state)
+        super().restore(state)
         self.negative.restore(state)
 
     def parameters(self) -> State:
@@ -161,14 +158,6 @@ class RBMLearner:
         """Say which parameter is nonsense, if one is; ``columns`` are those of the data."""
         centred = self.settings.sampler.centred
         return diagnosis.fault(self.learned, lambda: self.core.pulls(columns, centred=centred))
-
-    def n_batches(self, rows: int) -> int:
-        """Return the number of batches of an epoch."""
-        return -(-rows // self.settings.batch_size)
-
-    def batches(self, rows: int, epoch: int, chunk: int = 0) -> Iterator[NDArray[np.int64]]:
-        """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
-        return shuffled(self.seed, rows, self.settings.batch_size, epoch, chunk)
 
     def update(
         self,

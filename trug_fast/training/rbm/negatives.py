@@ -1,4 +1,7 @@
-"""The model's side of an RBM's gradient: where its chains come from, a class for each sampler."""
+"""The model's side of an RBM's gradient: where its chains come from, a class for each sampler.
+
+Tested in tests/kernels/rbm/test_tempering.py and tests/training/rbm/test_train.py.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.threads import computing
 from trug_fast.evaluation.ladder import Ladder
 from trug_fast.kernels.random.philox import HIDDEN
 from trug_fast.kernels.rbm import gibbs, tempering
 from trug_fast.kernels.rbm.updates import FROM_DATA, GIVEN, PERSISTENT
-from trug_fast.training.checkpoints import State
-from trug_fast.training.parts import Part, Update
+from trug_fast.training.learner import Part, Update
 from trug_fast.training.rates import Schedule, Time
 
 

@@ -20,20 +20,18 @@ from trug_fast.kernels.rbm.gibbs import Chains, Layers
 from trug_fast.models import gibbs_sampling
 from trug_fast.models.gauge import to_zero_sum
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.training.checkpoints import State
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.parts import Part, Update
+from trug_fast.training.learner import Part, Update
+from trug_fast.training.precisions import VisiblePrecisions
 from trug_fast.training.rates import Schedule, Time
 from trug_fast.training.settings import VISIBLE_RATE
+from trug_fast.training.steps import Steps
 from trug_fast.training.transform import Call, Transform
-from trug_fast.training.unit_parameters import LOG_PRECISION
 from trug_fast.training.weighing import Weights
 
 from .data import transformed
 
 FIRST_STEP = 1 << 41  # of the streams, far from those of the chains and of their starts
 Floats = NDArray[np.float64]
-NAME = "log_visible_precision"
 
 
 @dataclass(frozen=True)
@@ -99,37 +97,27 @@ class Filling(Part):
         return pseudo_at(model, found, pixel)
 
 
-class VisiblePrecisions(Part):
-    """Precisions of visible units, which move as log a, with the energy a (x - centre)^2 / 2.
+class CentredPrecisions(VisiblePrecisions):
+    """Precisions a of visible units with the energy a (x - centre)^2 / 2.
 
     Parameters
     ----------
-    precision : ndarray, shape (columns,)
-        Changed in place, in the columns that learn theirs.
+    values, steps, rate, learned
+        As of VisiblePrecisions.
     centre : ndarray, shape (columns,)
         The data's means: a step of a is not to move them.
-    steps : Steps
-        The optimizer.
-    rate : Schedule
-    learned : ndarray of bool, shape (columns,), optional
-        Which columns learn; by default all.
     """
-
-    moves = True
 
     def __init__(
         self,
-        precision: FloatArray,
-        centre: NDArray[np.float64],
+        values: FloatArray,
         steps: Steps,
         rate: Schedule,
+        centre: Floats,
         learned: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.values, self._steps, self._rate = precision, steps, rate
-        self._learned = np.ones(precision.size, bool) if learned is None else learned
-        self._centre = centre.astype(precision.dtype)
-        self._logs = np.log(precision[self._learned])
-        steps.remember(NAME, self._logs)
+        super().__init__(values, steps, rate, learned)
+        self._centre = centre.astype(values.dtype)
 
     def after(self, learner: Any, u: Update) -> None:
         """Move by the phases of the update that was just taken."""
@@ -141,16 +129,12 @@ class VisiblePrecisions(Part):
             model = self.squares(chains.visible_mean, means=True)
         if u.weights.size:
             model = model * u.weights.mean()
-        rate = self._rate.at(*u.times[0])
-        learner.core.visible_bias += self.move(self.squares(u.rows, u.weights), model, rate)
-
-    def arrays(self) -> State:
-        """Return what an update reads before it writes it, sharing memory."""
-        return {"visible_precision": self.values, NAME: self._logs}
+        data = self.squares(u.rows, u.weights)
+        learner.core.visible_bias += self.move(data, model, u.times[0])
 
     def squares(
         self, rows: FloatArray, weights: Weights | None = None, *, means: bool = False
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the mean over rows of (x - centre)^2, by their weights.
 
         means : whether rows are means given the hidden units, each of a draw of variance 1/a
@@ -161,25 +145,13 @@ class VisiblePrecisions(Part):
         found = squares.mean(axis=0, dtype=np.float64)
         return np.asarray(found + 1.0 / self.values if means else found)
 
-    def move(
-        self, data: NDArray[np.float64], model: NDArray[np.float64], rate: float
-    ) -> FloatArray:
+    def move(self, data: Floats, model: Floats, time: Time) -> FloatArray:
         """Move along the gradient; return what is to be added to the visible biases.
 
         data, model : ``squares`` of both phases, the model's times the mean weight of the data
         """
-        before, own = self.values.copy(), self._learned
-        self._steps.move(NAME, self._logs, (0.5 * before * (model - data))[own], rate)
-        np.clip(self._logs, -LOG_PRECISION, LOG_PRECISION, out=self._logs)
-        self.values[own] = np.exp(self._logs)
+        before = self.climb(0.5 * self.values * (model - data), time)
         return np.asarray(self._centre * (self.values - before))
-
-    def brief(self, learner: Any, time: Time) -> dict[str, float]:
-        """Return the rate and the precisions in brief."""
-        result = {"visible_precision_rate": self._rate.at(*time)}
-        for word in ("mean", "min", "max"):
-            result[f"visible_precision_{word}"] = float(getattr(self.values[self._learned], word)())
-        return result
 
 
 class Normalizable(Part):
@@ -226,7 +198,7 @@ def parts_of(learner: Any, transform: Transform | None) -> list[Part]:
     if settings.learns_visible_precision:
         values, rate = core.visible_kinds.precision, settings.rates[VISIBLE_RATE]
         learned = settings.learned_precisions
-        found.append(VisiblePrecisions(values, learner.means, learner.steps, rate, learned))
+        found.append(CentredPrecisions(values, learner.steps, rate, learner.means, learned))
     if core.units.loose(core.visible_precision, settings.visible_ends):
         found.append(Normalizable())
     if settings.gauge and not settings.keeps_gauge:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.gauge import to_zero_sum
@@ -20,7 +21,6 @@ from trug_fast.models.visible_kinds import (
     has_ends,
     run_of,
 )
-from trug_fast.training.checkpoints import State
 from trug_fast.training.options import SGD, RandomWeights
 from trug_fast.training.settings import Settings
 from trug_fast.training.units import MixedUnits

@@ -19,8 +19,7 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_kinds import SPIN
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.chunks import Chunks
+from trug_fast.training.chunks import Chunks, data_identity
 from trug_fast.training.drawing import plot, printed
 from trug_fast.training.going_on import (
     UnitKinds,
@@ -55,9 +54,8 @@ from .defaults import (
     usual_truncation,
 )
 from .learner import NEGATIVES, RBMLearner
-from .scores import scored
 from .settings import RBMSettings, StaticModel, checked_start
-from .watch import RBMWatch
+from .watch import RBMWatch, scored
 
 __all__ = ["Callback", "RBMFit", "train_rbm"]
 

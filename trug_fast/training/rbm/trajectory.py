@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
+from trug_fast._common.checkpoints import copy_into
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.randomness import seed_from
 from trug_fast._common.threads import computing, work
@@ -20,11 +22,10 @@ from trug_fast.evaluation.ladder.climbing import acceptance, log_density, log_no
 from trug_fast.kernels.rbm import gibbs, trajectory
 from trug_fast.kernels.rbm.updates import GIVEN
 from trug_fast.models.rbm import RBM
-from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.chunks import LOOKED, RowSource
 from trug_fast.training.diagnosis import require_finite, tell
 from trug_fast.training.gathering import spaced
-from trug_fast.training.parts import Update
+from trug_fast.training.learner import Update
 from trug_fast.training.rates import Schedule, Time
 from trug_fast.training.samplers import TrajectoryTempering
 

@@ -17,7 +17,7 @@ from trug_fast._common import checks, frames
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import USER
 from trug_fast.models.scaling import Scaling
-from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.chunks import data_identity
 from trug_fast.training.weighing import Weights, as_weights, mean_of, normalised, weights_identity
 
 from .options import HoldOut

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.interrupts import Interrupts
 from trug_fast._common.progress import Progress, require_progress
@@ -21,7 +22,6 @@ from trug_fast._common.workers import Reply, WorkersError, result, submit
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.ensemble import TGGMEnsemble
 from trug_fast.models.truncation import TruncationLike
-from trug_fast.training.checkpoints import State
 from trug_fast.training.diagnosis import noted
 from trug_fast.training.drawing import printed_together
 from trug_fast.training.options import Monitor, Optimizer

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from trug_fast._common import checks
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.truncation import Truncation, TruncationLike
-from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.chunks import data_identity
 from trug_fast.training.going_on import checked_truncation, columns_of, require_ends
 from trug_fast.training.options import (
     PENALTIES,

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
+from trug_fast._common.checkpoints import copy_into
 from trug_fast._common.interrupts import Interrupts
 from trug_fast._common.progress import Progress
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import State, copy_into
 from trug_fast.training.drawing import plot, printed
 from trug_fast.training.rates import Rate
 from trug_fast.training.run import CHOOSES, Callback, History, Loop, Plan, TrainingFile, part
@@ -296,7 +297,7 @@ class Regression:
         best, whole = self.best(), self._over_all()
         rate, loop = self.plan.given[best.rate], best.loop
         ended = interrupted or best.diverged or (whole is not None and whole.diverged)
-        counts = loop.best_epoch(), best.learner.steps
+        counts = loop.best_epoch(), best.learner.taken
         return TGGMFit(self.model(), loop.history(), ended, rate, *counts, tuple(said))
 
     def left_out(self) -> LeftOut | None:

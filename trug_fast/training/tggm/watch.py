@@ -70,7 +70,7 @@ class RegressionWatch:
     @QUIET
     def verdict(self, epochs: int, model: TruGTGGM) -> str | None:
         """Return what must be said of a run that came to this model of standardised rows."""
-        steps = self.learner.steps
+        steps = self.learner.taken
         if diagnosis.brief(epochs, steps) or not self.learner.scales.targets.varies.any():
             return None
         aims = self.judged.targets.astype(np.float64)

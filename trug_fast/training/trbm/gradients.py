@@ -18,9 +18,8 @@ from trug_fast.kernels.trbm.frames import add_product, slope_sums
 from trug_fast.models.filter import Filtered, TemporalLayers
 from trug_fast.models.lags import of_lags
 from trug_fast.models.sequences import Batch, Sequences
+from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.weighing import mean_of
-
-from .options import SequenceCD
 
 # Their own ranges of step numbers keep these draws apart from those of the sweeps.
 STARTS, FILTERS = 1 << 40, 1 << 41

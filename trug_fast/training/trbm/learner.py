@@ -5,12 +5,13 @@ Tested in tests/training/trbm/test_train.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
@@ -21,16 +22,14 @@ from trug_fast.models.lags import LAGGED, of_lags
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
-from trug_fast.training.averages import Averages
-from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.penalties import Shrinking
+from trug_fast.training.learner import Learner
+from trug_fast.training.precisions import VisiblePrecisions
 from trug_fast.training.rates import Time
-from trug_fast.training.run import shuffled
 from trug_fast.training.settings import VISIBLE_RATE
+from trug_fast.training.steps import Averages, Shrinking, Steps
 from trug_fast.training.transform import START, STARTED, Call, Transform
-from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
+from trug_fast.training.unit_parameters import UnitParameters
 
 from .gradients import Draws, Offsets, estimate
 from .settings import SequenceSettings, TemporalModel
@@ -41,8 +40,10 @@ FRAME = 128  # columns of a tile of visible units: half as many calls save 0.7 m
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
-class TRBMLearner:
+class TRBMLearner(Learner):
     """The state of a training run.  Matrices but W1 lead from past to present, lag below lag."""
+
+    settings: SequenceSettings
 
     def __init__(
         self,
@@ -52,7 +53,6 @@ class TRBMLearner:
         transform: Transform | None = None,
     ) -> None:
         self.settings, self.seed, self.transform = settings, seed, transform
-        self.updates = self.sweeps = 0
         self.steps = Steps(settings.optimizer)
         self.units = UnitParameters(settings.shape(), self.steps, settings.dtype)
         if transform is not None and not transform.sees_model:
@@ -63,16 +63,16 @@ class TRBMLearner:
         self.visible_precision = self.own.pop("visible_precision")
         self.visible_kinds = one_kind(settings.n_visible, self.visible_precision, FRAME)
         self.units.keep_normalizable(self.own["weights"], self.visible_precision)
-        self.log_visible_precision = np.log(self.visible_precision)
         self.offsets = self._offsets(data)
         self.usual_norm = np.zeros(1)  # of the gradient by the weights, a running mean
         self.learned = self.own | self.units.learned()
-        coordinates = dict(self.own)
+        for name, parameter in self.own.items():
+            self.steps.remember(name, parameter)
+        self.precisions: VisiblePrecisions | None = None
         if settings.learns_visible_precision:
             self.learned["visible_precision"] = self.visible_precision
-            coordinates["log_visible_precision"] = self.log_visible_precision
-        for name, parameter in coordinates.items():
-            self.steps.remember(name, parameter)
+            rate = settings.rates[VISIBLE_RATE]
+            self.precisions = VisiblePrecisions(self.visible_precision, self.steps, rate)
         self.averages = Averages(self.learned, settings.average)
         self.shrinking = Shrinking(settings.rates, {name: self.own[name] for name in WEIGHTS})
 
@@ -84,25 +84,15 @@ class TRBMLearner:
             offsets.hidden[:] = 0.5 if self.units.bernoulli else self.units.middle(offsets.hidden)
         return offsets
 
-    def _arrays(self) -> State:
+    def arrays(self) -> State:
         """Return all arrays that an update reads before it writes them, sharing memory."""
         others = {
-            "visible_precision": self.visible_precision,
-            "log_visible_precision": self.log_visible_precision,
             "visible_offset": self.offsets.visible,
             "hidden_offset": self.offsets.hidden,
             "usual_norm": self.usual_norm,
         }
-        arrays = self.own | self.units.arrays() | others
-        return arrays | self.steps.arrays() | self.averages.arrays() | self.shrinking.arrays()
-
-    def state(self) -> State:
-        """Return everything that later updates depend on, sharing memory."""
-        return counted(self, self._arrays())
-
-    def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is no state of such a learner."""
-        restore_counted(self, self._arrays(), state)
+        precisions = {} if self.precisions is None else self.precisions.arrays()
+        return self.own | self.units.arrays() | others | precisions
 
     def layers(self) -> TemporalLayers:
         """Return the current parameters as the kernels take them, sharing memory."""
@@ -169,14 +159,6 @@ class TRBMLearner:
             "initial_visible_bias": (own["initial_visible_bias"] + visible) * scale,
         }
 
-    def n_batches(self, rows: int) -> int:
-        """Return the number of batches of an epoch."""
-        return -(-rows // self.settings.batch_size)
-
-    def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
-        """Yield the sequences of each batch, in an order that the seed and epoch fix."""
-        return shuffled(self.seed, rows, self.settings.batch_size, epoch)
-
     def update(
         self, data: Sequences, batches: Sequence[NDArray[np.int64]], times: Sequence[Time]
     ) -> None:
@@ -228,8 +210,7 @@ class TRBMLearner:
     def _step(self, slope: dict[str, Any], time: Time) -> None:
         steps, rate, own = self.steps, self._rate("learning_rate", time), self.own
         steps.taken += 1
-        learns = self.settings.learns_visible_precision
-        by_log = self._by_log_visible_precision(slope) if learns else None
+        by_log = None if self.precisions is None else self._by_log_visible_precision(slope)
         for name in WEIGHTS:
             amounts = self.shrinking.amounts(name, time)
             steps.move_weights(name, own[name], slope[name], rate, amounts.weight_decay)
@@ -237,8 +218,10 @@ class TRBMLearner:
             self.shrinking.shrink(name, own[name], second, steps.rule(rate), amounts, steps.taken)
         for name in BIASES:
             steps.move(name, own[name], slope[name], rate)
-        if by_log is not None:
-            self._move_visible_precision(by_log, self._rate(VISIBLE_RATE, time))
+        if self.precisions is not None and by_log is not None:
+            factor = self.visible_precision / self.precisions.climb(by_log, time)
+            own["visible_bias"] *= factor
+            own["visible_to_visible"] *= factor
         if self.units.start.learn_precision:
             by_precision, by_mean = slope["precision"], slope["hidden_mean"]
             before = own["hidden_bias"].copy()
@@ -264,15 +247,6 @@ class TRBMLearner:
             result += np.atleast_2d(self.own[name] * slope[name]).sum(axis=0)
         return np.asarray(result)
 
-    def _move_visible_precision(self, by_log: FloatArray, rate: float) -> None:
-        before, logs = self.visible_precision.copy(), self.log_visible_precision
-        self.steps.move("log_visible_precision", logs, by_log, rate)
-        np.clip(logs, -LOG_PRECISION, LOG_PRECISION, out=logs)
-        self.visible_precision[:] = np.exp(logs)
-        factor = self.visible_precision / before
-        self.own["visible_bias"] *= factor
-        self.own["visible_to_visible"] *= factor
-
     def _rate(self, name: str, time: Time) -> float:
         return self.settings.rates[name].at(*time)
 
@@ -286,10 +260,5 @@ class TRBMLearner:
             for name in ("learning_rate", "truncation_rate", "precision_rate")
         )
         result = {"learning_rate": rate, "n_gibbs": float(self._n_gibbs(time))}
-        result |= self.units.brief(*others)
-        if self.settings.learns_visible_precision:
-            result["visible_precision_rate"] = self._rate(VISIBLE_RATE, time)
-            for word in ("mean", "min", "max"):
-                name = f"visible_precision_{word}"
-                result[name] = float(getattr(self.visible_precision, word)())
-        return result
+        precisions = {} if self.precisions is None else self.precisions.brief(self, time)
+        return result | self.units.brief(*others) | precisions

@@ -13,11 +13,10 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
+from trug_fast.training.options import LinearStart
 from trug_fast.training.rates import Rate
 from trug_fast.training.settings import VISIBLE_RATE, Settings
 from trug_fast.training.units import BernoulliUnits, GaussianUnits
-
-from .options import LinearStart
 
 TemporalModel = TruGTRBM | BernoulliTRBM
 StartModel = TemporalModel | TruGRBM | BernoulliRBM

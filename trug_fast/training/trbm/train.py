@@ -18,20 +18,20 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
-from trug_fast.training.checkpoints import data_identity
+from trug_fast.training.chunks import data_identity
 from trug_fast.training.diagnosis import noted
 from trug_fast.training.drawing import plot, printed
 from trug_fast.training.going_on import columns_of, units_from
-from trug_fast.training.options import Monitor, Optimizer, as_optimizer
+from trug_fast.training.options import LinearStart, Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
 from trug_fast.training.run import Callback, History, Loop, Plan, as_callbacks, begin, run_training
+from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain
 from trug_fast.training.weighing import as_weights, normalised, weights_identity
 
 from .learner import TRBMLearner
-from .options import LinearStart, SequenceCD
 from .settings import AVERAGE, SequenceSettings, checked, checked_lags, checked_start, over
 from .watch import TRBMWatch, judged
 
