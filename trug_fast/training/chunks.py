@@ -72,7 +72,6 @@ class Chunks:
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         if self.rows is not None:
             settle(self, rows=checks.count("rows", self.rows))
         if callable(self.source):
@@ -101,7 +100,6 @@ class Chunks:
         settle(self, shape=shape, rows=self.rows or each)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the chunks in order."""
         if self.rows is None:
             yield from self.source()
             return
@@ -247,7 +245,6 @@ class ChunkedRows(RowSource):
         return sum(learner.n_batches(length) for length in self.lengths)
 
     def parts(self, learner: Learner, epoch: int, done: int) -> Iterator[Portion]:
-        """Yield chunks and their batches."""
         start = 0
         for number, part in enumerate(self.each()):
             batches = list(learner.batches(len(part), epoch, number))
@@ -273,7 +270,6 @@ class SparseRows(RowSource):
         super().__init__(name, tuple(int(size) for size in matrix.shape), check)  # type: ignore[arg-type]
 
     def each(self) -> Iterator[NDArray[Any]]:
-        """Yield dense rows, some at a time."""
         size = max(1, BYTES // (self.shape[1] * self._matrix.dtype.itemsize))
         for start in range(0, self.shape[0], size):
             name = f"{self.name} from row {start}" if start else self.name

@@ -100,7 +100,6 @@ class EpochLog:
         self._rows: list[Row] | None = None  # in the file; None: not known
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
         return f"EpochLog({str(self.path)!r})"
 
     def __call__(self, event: EpochEnd) -> None:

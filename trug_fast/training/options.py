@@ -46,7 +46,6 @@ class ByField(tuple[tuple[str, Any], ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """Return what it was made of."""
         return repr(dict(self))
 
 
@@ -72,7 +71,6 @@ class _Rule:
     average: float | None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         settle(self, **{name: _checked_penalty(name, getattr(self, name)) for name in PENALTIES})
         if self.average is not None:
             settle(self, average=checks.number("average", self.average, least=0.0, most=1.0))
@@ -247,7 +245,6 @@ class Monitor:
     patience: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         if not callable(self.score):
             checks.choice("score", self.score, SCORES)
         settle(self, every=checks.count("every", self.every))
@@ -297,7 +294,6 @@ class RandomWeights:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the field."""
         if self.scale is not None:
             settle(self, scale=checks.number("scale", self.scale, least=0.0))
 
@@ -331,7 +327,6 @@ class LinearStart:
     ridge: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         if self.order is not None:
             settle(self, order=checks.count("order", self.order))
         settle(self, scale=checks.number("scale", self.scale, least=0.0))

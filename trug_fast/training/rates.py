@@ -64,7 +64,6 @@ class Decay:
     form: Form
 
     def __call__(self, share: float) -> float:
-        """Return the rate when this share of the run is done."""
         return self.end + (self.start - self.end) * FORMS[self.form](share)
 
 
@@ -210,11 +209,9 @@ class Unnamed:
     """Stands for a function in words that know a run again: its values are told apart."""
 
     def __call__(self, share: float) -> float:
-        """Return nothing of use."""
         return 0.0
 
     def __repr__(self) -> str:
-        """Return what it stands for."""
         return "a function"
 
 

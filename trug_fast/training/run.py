@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ from .gathering import Portion, in_reach
 from .learner import Learner, Rows
 from .options import Monitor
 from .rates import Time
+from .watch import Watch
 from .weighing import Weighted, Weights
 
 KIND = "Training"
@@ -80,23 +82,44 @@ class TrainingFile(RunFile):
         self.save(self._state())
 
 
-class Watch(Protocol):
-    """What sees how well a learner does, and whether it goes astray."""
+class Job(ABC):
+    """A training whose every point between two updates can be saved."""
 
-    def scores(self, data: Any, due: bool) -> dict[str, float]:
-        """Return the scores of the current model, NaN in an epoch without; higher is better."""
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """Steps of the bar."""
 
-    def require_sound(self, epoch: int) -> None:
-        """Raise FloatingPointError if a parameter is nonsense."""
+    finished: Any  # whether nothing is left to do
+    whole: Any  # whether no update is under way: only then there is a state to save
 
-    def look(self, epoch: int) -> None:
-        """Warn of what is seen to go wrong after an epoch that is not the last."""
+    @abstractmethod
+    def state(self) -> State:
+        """Return all that the rest of the training depends on; it may share memory."""
 
-    def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
-        """Raise FloatingPointError if a score is."""
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Go on from a state of the same training; raises ValueError if it is none."""
 
-    def verdict(self, epochs: int, model: Any) -> str | None:
-        """Return what must be said of a whole run, or nothing."""
+    @abstractmethod
+    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+        """Go on to the end; write to the file whenever it is due.
+
+        What interrupts it between updates finds a state to save.
+
+        Raises
+        ------
+        FloatingPointError
+            If training diverges.
+        """
+
+    @abstractmethod
+    def verdict(self) -> str | None:
+        """Return what must be said of a finished training: that it learned nothing, or nothing."""
+
+    def fall_back(self) -> int | None:
+        """Take the last sound model, after training diverged; return its epoch, None without."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -113,7 +136,7 @@ class Plan:
         return monitor is not None and (epoch % monitor.every == 0 or epoch == self.epochs)
 
 
-class Loop:
+class Loop(Job):
     """A run over the epochs: where it is, and how it goes on from there.
 
     It is a job for :func:`run_training`, or a part of one.
@@ -187,7 +210,6 @@ class Loop:
         return self.best or (self.sound if self.fallen else None)
 
     def fall_back(self) -> int | None:
-        """Take the last sound model; return its epoch, or None if there is none worth having."""
         if not (self.best or self.sound):
             return None
         self.fallen = True
@@ -196,11 +218,9 @@ class Loop:
         return epoch if self.fallen else None
 
     def verdict(self) -> str | None:
-        """Return what must be said of a finished run: that it learned nothing, or nothing."""
         return self._change_of_data() or self.watch.verdict(self.epoch, self.model())
 
     def state(self) -> State:
-        """Return all that the rest of the run depends on, sharing memory."""
         state = dict(self.learner.state())
         state["place"] = np.array([self.epoch, self.batch, self.stopped], np.int64)
         state["seconds"] = np.array(self._seconds())
@@ -210,7 +230,6 @@ class Loop:
         return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of the same run; raises ValueError if it is none."""
         place, seconds = np.zeros(3, np.int64), np.zeros(())
         copy_into({"place": place, "seconds": seconds}, state)
         self.learner.restore(state)
@@ -247,13 +266,6 @@ class Loop:
             raise ValueError("its best model has no score")
 
     def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
-        """Go on to the end.  What interrupts it between updates finds a state to save.
-
-        Raises
-        ------
-        FloatingPointError
-            If training diverges, or a file of the data that was written to made it do so.
-        """
         bar.advance(self.done)
         try:
             while not self.finished:
@@ -385,37 +397,6 @@ def as_callbacks(callbacks: Sequence[Callback]) -> list[Callback]:
 def part(state: State, prefix: str) -> State:
     """Return the arrays whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
-
-
-class Job(Protocol):
-    """A training whose every point between two updates can be saved."""
-
-    @property
-    def total(self) -> int:
-        """Steps of the bar."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether nothing is left to do."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether no update is under way: only then there is a state to save."""
-
-    def state(self) -> State:
-        """Return all that the rest of the training depends on; it may share memory."""
-
-    def restore(self, state: State) -> None:
-        """Go on from a state of the same training; raises ValueError if it is none."""
-
-    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
-        """Go on to the end; write to the file whenever it is due."""
-
-    def verdict(self) -> str | None:
-        """Return what must be said of a finished training: that it learned nothing, or nothing."""
-
-    def fall_back(self) -> int | None:
-        """Take the last sound model, after training diverged; return its epoch, None without."""
 
 
 class Begun(NamedTuple):

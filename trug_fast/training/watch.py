@@ -17,7 +17,31 @@ from .options import Monitor
 from .weighing import Weights, mean_of
 
 
-class ContrastiveWatch(ABC):
+class Watch(ABC):
+    """What sees how well a learner does, and whether it goes astray."""
+
+    @abstractmethod
+    def scores(self, data: Any, due: bool) -> dict[str, float]:
+        """Return the scores of the current model, NaN in an epoch without; higher is better."""
+
+    @abstractmethod
+    def require_sound(self, epoch: int) -> None:
+        """Raise FloatingPointError if a parameter is nonsense."""
+
+    @abstractmethod
+    def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
+        """Raise FloatingPointError if a score is far below that at the start, and that of noise."""
+
+    @abstractmethod
+    def verdict(self, epochs: int, model: Any) -> str | None:
+        """Return what must be said of a whole run: that its score has not risen, or nothing."""
+
+    def look(self, epoch: int) -> None:
+        """Warn of what is seen to go wrong after an epoch that is not the last: here of nothing."""
+        return
+
+
+class ContrastiveWatch(Watch):
     """Compares a run with where it began.
 
     Its own score is a cheap one, whatever the run records, so that a run without scores is watched
@@ -86,7 +110,6 @@ class ContrastiveWatch(ABC):
         return ()
 
     def scores(self, data: Any, due: bool) -> dict[str, float]:
-        """Return the scores of the current model, NaN in an epoch without."""
         sets = {"score": self.rows}
         if self.held_out is not None:
             sets["validation_score"] = self.held_out
@@ -96,18 +119,12 @@ class ContrastiveWatch(ABC):
 
     @QUIET
     def require_sound(self, epoch: int) -> None:
-        """Raise FloatingPointError if a parameter is nonsense."""
         fault = self.learner.fault(self.columns)
         if fault is not None:
             raise diagnosis.diverged(epoch, fault, self._slower())
 
-    def look(self, epoch: int) -> None:
-        """Warn of what is seen to go wrong after an epoch that is not the last: here of nothing."""
-        return
-
     @QUIET
     def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
-        """Raise FloatingPointError if a score is far below that at the start, and that of noise."""
         if callable(self.score):  # of a scale of its own
             return
         score, limit = scores["score"], -diagnosis.FALL * self.blind()
@@ -120,7 +137,6 @@ class ContrastiveWatch(ABC):
 
     @QUIET
     def verdict(self, epochs: int, model: Any) -> str | None:
-        """Return what must be said of a whole run: that its score has not risen, or nothing."""
         before, after = self.each(self.start), self.each(model)
         rise, blind = Rise.of(before, after, self.weights), -self.blind()
         # Need not have learned yet, or much more.

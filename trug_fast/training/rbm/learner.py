@@ -121,28 +121,23 @@ class RBMLearner(Learner):
         return phase.net
 
     def arrays(self) -> State:
-        """Return all arrays that an update reads before it writes them, sharing memory."""
         arrays = self.core.arrays()
         for part in self.parts:
             arrays |= part.arrays()
         return arrays
 
     def state(self) -> State:
-        """Return everything that later updates depend on, sharing memory."""
         return super().state() | self.negative.grown()
 
     def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is no state of such a learner."""
         super().restore(state)
         self.negative.restore(state)
 
     def parameters(self) -> State:
-        """Return the current parameters, averaged if so set; they may share memory."""
         found = self.core.parameters() | self.averages.parameters(self.updates)
         return self.shrinking.parameters(found)
 
     def model(self, parameters: State | None = None) -> TruGRBM | BernoulliRBM:
-        """Return the model of these parameters, by default the current ones."""
         kind = BernoulliRBM if self.units.bernoulli else TruGRBM
         runs, found = self.settings.runs, dict(parameters or self.parameters())
         if self.settings.gauge:  # which rounding may have left a little
@@ -165,7 +160,6 @@ class RBMLearner(Learner):
         batches: Sequence[NDArray[np.int64]],
         times: Sequence[Time],
     ) -> None:
-        """Take a step from each of these batches of rows of ``data``, each at its time."""
         done, data = 0, data if isinstance(data, Weighted) else Weighted(data, NONE)
         while done < len(batches):
             size, alike = batches[done].size, done + 1
@@ -237,7 +231,6 @@ class RBMLearner(Learner):
         return work(max(rows, len(self.negative.chains.hidden)), *self.core.weights.shape)
 
     def brief(self, time: Time) -> dict[str, float]:
-        """Return what an update did last and the learned shapes of the units in brief."""
         rate, *others = self._paces(time)
         found = {"learning_rate": rate, "n_gibbs": float(self.negative.n_gibbs(time))}
         for part in self.parts:

@@ -78,7 +78,6 @@ class Persistent(FromData):
         return self.chains
 
     def arrays(self) -> State:
-        """Return the states of the chains."""
         return {"chains": self.chains.hidden}
 
 
@@ -94,13 +93,11 @@ class Tempered(FromData):
 
     @classmethod
     def of(cls, learner: Any, base: FloatArray, data: Any) -> Tempered:
-        """Return the replicas of a learner whose visible units alone have the biases ``base``."""
         own = learner.settings
         replicas = Replicas(own.sampler.ladder, own.n_chains, base, own.n_hidden)
         return cls(replicas, own.rates["n_gibbs"])
 
     def start(self, learner: Any, net: FloatArray) -> None:
-        """Draw all replicas."""
         with computing(learner.work(len(net))):
             self.replicas.start(learner.core.layers(), net, learner.seed, 0)
 
@@ -111,11 +108,9 @@ class Tempered(FromData):
         return self.chains
 
     def arrays(self) -> State:
-        """Return all that an update leaves behind."""
         return {"chains": self.replicas.scaled, "accepted": self.replicas.accepted}
 
     def brief(self, learner: Any, time: Time) -> dict[str, float]:
-        """Return the shares of exchanges that were accepted."""
         swaps = self.replicas.rates(learner.sweeps)
         return {"swap_mean": float(swaps.mean()), "swap_min": float(swaps.min())}
 

@@ -52,7 +52,6 @@ class Filling(Part):
     means: Floats
 
     def before(self, learner: Any, u: Update) -> None:
-        """Draw what is missing in the batch."""
         with computing(learner.work(u.size)):
             self.fill(learner.core.layers(), u.rows, learner.seed, learner.updates)
 
@@ -160,7 +159,6 @@ class Normalizable(Part):
     moves = True
 
     def after(self, learner: Any, u: Update) -> None:
-        """Scale them."""
         learner.core.keep_normalizable(learner.settings.visible_ends)
 
 
@@ -170,7 +168,6 @@ class Gauge(Part):
     moves = True
 
     def after(self, learner: Any, u: Update) -> None:
-        """Take the sum off."""
         core = learner.core
         to_zero_sum(learner.settings.runs, core.weights, core.visible_bias, core.hidden_bias)
 
@@ -182,7 +179,6 @@ class Transforming(Part):
         self._transform, self.alone = transform, transform.sees_model
 
     def before(self, learner: Any, u: Update) -> None:
-        """Call it for each batch."""
         call = Call(learner.seed, learner.updates, 0.0, learner.seen)
         shares = [time.share for time in u.times]
         units = learner.core.visible_units

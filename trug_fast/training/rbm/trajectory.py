@@ -129,7 +129,6 @@ class Trajectory(Persistent):
             self._unseen_density = log_density(self._layers, self._energy, self._unseen)
 
     def start(self, learner: Any, net: FloatArray) -> None:
-        """Make the model that training goes on from a rung."""
         if learner.settings.from_model:
             self.freeze(learner.seen(), 0)
 
@@ -141,7 +140,6 @@ class Trajectory(Persistent):
         self.renew(learner.updates)
 
     def sweep(self, learner: Any, u: Update) -> gibbs.Chains:
-        """Run sweeps, followed by an exchange."""
         first, sweeps = 1 + learner.sweeps, self.n_gibbs(u.times[0])
         self.exchange(learner.core.layers(), sweeps, learner.seed, first, learner.updates)
         return self.chains
@@ -179,7 +177,6 @@ class Trajectory(Persistent):
         return float(self.recent[1])
 
     def brief(self, learner: Any, time: Time) -> dict[str, float]:
-        """Return how chains exchange their states, and with how many rungs."""
         return {"swap_mean": self.acceptance, "rungs": float(len(self.ladder))}
 
     def freeze(self, model: RBM, update: int) -> None:
@@ -211,7 +208,6 @@ class Trajectory(Persistent):
             tell(said, stacklevel=2)
 
     def ladder_of(self, update: int | None) -> Ladder:
-        """Return the ladder without rungs that were made after an update, if one is given."""
         if update is None:
             return self.ladder
         return self.ladder.first(sum(made <= update for made in self._made))
@@ -240,7 +236,6 @@ class Trajectory(Persistent):
         return LogZ(float(self.ladder.log_z[-1]) + step.log_ratio, standard_error(shares))
 
     def arrays(self) -> State:
-        """Return the states of the chains, and how they have been exchanged of late."""
         return super().arrays() | {"acceptance": self.recent}
 
     def grown(self) -> State:
@@ -250,7 +245,6 @@ class Trajectory(Persistent):
         return {LADDER + name: array for name, array in (self.ladder.arrays() | own).items()}
 
     def restore(self, state: State) -> None:
-        """Go back to such arrays; raises ValueError if they are those of no such run."""
         found = {k.removeprefix(LADDER): v for k, v in state.items() if k.startswith(LADDER)}
         draws = np.empty_like(self._all)
         copy_into({"reservoir": draws, "frozen": self._frozen, "told": self._told}, found)

@@ -57,17 +57,14 @@ class RBMWatch(ContrastiveWatch):
         return "reconstruction score" if self.real else "pseudo-log-likelihood"
 
     def frames(self) -> NDArray[Any]:
-        """Return the rows as a matrix."""
         return np.asarray(self.rows)
 
     def each(self, model: Any) -> NDArray[np.float64]:
-        """Return the score of each row."""
         score = reconstruction if self.real else pseudo
         rows = self.learner.core.visible_units.states(self.rows)
         return score(model, rows, self.learner.seed, self.learner.filling)
 
     def blind(self) -> float:
-        """Return minus the score of a model that knows nothing, about."""
         if not self.real:
             return float(self.learner.core.visible_units.log_norm(np.zeros(self.columns.mean.size)))
         units = units_of(self.learner.settings.runs, self.learner.core.visible_precision)
@@ -75,7 +72,6 @@ class RBMWatch(ContrastiveWatch):
         return float((self.columns.deviation**2 + own).sum())
 
     def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
-        """Return the score of each set of data that the run records."""
         learner = self.learner
         return scores(
             model,
@@ -93,7 +89,6 @@ class RBMWatch(ContrastiveWatch):
         return diagnosis.off_scale(self.name, self.frames()[:, own]) if own.any() else None
 
     def beside(self) -> tuple[str, ...]:
-        """Return what ``measure`` says beside the scores."""
         return ("score_error",) if self.score == "log_likelihood" else ()
 
     def verdict(self, epochs: int, model: Any) -> str | None:
@@ -163,7 +158,6 @@ class RBMWatch(ContrastiveWatch):
         )
 
     def faster(self) -> str:
-        """Return what to change after training that learned nothing."""
         return (
             f"take smaller batches or more epochs ({self.learner.updates} updates were made), a "
             "higher learning_rate or larger RandomWeights; if nothing helps, the columns may hold "

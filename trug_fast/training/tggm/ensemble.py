@@ -26,7 +26,7 @@ from trug_fast.training.diagnosis import noted
 from trug_fast.training.drawing import printed_together
 from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
-from trug_fast.training.run import History, TrainingFile, begin, part, run_training
+from trug_fast.training.run import History, Job, TrainingFile, begin, part, run_training
 
 from .calibration import calibrated_mixture
 from .options import MeanField, NoiseLike, RateSearch, Validation
@@ -47,7 +47,6 @@ class EnsembleFit(NamedTuple):
     warnings: tuple[str, ...] = ()  # what was said of the training in warnings
 
     def __repr__(self) -> str:
-        """Return the model, how long it was trained, and its last scores, a line each."""
         return printed_together(self)
 
     @property
@@ -76,7 +75,7 @@ def trained(plan: RegressionPlan, seed: int, parts: int, state: State | None) ->
     return job.state()
 
 
-class Members:
+class Members(Job):
     """The trainings of all models, a job for ``run_training``.
 
     By an executor whole ones are trained: what workers have under way is no part of the state.
@@ -101,12 +100,10 @@ class Members:
 
     @property
     def finished(self) -> bool:
-        """Whether all models are trained."""
         return not self._open()
 
     @property
     def whole(self) -> bool:
-        """Whether no epoch is under way here."""
         return all(job.whole for job in self.begun.values())
 
     def _open(self) -> list[int]:
@@ -114,14 +111,12 @@ class Members:
         return [k for k in numbers if k not in self.begun or not self.begun[k].finished]
 
     def state(self) -> State:
-        """Return the states of all models that have been begun."""
         state: State = {"begun": np.array([k in self.begun for k in range(len(self._seeds))])}
         for k, job in self.begun.items():
             state |= {f"{k}.{name}": values for name, values in job.state().items()}
         return state
 
     def restore(self, state: State) -> None:
-        """Go on from a state of the same training; raises ValueError if it is none."""
         begun = state.get("begun")
         if begun is None or begun.dtype != bool or begun.shape != (len(self._seeds),):
             raise ValueError(f"it does not say which of {len(self._seeds)} models are begun")
@@ -135,13 +130,6 @@ class Members:
         self.begun[k] = job
 
     def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
-        """Go on to the end.
-
-        Raises
-        ------
-        FloatingPointError
-            If the training of a model diverges at every rate, naming the model.
-        """
         left = self._open()
         bar.advance(self._each * (len(self._seeds) - len(left)))
         if self._executor is not None:
@@ -206,12 +194,7 @@ class Members:
         self.begun.setdefault(0, self._job(0))
         return [self.begun[k] for k in sorted(self.begun)]
 
-    def fall_back(self) -> int | None:
-        """Return nothing: an error is of a model that has come to none."""
-        return None
-
     def verdict(self) -> str | None:
-        """Return what must be said of a finished training, or nothing."""
         said = {k: words for k, job in enumerate(self.jobs(), 1) if (words := job.verdict())}
         self._said = said
         if not said:

@@ -144,7 +144,6 @@ class RegressionLearner(Learner):
         return 1
 
     def batches(self, rows: int, epoch: int, chunk: int = 0) -> Iterator[NDArray[np.int64]]:
-        """Yield all rows, in an order that the seed and epoch fix."""
         return shuffled(self.seed, rows, rows, epoch)
 
     def update(
@@ -153,7 +152,6 @@ class RegressionLearner(Learner):
         batches: Sequence[NDArray[np.int64]],
         times: Sequence[Time],
     ) -> None:
-        """Go through the rows of each epoch."""
         for rows, time in zip(batches, times, strict=True):
             self._train_epoch(data, rows, time)
 
@@ -187,7 +185,6 @@ class RegressionLearner(Learner):
         return diagnosis.fault(own)
 
     def brief(self, time: Time) -> dict[str, float]:
-        """Return the rates and the objective of the last epoch."""
         rate, ends = self._rates(time)
         found = {"learning_rate": rate, "objective": self.objective}
         if self.settings.truncation.learn is not None:
@@ -200,17 +197,14 @@ class RegressionLearner(Learner):
         return own.learning_rate.at(*time), (own.truncation_rate or own.learning_rate).at(*time)
 
     def arrays(self) -> State:
-        """Return parameters and memories, sharing memory."""
         memories = {"first": self.trained.first, "second": self.trained.second}
         return self.parameters() | memories
 
     def state(self) -> State:
-        """Return everything that later epochs depend on, sharing memory."""
         counters = np.array([self.updates, self.taken])
         return self.arrays() | {"counters": counters, "objective": np.array(self.objective)}
 
     def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is no state of such a learner."""
         counters, objective = np.zeros(2, np.int64), np.zeros(())
         copy_into(self.arrays() | {"counters": counters, "objective": objective}, state)
         self.updates, self.taken = (int(n) for n in counters)
@@ -219,7 +213,6 @@ class RegressionLearner(Learner):
             raise ValueError(f"it says {self.taken} steps in {self.updates} epochs")
 
     def parameters(self) -> State:
-        """Return what makes the current model, sharing memory."""
         own = self.trained
         return {"theta": own.theta, "lower": own.lower, "upper": own.upper}
 

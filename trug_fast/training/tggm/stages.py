@@ -23,7 +23,7 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
 from trug_fast.training.drawing import plot, printed
 from trug_fast.training.rates import Rate
-from trug_fast.training.run import CHOOSES, Callback, History, Loop, Plan, TrainingFile, part
+from trug_fast.training.run import CHOOSES, Callback, History, Job, Loop, Plan, TrainingFile, part
 
 from .calibration import (
     FOLDS,
@@ -51,7 +51,6 @@ class TGGMFit(NamedTuple):
     warnings: tuple[str, ...] = ()  # what was said of the training in warnings
 
     def __repr__(self) -> str:
-        """Return the model, how long it was trained, and its last scores, a line each."""
         return printed(self)
 
     def plot(self) -> Any:
@@ -135,7 +134,7 @@ class Stage:
         return model.with_readout_posterior(rows.inputs, sample_weight=rows.weights)
 
 
-class Regression:
+class Regression(Job):
     """One training, a job for ``run_training``: its stages, and what they have come to.
 
     Parameters
@@ -216,18 +215,15 @@ class Regression:
 
     @property
     def whole(self) -> bool:
-        """Whether no epoch is under way."""
-        return self.stages[-1].loop.whole
+        return bool(self.stages[-1].loop.whole)
 
     def state(self) -> State:
-        """Return all that the rest of the training depends on."""
         state = {"place": np.array([self.finished, len(self.stages)], np.int64)}
         for k, stage in enumerate(self.stages):
             state |= stage.state(f"{k}.")
         return state
 
     def restore(self, state: State) -> None:
-        """Go on from a state of the same training; raises ValueError if it is none."""
         place = np.zeros(2, np.int64)
         copy_into({"place": place}, state)
         finished, count = place.tolist()
@@ -246,13 +242,6 @@ class Regression:
                 raise ValueError(f"it says that stage {count} is the last")
 
     def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
-        """Go on to the end.  What interrupts it between epochs finds a state to save.
-
-        Raises
-        ------
-        FloatingPointError
-            If training diverges at every rate.
-        """
         each = self.plan.epochs
         bar.advance(each * (len(self.stages) - 1))
         with one_blas_thread():
@@ -319,12 +308,7 @@ class Regression:
         done = self._over_all()
         return self.best() if done is None or done.diverged else done
 
-    def fall_back(self) -> int | None:
-        """Return nothing: runs that diverge are settled one by one."""
-        return None
-
     def verdict(self) -> str | None:
-        """Return what must be said of a finished training, or nothing."""
         best, whole = self.best(), self._over_all()
         if whole is not None and whole.diverged:
             return (

@@ -11,12 +11,13 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
 from trug_fast.training.diagnosis import QUIET, Rise
 from trug_fast.training.options import Monitor
+from trug_fast.training.watch import Watch
 
 from .data import Examples
 from .learner import RegressionLearner
 
 
-class RegressionWatch:
+class RegressionWatch(Watch):
     """Scores a run on rows that it does not train on, if there are some.
 
     Parameters
@@ -52,16 +53,11 @@ class RegressionWatch:
         }
 
     def require_sound(self, epoch: int) -> None:
-        """Raise FloatingPointError if a parameter is nonsense."""
         fault = self.learner.fault()
         if fault is not None:
             raise diagnosis.diverged(epoch, fault, self.slower())
 
-    def look(self, epoch: int) -> None:
-        """Warn of nothing."""
-
     def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
-        """Raise FloatingPointError if the error is far above that at the start, and the mean's."""
         rmse = scores["validation_rmse"]
         if not rmse <= diagnosis.FALL and not rmse <= diagnosis.FALL * self._usual():
             fault = f"the error is {rmse:.3g} times the targets' standard deviation"

@@ -46,7 +46,6 @@ class CrossValidation(NamedTuple):
         return self.choices[int(self.mean.argmin())]
 
     def __str__(self) -> str:
-        """Return a line for each choice, the best first."""
         width = max(map(len, self.choices))
         return "\n".join(
             f"{self.choices[k]:{width}}  {self.mean[k]:.4g} +- {self.std_error[k]:.2g}, "

@@ -85,7 +85,6 @@ class TRBMLearner(Learner):
         return offsets
 
     def arrays(self) -> State:
-        """Return all arrays that an update reads before it writes them, sharing memory."""
         others = {
             "visible_offset": self.offsets.visible,
             "hidden_offset": self.offsets.hidden,
@@ -113,7 +112,6 @@ class TRBMLearner(Learner):
         )
 
     def parameters(self) -> State:
-        """Return the current parameters, averaged if so set; they may share memory."""
         averaged = self.averages.parameters(self.updates)
         return self._by_lag(self.shrinking.parameters(self._current() | averaged))
 
@@ -127,7 +125,6 @@ class TRBMLearner(Learner):
         return found | {name: of_lags(found[name], self.settings.n_lags) for name in LAGGED}
 
     def model(self, parameters: State | None = None) -> TemporalModel:
-        """Return the model of these parameters, by default the current ones."""
         kind = BernoulliTRBM if self.units.bernoulli else TruGTRBM
         return self.settings.remembering(kind(**(parameters or self.parameters())))
 
@@ -162,7 +159,6 @@ class TRBMLearner(Learner):
     def update(
         self, data: Sequences, batches: Sequence[NDArray[np.int64]], times: Sequence[Time]
     ) -> None:
-        """Take a step from each of these batches of sequences, each at its time."""
         for rows, time in zip(batches, times, strict=True):
             self._take(data, rows, time)
 
@@ -254,7 +250,6 @@ class TRBMLearner(Learner):
         return round(self._rate("n_gibbs", time))
 
     def brief(self, time: Time) -> dict[str, float]:
-        """Return what an update did last and the learned shapes of the units in brief."""
         rate, *others = (
             self._rate(name, time)
             for name in ("learning_rate", "truncation_rate", "precision_rate")

@@ -48,7 +48,6 @@ class TRBMFit(NamedTuple):
     warnings: tuple[str, ...] = ()  # what was said of the training in warnings
 
     def __repr__(self) -> str:
-        """Return the model, how long it was trained, and its last scores, a line each."""
         return printed(self)
 
     def plot(self) -> Any:

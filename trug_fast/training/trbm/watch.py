@@ -23,20 +23,16 @@ class TRBMWatch(ContrastiveWatch):
     name = "sequences"
 
     def frames(self) -> NDArray[Any]:
-        """Return the frames as a matrix."""
         return np.asarray(self.rows.frames)
 
     def each(self, model: Any) -> NDArray[np.float64]:
-        """Return the score of each frame."""
         return np.concatenate(_frame_scores(model, self.rows))
 
     def frame_weights(self) -> Weights | None:
-        """Return the weights of the frames."""
         found: Weights | None = self.rows.frame_weights()
         return found
 
     def blind(self) -> float:
-        """Return minus the score of a model that knows nothing, about."""
         frames = self.frames().astype(np.float64)
         mean = mean_of(frames, weights := self.frame_weights())
         return float(mean_of((frames - mean) ** 2, weights).sum())
@@ -52,7 +48,6 @@ class TRBMWatch(ContrastiveWatch):
         return {k: float(mean_of(v, some[k].weights)) for k, v in means.items()}
 
     def faster(self) -> str:
-        """Return what to change after training that learned nothing."""
         return (
             f"take more epochs or smaller batches ({self.learner.updates} updates were made), a "
             "higher learning_rate or more hidden units; if nothing helps, the linear forecast at "
