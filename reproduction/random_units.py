@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from trug_fast.training.trbm.working_point import working_point
 
 from trug_fast._common import checks
 from trug_fast._common.numerics import read_only
@@ -27,7 +26,7 @@ from trug_fast.models.truncation import as_truncation
 from trug_fast.training.options import LinearStart, as_optimizer
 from trug_fast.training.steps import Steps
 from trug_fast.training.trbm.settings import BEST_TRUNCATION
-from trug_fast.training.trbm.start import STEP_RIDGE, mean_frame
+from trug_fast.training.trbm.start import STEP_RIDGE, mean_frame, working_point
 from trug_fast.training.trbm.train import train_trbm
 from trug_fast.training.unit_parameters import LOG_PRECISION, Shape, UnitParameters
 from trug_fast.training.units import TruGUnits

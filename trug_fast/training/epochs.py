@@ -144,7 +144,6 @@ class EpochLog:
 
 
 def _row(event: EpochEnd, number: int) -> Row:
-    """Return what is written of an epoch of the present stage."""
     own: Row = {} if event.stage is None else {"stage": event.stage}
     for name, values in event.history.items():
         value = values[number]
@@ -153,7 +152,6 @@ def _row(event: EpochEnd, number: int) -> Row:
 
 
 def _follows(rows: list[Row], event: EpochEnd) -> bool:
-    """Tell whether an epoch is the one after those."""
     last = rows[-1]
     if last.get("stage") != event.stage:
         return event.epoch == 1
@@ -161,7 +159,6 @@ def _follows(rows: list[Row], event: EpochEnd) -> bool:
 
 
 def _same(one: Row, other: Row) -> bool:
-    """Tell whether two rows are of the same epoch of the same run."""
     names = {name for row in (one, other) for name in row if row[name] is not None} - {PASSING}
     return all(one.get(name) == other.get(name) for name in names)
 
@@ -171,14 +168,12 @@ def _columns(rows: list[Row]) -> list[str]:
 
 
 def _text(path: Path, rows: list[Row]) -> str:
-    """Return the rows as the file holds them."""
     columns = _columns(rows)
     header = "" if path.suffix == ".jsonl" else ",".join(columns) + "\n"
     return header + "".join(_line(path, row, columns) for row in rows)
 
 
 def _line(path: Path, row: Row, columns: list[str]) -> str:
-    """Return one row as the file holds it."""
     if path.suffix == ".jsonl":
         return json.dumps(row) + "\n"
     out = io.StringIO()
@@ -202,7 +197,6 @@ def _read(path: Path) -> list[Row]:
 
 
 def _number(word: Any) -> Any:
-    """Return what a word in a table stands for."""
     if word is not None and not isinstance(word, str):  # more words in a row than columns
         raise ValueError(f"{word} has no column")
     if not word:

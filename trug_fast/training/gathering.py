@@ -47,7 +47,6 @@ def rows_together(data: NDArray[Any]) -> NDArray[Any]:
 
 
 def _lie_together(data: NDArray[Any]) -> bool:
-    """Tell whether each row lies in one piece."""
     return data.shape[1] == 1 or data.strides[1] == data.itemsize
 
 

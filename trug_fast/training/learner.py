@@ -79,7 +79,7 @@ class Learner(ABC):
             If an array is missing or of another kind, or no such learner can have these counters.
         """
         counters = np.zeros(3, np.int64)
-        copy_into(self.state() | {"counters": counters}, state)
+        copy_into(Learner.state(self) | {"counters": counters}, state)
         updates, sweeps, steps = (int(n) for n in counters)
         if steps != updates or not 0 <= sweeps <= self.settings.rates["n_gibbs"].most * updates:
             raise ValueError(f"it says {steps} steps, {sweeps} sweeps of {updates} updates")

@@ -199,7 +199,6 @@ def over_epochs(name: str, value: Any, epochs: int, check: Check) -> Any:
 
 
 def _at_points(name: str, function: Callable[[float], Any], check: Check) -> list[Any]:
-    """Return checked values of a function over a run."""
     shares = (i / (POINTS - 1) for i in range(POINTS))
     return [check(f"{name}({share:g})", function(share)) for share in shares]
 

@@ -321,12 +321,10 @@ class Loop(Job):
         self.whole = True
 
     def _time(self, batch: int) -> Time:
-        """Return where the update with a batch of this epoch stands in the run."""
         share = (self.epoch + batch / self.n_batches) / (self.plan.span or self.plan.epochs)
         return Time(share, self.epoch + 1)
 
     def _end_epoch(self, bar: Progress) -> None:
-        """Score, record and ask the callbacks."""
         number = self.epoch + 1
         self.watch.require_sound(number)
         record = {"epoch": float(number), "seconds": self._seconds()}
@@ -379,7 +377,6 @@ class Loop(Job):
         return None if self.plan.monitor is None else self.plan.monitor.patience
 
     def _seconds(self) -> float:
-        """Return how long this run has trained, over all its parts."""
         return self._earlier + time.perf_counter() - self._begun
 
 

@@ -138,7 +138,6 @@ def as_transform(value: Function | None) -> Transform | None:
 
 
 def _array(name: str, value: Any, shape: Sequence[int]) -> NDArray[Any]:
-    """Return what the function returned, if it is an array of this shape."""
     wanted = f"{name} must return an array of shape {tuple(shape)}"
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{wanted}, got {type(value).__name__}")

@@ -158,7 +158,6 @@ class ContrastiveWatch(Watch):
         return diagnosis.off_scale(self.name, self.frames()) if self.real else None
 
     def _slower(self) -> str:
-        """Return what to change after training that went astray."""
         start, words = self.learner.units.start, ""
         if start.learns_ends:
             words += ", or a lower truncation_rate"

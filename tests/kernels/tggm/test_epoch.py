@@ -52,7 +52,7 @@ def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation, noi
     np.testing.assert_allclose(run.trained.theta, ours.trained.theta, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(run.trained.upper, ours.trained.upper, rtol=1e-12)
     assert run.objective == pytest.approx(total / 23, rel=1e-12)
-    assert (run.updates, run.steps) == (1, 3)
+    assert (run.updates, run.taken) == (1, 3)
 
 
 @pytest.mark.parametrize("learn", [True, False])

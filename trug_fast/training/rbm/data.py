@@ -140,7 +140,6 @@ def _known(X: Any, visible: Choice, start: object) -> tuple[Choice, VisibleUnits
 
 
 def _alike(visible: MixedUnits) -> Choice:
-    """Return one choice where all units have the same."""
     return visible.parts[0] if len(set(visible.parts)) == 1 else visible
 
 

@@ -195,7 +195,6 @@ class RBMLearner(Learner):
         return done
 
     def _course(self, mode: int, times: Sequence[Time], weights: Weights) -> Course:
-        """Return rates as the kernel takes them."""
         shrinking, dtype = self.shrinking, self.core.weights.dtype
         rows = [  # in the order of updates.py
             (

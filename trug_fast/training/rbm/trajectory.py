@@ -264,7 +264,6 @@ def anchors_of(data: NDArray[Any] | RowSource, filling: Filling | None, dtype: A
 
 
 def _no_offers(chains: gibbs.Chains, count: int) -> trajectory.Offers:
-    """Return room for offers to so many chains."""
     visible, net = chains.phase.visible[:count], chains.phase.net[:count]
     return trajectory.Offers(
         visible=np.zeros_like(visible),

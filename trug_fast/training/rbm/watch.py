@@ -142,7 +142,6 @@ class RBMWatch(ContrastiveWatch):
         )
 
     def _lost(self, model: Any, rows: NDArray[np.float64]) -> str | None:
-        """Say that shares of phases are lost, or nothing."""
         learner = self.learner
         lack = shares.lost(model, rows, self.weights, learner.seed)
         if not lack:

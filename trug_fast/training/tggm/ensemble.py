@@ -124,7 +124,6 @@ class Members(Job):
             self._take(k, part(state, f"{k}."))
 
     def _take(self, k: int, state: State) -> None:
-        """Note where a model is."""
         job = self._job(k)
         job.restore(state)
         self.begun[k] = job
@@ -175,7 +174,6 @@ class Members(Job):
             wait([future for future in futures if not future.cancelled()])  # as in workers.py
 
     def _collect(self, future: Future[Reply], k: int) -> None:
-        """Take what a worker has come to."""
         try:
             self._take(k, result(future, f", training model {k + 1}"))
         except WorkersError:
@@ -184,7 +182,6 @@ class Members(Job):
             raise self._named(k, error) from error
 
     def _named(self, k: int, error: Exception) -> Exception:
-        """Return an error that says which model it is of."""
         words = f"model {k + 1} of {len(self._seeds)}: {error}"
         kind = next((each for each in WORDED if isinstance(error, each)), RuntimeError)
         return kind(words)

@@ -156,7 +156,6 @@ class RegressionLearner(Learner):
             self._train_epoch(data, rows, time)
 
     def _train_epoch(self, data: Examples, rows: NDArray[np.int64], time: Time) -> None:
-        """Take one step for each batch of these rows."""
         rate, ends = self._rates(time)
         rule = self.steps.rule(rate, self.settings.weight_decay)
         speed = epoch.EpochPace(rule, ends, self.taken)
@@ -192,7 +191,6 @@ class RegressionLearner(Learner):
         return found
 
     def _rates(self, time: Time) -> tuple[float, float]:
-        """Return the rates of all else, and of truncation points."""
         own = self.settings
         return own.learning_rate.at(*time), (own.truncation_rate or own.learning_rate).at(*time)
 

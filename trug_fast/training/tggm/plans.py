@@ -108,7 +108,6 @@ class RegressionSettings:
             )
 
     def _check_penalties(self) -> None:
-        """Refuse penalties that a regression has not."""
         for name in PENALTIES:
             value = getattr(self.optimizer, name)
             if name == "weight_decay" and not isinstance(value, float):
@@ -287,7 +286,6 @@ def _own_calibration(split: object, objective: object) -> str | None:
 
 
 def _units(n_hidden: int | None, start: TruGTGGM | None) -> int:
-    """Return how many hidden units there are: by default as many as in the model."""
     if n_hidden is None:
         return start.n_hidden if isinstance(start, TruGTGGM) else UNITS
     return checks.count("n_hidden", n_hidden)

@@ -252,7 +252,6 @@ class Regression(Job):
                     self._go_on()
 
     def _go_on(self) -> None:
-        """Begin the next stage, or end."""
         stage = next(self._order, None)
         if stage is None:
             self.finished = True
@@ -299,7 +298,6 @@ class Regression(Job):
         return LeftOut(self.sets.places, found)
 
     def _over_all(self) -> Stage | None:
-        """Return the run over all rows if it is done."""
         done = self.stages if self.finished else self.stages[:-1]
         number = len(self.plan.rates)
         return done[number] if self.plan.refit and len(done) > number else None
@@ -330,5 +328,4 @@ class Regression(Job):
 
 
 def _spread(rows: Examples) -> Examples:
-    """Return as many rows as are scored."""
     return rows.at(diagnosis.spread(np.arange(rows.shape[0])))

@@ -115,5 +115,4 @@ class RegressionWatch(Watch):
         return max(1.0, self._start().score(self.scored)[0], mean)
 
     def _start(self) -> RegressionLearner:
-        """Return a learner where training began."""
         return RegressionLearner(self.learner.settings, self.learner.scales, self.learner.seed)

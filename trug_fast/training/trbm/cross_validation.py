@@ -172,7 +172,6 @@ Job = tuple[Frames, Frames, dict[str, Any]]
 
 
 def _run(jobs: list[Job], executor: Executor | None, bar: Progress) -> list[float]:
-    """Return the error of each job."""
     if executor is not None:
         with one_blas_thread():
             return gathered(executor, _error, jobs, lambda: bar.advance(1))
@@ -184,7 +183,6 @@ def _run(jobs: list[Job], executor: Executor | None, bar: Progress) -> list[floa
 
 
 def _error(rest: Frames, held_out: Frames, options: dict[str, Any]) -> float:
-    """Return the mean error of forecasts of sequences by a model of the rest."""
     with divergence_raises():
         fit = train_trbm(rest, **options)
     if fit.interrupted:
@@ -193,7 +191,6 @@ def _error(rest: Frames, held_out: Frames, options: dict[str, Any]) -> float:
 
 
 def _summary(choices: tuple[str, ...], folds: Floats) -> CrossValidation:
-    """Return the numbers of all choices from their folds'."""
     mean, root = folds.mean(axis=1), np.sqrt(folds.shape[1])
     above = folds - folds[mean.argmin()]
     return CrossValidation(

@@ -127,7 +127,6 @@ def _present(
 
 
 def _moments(layers: gibbs.Layers, net: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return means and variances of the hidden units given their net inputs."""
     mean, variance, none = np.empty_like(net), np.empty_like(net), np.empty((0, 0), net.dtype)
     gibbs.moments_from_net(layers, gibbs.Moments(net, mean, variance, none, none))
     return mean, variance
@@ -196,7 +195,6 @@ def _weights(
 
 
 def _summed(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Return the weighted sum of rows over their number."""
     if weights is None:
         return np.asarray(rows.mean(axis=0))
     return np.asarray(weights @ rows / len(rows), rows.dtype)

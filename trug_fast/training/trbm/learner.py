@@ -116,12 +116,10 @@ class TRBMLearner(Learner):
         return self._by_lag(self.shrinking.parameters(self._current() | averaged))
 
     def _current(self) -> State:
-        """Return the current parameters, sharing memory."""
         found = self.own | self.units.parameters()
         return found | ({"visible_precision": self.visible_precision} if self.settings.real else {})
 
     def _by_lag(self, found: State) -> State:
-        """Return parameters as a model has them."""
         return found | {name: of_lags(found[name], self.settings.n_lags) for name in LAGGED}
 
     def model(self, parameters: State | None = None) -> TemporalModel:
@@ -129,7 +127,6 @@ class TRBMLearner(Learner):
         return self.settings.remembering(kind(**(parameters or self.parameters())))
 
     def _seen(self) -> TemporalModel:
-        """Return the model of the current parameters, not averaged."""
         return self.model(self._by_lag(self._current()))
 
     def fault(self, columns: Columns) -> str | None:
@@ -163,7 +160,6 @@ class TRBMLearner(Learner):
             self._take(data, rows, time)
 
     def _take(self, data: Sequences, rows: NDArray[np.int64], time: Time) -> None:
-        """Take one step from a batch of sequences."""
         sampler, n_gibbs = self.settings.sampler, self._n_gibbs(time)
         draws = Draws(n_gibbs, self.seed, self.updates, 1 + self.sweeps)
         start = self.units.start

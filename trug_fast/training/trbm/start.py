@@ -94,7 +94,6 @@ def _of_model(model: StartModel, settings: SequenceSettings) -> State:
 
 
 def _shapes(settings: SequenceSettings) -> list[tuple[str, tuple[int, int]]]:
-    """Return the shapes of all weights as they lead from past to present."""
     n, m, lags = settings.n_visible, settings.n_hidden, settings.n_lags
     return list(zip(WEIGHTS, ((n, m), (lags * n, m), (lags * n, n), (lags * m, m)), strict=True))
 

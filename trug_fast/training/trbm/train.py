@@ -1,4 +1,7 @@
-"""Training of the temporal RBM."""
+"""Training of the temporal RBM, and how it is watched: by forecasts.
+
+Tested in tests/training/trbm/test_train.py and test_watch.py.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks, frames
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.evaluation.prediction import frame_errors
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
@@ -29,13 +33,14 @@ from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain
-from trug_fast.training.weighing import as_weights, normalised, weights_identity
+from trug_fast.training.watch import ContrastiveWatch
+from trug_fast.training.weighing import Weights, as_weights, mean_of, normalised, weights_identity
 
 from .learner import TRBMLearner
 from .settings import AVERAGE, SequenceSettings, checked, checked_lags, checked_start, over
-from .watch import TRBMWatch, judged
 
 UNITS = 400  # hidden ones, where nothing says how many
+JUDGED = 20  # sequences of each set
 
 
 class TRBMFit(NamedTuple):
@@ -275,3 +280,53 @@ def _identity(data: Sequences | None) -> str | None:
         return None
     lengths = hashlib.sha256(data.lengths.tobytes()).hexdigest()[:16]
     return f"{data_identity(data.frames)}, lengths {lengths}"
+
+
+class TRBMWatch(ContrastiveWatch):
+    """Watches forecasts: what can be learned is to forecast better than linearly."""
+
+    yardstick = "score of forecasts (minus the squared error)"
+    name = "sequences"
+
+    def frames(self) -> NDArray[Any]:
+        return np.asarray(self.rows.frames)
+
+    def each(self, model: Any) -> NDArray[np.float64]:
+        return np.concatenate(_frame_scores(model, self.rows))
+
+    def frame_weights(self) -> Weights | None:
+        found: Weights | None = self.rows.frame_weights()
+        return found
+
+    def blind(self) -> float:
+        frames = self.frames().astype(np.float64)
+        mean = mean_of(frames, weights := self.frame_weights())
+        return float(mean_of((frames - mean) ** 2, weights).sum())
+
+    def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
+        """Return minus the mean prediction error of evenly spread sequences of each set."""
+        if callable(score := self.score):
+            parts = {name: judged(data) for name, data in sets.items()}
+            listed = {name: some.split(some.frames) for name, some in parts.items()}
+            return {k: checks.number("score", score(model, v)) for k, v in listed.items()}
+        some = {name: judged(data) for name, data in sets.items()}
+        means = {k: np.array([v.mean() for v in _frame_scores(model, x)]) for k, x in some.items()}
+        return {k: float(mean_of(v, some[k].weights)) for k, v in means.items()}
+
+    def faster(self) -> str:
+        return (
+            f"take more epochs or smaller batches ({self.learner.updates} updates were made), a "
+            "higher learning_rate or more hidden units; if nothing helps, the linear forecast at "
+            "which training begins may be all that there is to learn"
+        )
+
+
+def judged(sequences: Sequences) -> Sequences:
+    """Return evenly spread sequences of two frames or more."""
+    usable = np.flatnonzero(sequences.lengths > 1)
+    return sequences.take(usable[:: max(1, usable.size // JUDGED)][:JUDGED])
+
+
+def _frame_scores(model: Any, some: Sequences) -> list[NDArray[np.float64]]:
+    """Return, of each sequence, minus the squared error of each frame from the second on."""
+    return [-errors for errors in frame_errors(model, some, "mean_field", None, 0)]
