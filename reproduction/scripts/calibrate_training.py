@@ -41,7 +41,7 @@ from tools.training_sets import (
     train,
 )
 from trug_fast.training.diagnosis import Columns, pull, spread
-from trug_fast.training.rbm.scores import reconstruction
+from trug_fast.training.rbm.watch import reconstruction
 
 SHARE = 0.2  # of the best gain on a set: what has that has learned
 DRAWS = 10  # of the pixels that a pseudo-log-likelihood is taken of

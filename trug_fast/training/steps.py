@@ -205,6 +205,8 @@ class Shrinking:
         Rows of a matrix where sites begin, and their number; by default each row is one.
     """
 
+    stride = STRIDE  # steps that are made good at once
+
     def __init__(
         self,
         rates: Mapping[str, Schedule],
@@ -224,14 +226,14 @@ class Shrinking:
         }
         self.kept = {name: np.ones_like(one) for name, one in shrunk.items()}
         each = {name: np.arange(len(one) + 1) for name, one in shrunk.items()}
-        self.every = STRIDE
+        self.every = self.stride
         self.sites = each | {k: v for k, v in (sites or {}).items() if k in each}
         if self.kept:
             want(penalties.PENALTIES)
 
     def expect(self, updates: int) -> None:
         """Take it that the whole run has so many updates."""
-        self.every = max(1, min(STRIDE, updates))
+        self.every = max(1, min(self.stride, updates))
 
     def amounts(self, name: str, time: Time) -> Amounts:
         """Return the factors of all penalties on a matrix at some time."""

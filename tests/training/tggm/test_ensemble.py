@@ -132,6 +132,25 @@ def test_ctrl_c_leaves_the_models_that_were_begun(tmp_path, monkeypatch):
     assert_all_same(train(), train(checkpoint=tf.training.Checkpoint(path, resume=True)))
 
 
+def test_at_ctrl_c_models_that_workers_have_begun_are_waited_for(tmp_path, monkeypatch):
+    update, calls, path = RegressionLearner.update, [], tmp_path / "run.npz"
+
+    def counted(self, *args):
+        calls.append(1)
+        if len(calls) == 2:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        update(self, *args)
+
+    with monkeypatch.context() as patch, pytest.warns(UserWarning, match="npz continues"):
+        patch.setattr(RegressionLearner, "update", counted)
+        with ThreadPoolExecutor(1) as executor:
+            part = train(checkpoint=path, executor=executor, n_models=9)
+    assert part.interrupted and 1 <= len(part.model) < 9
+    assert not any(fit.interrupted for fit in part.fits)
+    again = tf.training.Checkpoint(path, resume=True)
+    assert_all_same(train(n_models=9), train(n_models=9, checkpoint=again))
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_the_first_failure_is_named_with_its_model(workers, monkeypatch):
     seed = seed_from(seed_from(0, "train_ensemble"), "model 1")
