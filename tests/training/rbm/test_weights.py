@@ -17,6 +17,7 @@ from trug_fast.training.rbm import learner as learners
 from trug_fast.training.rbm import watch as scores
 from trug_fast.training.rbm.data import checked_data
 from trug_fast.training.rbm.defaults import ByData
+from trug_fast.training.rbm.parts import Filling
 from trug_fast.training.rbm.train import _settings
 from trug_fast.training.weighing import Weighted
 
@@ -221,7 +222,7 @@ def test_the_likelihood_of_heavy_rows_is_learned():
 def test_scores_are_weighted_means():
     one = FEW | {"epochs": 1, "sample_weight": WEIGHTS, "validation": PIXELS[:50]}
     fit = tf.train_rbm(PIXELS, **one, monitor="reconstruction")
-    each = scores.reconstruction(fit.model, PIXELS)
+    each = scores.reconstruction(fit.model, PIXELS, 0, Filling())
     found = fit.history["score"][-1]
     assert found == pytest.approx(np.average(each, weights=WEIGHTS), rel=1e-12)
     assert found != pytest.approx(each.mean(), rel=1e-4)
@@ -231,8 +232,8 @@ def test_scores_are_weighted_means():
         fit = tf.train_rbm(PIXELS, **one, monitor=name)
         each = tf.exact.log_likelihood(fit.model, PIXELS)
         if name == "pseudo":
-            each = scores.pseudo(fit.model, PIXELS, seed, None)
-            each[:50] = scores.pseudo(fit.model, PIXELS[:50], seed, None)
+            each = scores.pseudo(fit.model, PIXELS, seed, Filling())
+            each[:50] = scores.pseudo(fit.model, PIXELS[:50], seed, Filling())
         found = fit.history["score"][-1], fit.history["validation_score"][-1]
         expected = np.average(each, weights=WEIGHTS), each[:50].mean()
         np.testing.assert_allclose(found, expected, atol=0.02 if name == "ais" else 1e-10)

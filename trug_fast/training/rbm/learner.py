@@ -82,7 +82,7 @@ class RBMLearner(Learner):
             np.zeros((settings.batch_size, settings.n_visible), settings.dtype), settings.n_hidden
         )
         self._rows = self._batch.visible  # of all batches of a call
-        self.filling = Filling(settings.missing, self.means) if settings.missing else None
+        self.filling = Filling(settings.missing, self.means)
         base = core.visible_units.bias(self.means.astype(settings.dtype))
         self.negative = NEGATIVES[type(settings.sampler)].of(self, base, data)
         self.parts = [self.negative, *parts_of(self, transform)]
@@ -104,8 +104,7 @@ class RBMLearner(Learner):
         biases = self.settings.biases()
         with computing(self.work(rows.size)):
             gather(data, rows, phase.visible)
-            if self.filling is not None:
-                phase.visible[:] = self.filling.by_means(phase.visible)
+            phase.visible[:] = self.filling.by_means(phase.visible)
             for name, values in biases.items():
                 getattr(core, name)[:] = values
             core.run(phase, self.negative.chains, self._course(START, [], NONE))

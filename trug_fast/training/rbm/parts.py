@@ -6,7 +6,7 @@ tests/training/test_transform.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,12 +44,13 @@ class Filling(Part):
     Parameters
     ----------
     sweeps : int
+        0 where none may be missing.
     means : ndarray, shape (columns,)
         Where their chains begin.
     """
 
-    sweeps: int
-    means: Floats
+    sweeps: int = 0
+    means: Floats = field(default_factory=lambda: np.empty(0))
 
     def before(self, learner: Any, u: Update) -> None:
         with computing(learner.work(u.size)):
@@ -189,7 +190,7 @@ def parts_of(learner: Any, transform: Transform | None) -> list[Part]:
     """Return the parts of a learner beside its negative, in the order in which they take part."""
     settings, core = learner.settings, learner.core
     found: list[Part] = [] if transform is None else [Transforming(transform)]
-    if learner.filling is not None:
+    if learner.filling.sweeps:
         found.append(learner.filling)
     if settings.learns_visible_precision:
         values, rate = core.visible_kinds.precision, settings.rates[VISIBLE_RATE]

@@ -89,7 +89,7 @@ class RBMSettings(Settings):
         """Return the precisions of columns, 0 of those without; or none at all."""
         if not self.real:
             return np.empty(0, self.dtype)
-        if not isinstance(self.start, RandomWeights):
+        if self.from_model:
             return np.array(self.start.column_precision, self.dtype)
         if isinstance(self.visible, MixedUnits):
             return self.visible.precision.astype(self.dtype)
@@ -97,7 +97,7 @@ class RBMSettings(Settings):
 
     def weights(self, seed: int) -> FloatArray:
         """Return the weights at the start."""
-        if not isinstance(self.start, RandomWeights):
+        if self.from_model:
             return np.array(self.start.column_weights, self.dtype)
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
         shape = self.n_visible, self.n_hidden
@@ -108,7 +108,7 @@ class RBMSettings(Settings):
 
     def biases(self) -> State:
         """Return the biases of the model to go on from, if there is one."""
-        if isinstance(self.start, RandomWeights):
+        if not self.from_model:
             return {}
         found = {"visible_bias": self.start.column_bias, "hidden_bias": self.start.hidden_bias}
         return {name: np.array(bias, self.dtype) for name, bias in found.items()}

@@ -15,7 +15,7 @@ from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.ladder import Ladder
 from trug_fast.kernels.announcing import announced
-from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
 from trug_fast.models.truncation import TruncationLike
 from trug_fast.models.visible_kinds import SPIN
 from trug_fast.training import diagnosis
@@ -313,11 +313,11 @@ def _settings(
     dtype: np.dtype[Any],
 ) -> tuple[RBMSettings, ByData]:
     """Return how to train, and what chooses by the data where it is not said."""
-    best = BEST_TRUNCATION
-    if truncation is None and units.hidden is not None and isinstance(origin, RandomWeights):
+    best, anew = BEST_TRUNCATION, isinstance(origin, RandomWeights)
+    if truncation is None and units.hidden is not None and anew:
         best = usual_truncation(data, real=are_real(units.visible))
     ends = checked_truncation(truncation, units.hidden, origin, best)
-    if not isinstance(origin, RandomWeights):
+    if isinstance(origin, RBM):
         require_agreement(origin, data.shape[1], units)
     size = usual_batch_size(data.shape[0]) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
@@ -340,11 +340,11 @@ def _settings(
         start=origin,
         rates={},
     )
-    if settings.gauge and not isinstance(origin, RandomWeights):
+    if settings.gauge and isinstance(origin, RBM):
         settings = replace(settings, start=origin.zero_sum())
     NEGATIVES[type(sampler)].check(settings)
     by_data = ByData.of(data, settings.shape(), weights)
-    if isinstance(origin, RandomWeights) and origin.scale is None:
+    if anew and settings.start.scale is None:
         settings = replace(settings, start=RandomWeights(by_data.scale))
     return settings, by_data
 

@@ -256,11 +256,11 @@ class Trajectory(Persistent):
         self._look(draws)
 
 
-def anchors_of(data: NDArray[Any] | RowSource, filling: Filling | None, dtype: Any) -> FloatArray:
+def anchors_of(data: NDArray[Any] | RowSource, filling: Filling, dtype: Any) -> FloatArray:
     """Return rows of the data for the ladder, with means in place of what is missing."""
     rows = data.spaced if isinstance(data, RowSource) else data[spaced(len(data), LOOKED)]
     rows = rows[spaced(len(rows), ANCHORS)]
-    return np.ascontiguousarray(rows if filling is None else filling.by_means(rows), dtype)
+    return np.ascontiguousarray(filling.by_means(rows), dtype)
 
 
 def _no_offers(chains: gibbs.Chains, count: int) -> trajectory.Offers:

@@ -107,7 +107,7 @@ class RBMWatch(ContrastiveWatch):
         While rates are high, good runs may lack some, but not so much, and less at each look.
         """
         learner, due = self.learner, epoch >= FIRST_LOOK and epoch & (epoch - 1) == 0
-        if self._told or not due or learner.updates < UPDATES or learner.filling is not None:
+        if self._told or not due or learner.updates < UPDATES or learner.filling.sweeps:
             return
         model, rows, weights = learner.model(), np.asarray(self.rows, np.float64), self.weights
         few = rows[::EACH_LOOK] if weights is None else rows  # spares good runs time
@@ -120,7 +120,7 @@ class RBMWatch(ContrastiveWatch):
     def _ruined(self, epochs: int, model: Any) -> str | None:
         """Say that a model has lost the shares of phases, or its mass is elsewhere, or nothing."""
         learner = self.learner
-        if diagnosis.brief(epochs, learner.updates) or learner.filling is not None:
+        if diagnosis.brief(epochs, learner.updates) or learner.filling.sweeps:
             return None
         rows, seed = np.asarray(self.rows, np.float64), learner.seed
         said = self._lost(model, rows)
@@ -230,7 +230,7 @@ def scores(
     kind: Any,
     sets: dict[str, NDArray[Any]],
     seed: int,
-    filling: Filling | None,
+    filling: Filling,
     weights: Weights | None = None,
     negative: Any = None,
 ) -> dict[str, float]:
@@ -243,8 +243,7 @@ def scores(
     units = model.visible_units
     rows = {name: units.states(spread(array)) for name, array in sets.items()}
     if callable(kind):
-        if filling is not None:
-            rows = {name: filling.drawn(model, v, seed) for name, v in rows.items()}
+        rows = {name: filling.drawn(model, v, seed) for name, v in rows.items()}
         return {name: checks.number("score", kind(model, v)) for name, v in rows.items()}
     weighing = dict.fromkeys(rows) | {next(iter(rows)): weights}
     if kind in EACH:
@@ -268,28 +267,28 @@ def scores(
 
 
 def pseudo(
-    model: TruGRBM | BernoulliRBM, X: NDArray[Any], seed: int, filling: Filling | None
+    model: TruGRBM | BernoulliRBM, X: NDArray[Any], seed: int, filling: Filling
 ) -> NDArray[np.float64]:
     """Return the pseudo-log-likelihood of each row."""
-    if filling is not None and np.isnan(X).any():
+    if np.isnan(X).any():
         return filling.pseudo(model, X, seed)
     return pseudo_log_likelihood(model, X, rng=seed)
 
 
 def reconstruction(
-    model: TruGRBM | BernoulliRBM, X: NDArray[Any], seed: int = 0, filling: Filling | None = None
+    model: TruGRBM | BernoulliRBM, X: NDArray[Any], seed: int, filling: Filling
 ) -> NDArray[np.float64]:
     """Return minus the squared error of each row's reconstruction from its hidden units' means.
 
     Where values are missing, the mean error of those that are there stands for theirs.
     """
-    drawn = X if filling is None else filling.drawn(model, X, seed)
+    drawn = filling.drawn(model, X, seed)
     rows = model.visible_units.columns(np.asarray(drawn, np.float64))
     net = model.column_bias + model.column_moments(rows).mean @ model.column_weights.T
     error = rows - model.visible_units.mean(net)
-    if filling is None:
-        return np.asarray(-(error * error).sum(axis=1))
     there = ~np.isnan(X)
+    if there.all():
+        return np.asarray(-(error * error).sum(axis=1))
     return np.asarray(-(error * error * there).sum(axis=1) / there.mean(axis=1))
 
 

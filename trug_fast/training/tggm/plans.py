@@ -209,7 +209,8 @@ def planned(
     """
     schedule = partial(as_schedule, epochs=checks.count("epochs", epochs))
     split = as_validation(validation)
-    how = split if isinstance(split, HoldOut) else None
+    none = HoldOut(refit=False, calibrate="held_back" if split is not None else None)
+    how = split if isinstance(split, HoldOut) else none  # where no rows are held back
     data = RegressionRows.of(X, y, sample_weight, split, columns_of(start, X))
     aim, errors = as_objective(objective), as_noise(noise)
     if aim == "probit":
@@ -243,9 +244,9 @@ def planned(
         rates=schedules,
         epochs=int(epochs),
         monitor=_monitor(monitor, validated=split is not None, needed=several),
-        refit=how is not None and how.refit,
-        calibrate=how.calibrate if how is not None else _own_calibration(split, aim),
-        laplace=how is not None and how.laplace,
+        refit=how.refit,
+        calibrate=how.calibrate,
+        laplace=how.laplace,
     )
     if plan.crosses and len(data.X) < 2 * FOLDS:
         raise ValueError(
@@ -254,9 +255,7 @@ def planned(
     return plan
 
 
-def _of_signs(
-    data: RegressionRows, noise: Noise, said: bool, how: HoldOut | None
-) -> HoldOut | None:
+def _of_signs(data: RegressionRows, noise: Noise, said: bool, how: HoldOut) -> HoldOut:
     """Refuse what is no data of signs, or would have no effect on them; there is no calibration.
 
     ``said`` is whether the noise was given with its fields.
@@ -273,16 +272,11 @@ def _of_signs(
             "noise has learn=True, which has no effect on objective='probit': the noise stays "
             "where it starts; give learn=False"
         )
-    if how is not None and how.calibrate == "cross_validation":
+    if how.calibrate == "cross_validation":
         raise ValueError("calibrate='cross_validation' has no effect on objective='probit'")
-    if how is not None and how.laplace:
+    if how.laplace:
         raise ValueError("laplace=True has no effect on objective='probit', which has no noise")
-    return None if how is None else replace(how, calibrate=None)
-
-
-def _own_calibration(split: object, objective: object) -> str | None:
-    """Return by which rows the noise is set where none are held back."""
-    return "held_back" if split and objective != "probit" else None
+    return replace(how, calibrate=None)
 
 
 def _units(n_hidden: int | None, start: TruGTGGM | None) -> int:
