@@ -82,6 +82,29 @@ class TrainingFile(RunFile):
         self.save(self._state())
 
 
+class NoFile:
+    """Stands for the file of a run that has none."""
+
+    path = found = None
+
+    def start_with(self, state: Callable[[], State]) -> None:
+        """Write nothing."""
+
+    def wait(self) -> float:
+        """Return in how many seconds it is time to write."""
+        return math.inf
+
+    def due(self) -> bool:
+        """Return whether it is time."""
+        return False
+
+    def keep(self) -> None:
+        """Write nothing."""
+
+
+File = TrainingFile | NoFile
+
+
 class Job(ABC):
     """A training whose every point between two updates can be saved."""
 
@@ -102,7 +125,7 @@ class Job(ABC):
         """Go on from a state of the same training; raises ValueError if it is none."""
 
     @abstractmethod
-    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: File) -> None:
         """Go on to the end; write to the file whenever it is due.
 
         What interrupts it between updates finds a state to save.
@@ -265,7 +288,7 @@ class Loop(Job):
         if self.best and self._top == -np.inf:
             raise ValueError("its best model has no score")
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: File) -> None:
         bar.advance(self.done)
         try:
             while not self.finished:
@@ -297,17 +320,17 @@ class Loop(Job):
         batches = self.learner.batches(data.shape[0], self.epoch)
         return in_reach(data, islice(batches, self.batch, None))
 
-    def _length(self, file: TrainingFile | None) -> int:
+    def _length(self, file: File) -> int:
         """Return how many batches the next stretch has: to the next look at most."""
-        seconds = STRETCH if file is None else min(STRETCH, file.wait())
+        seconds = min(STRETCH, file.wait())
         return min(LOOK - self.batch % LOOK, max(1, int(seconds / self._each)))
 
-    def _save(self, file: TrainingFile | None) -> None:
+    def _save(self, file: File) -> None:
         """Save what came of a stretch, if it is time; no diverged state in place of a good one."""
-        due = file is not None and file.due()
+        due = file.due()
         if due or self.batch % LOOK == 0:
             self.watch.require_sound(self.epoch + 1)
-        if file is not None and due:
+        if due:
             file.keep()
 
     def _update(self, data: Any, batches: Sequence[Rows]) -> None:
@@ -400,7 +423,7 @@ class Begun(NamedTuple):
     """What a training begins with."""
 
     seed: int
-    file: TrainingFile | None
+    file: File
 
 
 def begin(
@@ -438,47 +461,46 @@ def begin(
     seed = seed_of(file, rng, purpose)
     if file is not None:
         file.belong_to(identity(), seed, LONGER if extends else ())
-    return Begun(seed, file)
+    return Begun(seed, file or NoFile())
 
 
-def run_training(job: Job, file: TrainingFile | None, progress: bool | None) -> bool:
+def run_training(job: Job, file: File, progress: bool | None) -> bool:
     """Train to the end, from where the file has it; return whether it ended before.
 
     Ctrl-C ends it, and divergence where an earlier epoch has left a sound model.  To be called by
     the public function itself, at whose caller its warnings point.
     """
     interrupted = terminated = False
-    reason, saved = None, file
+    reason, saved = None, True
     with Progress(job.total, "training", progress) as bar:
-        if file is not None and file.found is not None:
+        if file.found is not None:
             with files.building_from(f"checkpoint {file.path}"):
                 job.restore(file.found)
         if not job.finished:
-            if file is not None:
-                file.start_with(job.state)
+            file.start_with(job.state)
             try:
-                with Interrupts(terminate=file is not None) as interrupts:
+                with Interrupts(terminate=file.path is not None) as interrupts:
                     job.train(bar, interrupts, file)
             except KeyboardInterrupt:
                 interrupted = True
             except Terminated:
                 terminated = True
             except FloatingPointError as error:
-                saved = None  # the last checkpoint is worth more than this state
+                saved = False  # the last checkpoint is worth more than this state
                 epoch = None if _raises.get() else job.fall_back()
                 if epoch is None:
                     raise
                 reason = f"{error}; the model returned is that of epoch {epoch}, which was sound"
             finally:
-                if saved is not None and job.whole:
-                    saved.keep()
+                if saved and job.whole:
+                    file.keep()
             if terminated:  # nobody handles the signal: die of it, now that all is saved
                 signal.raise_signal(signal.SIGTERM)
     if reason is not None:
         tell(reason, stacklevel=3)
         return True
     if interrupted:
-        words = "" if file is None else f", which {file.path} continues"
+        words = "" if file.path is None else f", which {file.path} continues"
         said = f"training was interrupted; returning the fit so far{words}"
         tell(said, UserWarning, stacklevel=3)
         return True

@@ -26,7 +26,7 @@ from trug_fast.training.diagnosis import noted
 from trug_fast.training.drawing import printed_together
 from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
-from trug_fast.training.run import History, Job, TrainingFile, begin, part, run_training
+from trug_fast.training.run import File, History, Job, NoFile, begin, part, run_training
 
 from .calibration import calibrated_mixture
 from .options import MeanField, NoiseLike, RateSearch, Validation
@@ -71,7 +71,7 @@ def trained(plan: RegressionPlan, seed: int, parts: int, state: State | None) ->
     if state is not None:
         job.restore(state)
     with Progress(job.total, "training", False) as bar:
-        job.train(bar, Interrupts(terminate=False), None)
+        job.train(bar, Interrupts(terminate=False), NoFile())
     return job.state()
 
 
@@ -128,7 +128,7 @@ class Members(Job):
         job.restore(state)
         self.begun[k] = job
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: File) -> None:
         left = self._open()
         bar.advance(self._each * (len(self._seeds) - len(left)))
         if self._executor is not None:
@@ -146,7 +146,7 @@ class Members(Job):
         left: list[int],
         bar: Progress,
         interrupts: Interrupts,
-        file: TrainingFile | None,
+        file: File,
     ) -> None:
         """Train all models at once; at Ctrl-C those that workers have begun are waited for."""
         futures: dict[Future[Reply], int] = {}
@@ -161,8 +161,7 @@ class Members(Job):
                     for future in sorted(done, key=lambda each: futures[each]):
                         self._collect(future, futures.pop(future))
                         bar.advance(self._each)
-                    if file is not None:
-                        file.keep()
+                    file.keep()
         except KeyboardInterrupt:
             kept = [future for future in futures if not future.cancel()]
             for future in wait(kept).done:

@@ -23,7 +23,7 @@ from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
 from trug_fast.training.drawing import plot, printed
 from trug_fast.training.rates import Rate
-from trug_fast.training.run import CHOOSES, Callback, History, Job, Loop, Plan, TrainingFile, part
+from trug_fast.training.run import CHOOSES, Callback, File, History, Job, Loop, Plan, part
 
 from .calibration import (
     FOLDS,
@@ -84,7 +84,7 @@ class Stage:
         """The best one so far."""
         return float(np.nanmax(self.loop.records[CHOOSES])) if self.loop.best else -np.inf
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: File) -> None:
         """Go on to the end, or until it diverges."""
         loop, watch = self.loop, self.watch
         try:
@@ -241,7 +241,7 @@ class Regression(Job):
             if not self.finished:
                 raise ValueError(f"it says that stage {count} is the last")
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
+    def train(self, bar: Progress, interrupts: Interrupts, file: File) -> None:
         each = self.plan.epochs
         bar.advance(each * (len(self.stages) - 1))
         with one_blas_thread():
