@@ -98,7 +98,10 @@ class Update:
 
 
 class Part:
-    """Takes part in updates from Python, and is told of each call of the kernel."""
+    """Takes part in updates from Python.
+
+    It is told of each call of the kernel, which an Update is; of the temporal model, of each step.
+    """
 
     alone = True  # there is something to do for every single update
     moves = False  # parameters, after the kernel: averages are then taken after that
@@ -113,10 +116,10 @@ class Part:
             Naming the argument.
         """
 
-    def before(self, learner: Any, u: Update) -> None:
-        """Do what comes before the chains and the steps, outside the lock of kernels."""
+    def before(self, learner: Any, u: Any) -> None:
+        """Do what comes before the steps; of the RBM outside the lock of kernels."""
 
-    def after(self, learner: Any, u: Update) -> None:
+    def after(self, learner: Any, u: Any) -> None:
         """Do what comes after them."""
 
     def arrays(self) -> State:

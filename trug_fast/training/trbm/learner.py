@@ -6,13 +6,12 @@ Tested in tests/training/trbm/test_train.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checkpoints import Arrays as State
-from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
@@ -23,7 +22,7 @@ from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.learner import Learner
+from trug_fast.training.learner import Learner, Part
 from trug_fast.training.precisions import VisiblePrecisions
 from trug_fast.training.rates import Time
 from trug_fast.training.settings import VISIBLE_RATE
@@ -38,6 +37,34 @@ from .start import initial_parameters, mean_frame
 MEMORY = 0.99  # of the running means of the hidden units and of the gradient's norm, per update
 FRAME = 128  # columns of a tile of visible units: half as many calls save 0.7 ms of 5.4 a sweep
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
+
+
+class Moves(NamedTuple):
+    """The gradient of an update, and where it stands in the run."""
+
+    slope: dict[str, Any]
+    time: Time
+
+
+class ForecastPrecisions(VisiblePrecisions):
+    """Precisions a of visible units, whose steps leave the linear part of their mean as it is.
+
+    The mean is (W1 h + b + W3 x') / a: were b and W3 not to follow a, each step would have to
+    learn the forecast anew.
+    """
+
+    _follow = "visible_bias", "visible_to_visible"
+
+    def before(self, learner: Any, u: Any) -> None:
+        by_log = self.values * u.slope["visible_precision"]
+        for name in self._follow:
+            by_log += np.atleast_2d(learner.own[name] * u.slope[name]).sum(axis=0)
+        self._by_log = by_log
+
+    def after(self, learner: Any, u: Any) -> None:
+        factor = self.values / self.climb(self._by_log, u.time)
+        for name in self._follow:
+            learner.own[name] *= factor
 
 
 class TRBMLearner(Learner):
@@ -68,11 +95,11 @@ class TRBMLearner(Learner):
         self.learned = self.own | self.units.learned()
         for name, parameter in self.own.items():
             self.steps.remember(name, parameter)
-        self.precisions: VisiblePrecisions | None = None
+        self.parts: list[Part] = []
         if settings.learns_visible_precision:
             self.learned["visible_precision"] = self.visible_precision
             rate = settings.rates[VISIBLE_RATE]
-            self.precisions = VisiblePrecisions(self.visible_precision, self.steps, rate)
+            self.parts.append(ForecastPrecisions(self.visible_precision, self.steps, rate))
         self.averages = Averages(self.learned, settings.average)
         self.shrinking = Shrinking(settings.rates, {name: self.own[name] for name in WEIGHTS})
 
@@ -85,13 +112,14 @@ class TRBMLearner(Learner):
         return offsets
 
     def arrays(self) -> State:
-        others = {
+        arrays = {
             "visible_offset": self.offsets.visible,
             "hidden_offset": self.offsets.hidden,
             "usual_norm": self.usual_norm,
         }
-        precisions = {} if self.precisions is None else self.precisions.arrays()
-        return self.own | self.units.arrays() | others | precisions
+        for part in self.parts:
+            arrays |= part.arrays()
+        return self.own | self.units.arrays() | arrays
 
     def layers(self) -> TemporalLayers:
         """Return the current parameters as the kernels take them, sharing memory."""
@@ -202,7 +230,8 @@ class TRBMLearner(Learner):
     def _step(self, slope: dict[str, Any], time: Time) -> None:
         steps, rate, own = self.steps, self._rate("learning_rate", time), self.own
         steps.taken += 1
-        by_log = None if self.precisions is None else self._by_log_visible_precision(slope)
+        for part in self.parts:
+            part.before(self, Moves(slope, time))
         for name in WEIGHTS:
             amounts = self.shrinking.amounts(name, time)
             steps.move_weights(name, own[name], slope[name], rate, amounts.weight_decay)
@@ -210,10 +239,8 @@ class TRBMLearner(Learner):
             self.shrinking.shrink(name, own[name], second, steps.rule(rate), amounts, steps.taken)
         for name in BIASES:
             steps.move(name, own[name], slope[name], rate)
-        if self.precisions is not None and by_log is not None:
-            factor = self.visible_precision / self.precisions.climb(by_log, time)
-            own["visible_bias"] *= factor
-            own["visible_to_visible"] *= factor
+        for part in self.parts:
+            part.after(self, Moves(slope, time))
         if self.units.start.learn_precision:
             by_precision, by_mean = slope["precision"], slope["hidden_mean"]
             before = own["hidden_bias"].copy()
@@ -228,17 +255,6 @@ class TRBMLearner(Learner):
             )
         self.units.keep_normalizable(own["weights"], self.visible_precision)
 
-    def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
-        """Return the derivative by log a with the linear part of the visibles' mean held fixed.
-
-        The mean is (W1 h + b + W3 x') / a: were b and W3 not to follow a, each step would have to
-        learn the forecast anew.
-        """
-        result = self.visible_precision * slope["visible_precision"]
-        for name in ("visible_bias", "visible_to_visible"):
-            result += np.atleast_2d(self.own[name] * slope[name]).sum(axis=0)
-        return np.asarray(result)
-
     def _rate(self, name: str, time: Time) -> float:
         return self.settings.rates[name].at(*time)
 
@@ -251,5 +267,7 @@ class TRBMLearner(Learner):
             for name in ("learning_rate", "truncation_rate", "precision_rate")
         )
         result = {"learning_rate": rate, "n_gibbs": float(self._n_gibbs(time))}
-        precisions = {} if self.precisions is None else self.precisions.brief(self, time)
-        return result | self.units.brief(*others) | precisions
+        result |= self.units.brief(*others)
+        for part in self.parts:
+            result |= part.brief(self, time)
+        return result
