@@ -33,13 +33,15 @@ def learner(
         optimizer=tf.training.Adam(),
         average=0.0,
         batch_size=videos,
+        epochs=1,
+        monitor=None,
         dtype=np.dtype("float32"),
         start=tf.training.LinearStart(order=1),
         n_lags=n_lags,
         rates={},
     )
     usual = {"truncation_rate": (1e-5, 1e-5), "precision_rate": (0.0, 0.0)}
-    settings = settings.over(1, 1e-4, usual)
+    settings = settings.over(1e-4, usual)
     return TRBMLearner(data, settings, 0)
 
 

@@ -36,12 +36,14 @@ def learner(
         average=0.0,
         batch_size=rows,
         n_chains=rows,
+        epochs=1,
+        monitor=None,
         dtype=np.dtype("float32"),
         start=tf.training.RandomWeights(0.01),
         rates={},
     )
     usual = {"truncation_rate": (1e-5, 1e-5), "precision_rate": (0.0, 0.0)}
-    settings = settings.over(1, 1e-4, usual)
+    settings = settings.over(1e-4, usual)
     return RBMLearner(random_pixels(10 * rows, visible, "uint8"), settings, 0)
 
 

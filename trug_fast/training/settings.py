@@ -42,6 +42,8 @@ class Settings:
     optimizer: Optimizer
     average: float
     batch_size: int
+    epochs: int
+    monitor: Monitor | None  # what is scored
     dtype: np.dtype[Any]
     start: Any  # a model, or how to begin without one
     rates: Mapping[str, Schedule]  # over the run, by what they are called
@@ -86,10 +88,8 @@ class Settings:
         parts = np.concatenate([np.ravel(array) for array in self.start.arrays().values()])
         return words | {"start": f"{self.start!r} {data_identity(parts)}"}
 
-    def over(
-        self: Given, epochs: int, learning: Rate, usual: Mapping[str, tuple[float, float]]
-    ) -> Given:
-        """Return the same with its rates over so many epochs; ``usual`` are those not given.
+    def over(self: Given, learning: Rate, usual: Mapping[str, tuple[float, float]]) -> Given:
+        """Return the same with its rates over the run; ``usual`` are those not given.
 
         Raises
         ------
@@ -100,12 +100,12 @@ class Settings:
         if truncation is not None and not self.shape().learns_ends:
             raise ValueError("truncation_rate has no effect: no truncation point is learned")
         hidden = None if self.hidden is None else self.hidden.precision_rate
-        schedule = partial(as_schedule, epochs=epochs)
+        schedule = partial(as_schedule, epochs=self.epochs)
         rates = {
             "learning_rate": schedule("learning_rate", learning),
             "truncation_rate": schedule("truncation_rate", truncation, usual["truncation_rate"]),
             "precision_rate": schedule("precision_rate", hidden, usual["precision_rate"]),
-            "n_gibbs": sweeps(self.sampler.n_gibbs, epochs),
+            "n_gibbs": sweeps(self.sampler.n_gibbs, self.epochs),
         }
         own = self.visible
         if isinstance(own, MixedUnits) and own.learned.any():
@@ -113,7 +113,7 @@ class Settings:
         elif isinstance(own, GaussianUnits | TruncatedUnits):
             found = schedule("precision_rate", own.precision_rate, usual[VISIBLE_RATE])
             rates[VISIBLE_RATE] = found
-        return replace(self, rates=rates | as_penalties(self.optimizer, self.matrices, epochs))
+        return replace(self, rates=rates | as_penalties(self.optimizer, self.matrices, self.epochs))
 
 
 def checked_monitor(

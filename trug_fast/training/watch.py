@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from . import diagnosis
 from .diagnosis import QUIET, Columns, Rise
-from .options import Monitor
 from .weighing import Weights, mean_of
 
 
@@ -51,12 +50,8 @@ class ContrastiveWatch(Watch):
     Parameters
     ----------
     learner : RBMLearner or TRBMLearner
-    monitor : Monitor or None
-        What the run records.
     rows, held_out : any
         The part of the training data by which it is judged; the validation data, or None.
-    from_model : bool
-        Training goes on from a model, which need not become much better.
     weights : ndarray, optional
         Of what is scored of ``rows``.
     """
@@ -69,15 +64,12 @@ class ContrastiveWatch(Watch):
         learner: Any,
         rows: Any,
         held_out: Any,
-        monitor: Monitor | None,
-        *,
-        from_model: bool = False,
         weights: Weights | None = None,
     ) -> None:
         self.learner, self.rows, self.held_out, self.weights = learner, rows, held_out, weights
-        self.score = None if monitor is None else monitor.score
-        self.rate, self.from_model = learner.settings.rates["learning_rate"], from_model
-        self.real = learner.settings.real
+        settings = learner.settings
+        self.score = None if settings.monitor is None else settings.monitor.score
+        self.rate, self.real = settings.rates["learning_rate"], settings.real
         self.start = learner.model()
         self.columns = Columns.of(self.frames(), self.real, self.frame_weights())
 
@@ -139,8 +131,8 @@ class ContrastiveWatch(Watch):
     def verdict(self, epochs: int, model: Any) -> str | None:
         before, after = self.each(self.start), self.each(model)
         rise, blind = Rise.of(before, after, self.weights), -self.blind()
-        # Need not have learned yet, or much more.
-        trial = self.from_model or diagnosis.brief(epochs, self.learner.updates)
+        # Need not have learned yet, or, from a model, much more.
+        trial = self.learner.settings.from_model or diagnosis.brief(epochs, self.learner.updates)
         if (rise.clear and rise.after > blind) or (trial and not rise.fell):
             return None
         scores = f"{rise.before:.4g} before, {rise.after:.4g} after, {rise.change}"

@@ -143,10 +143,12 @@ def begun(data, weights):
         truncation=None,
         sampler=tf.training.PCD(n_chains=len(data)),
         optimizer=tf.training.SGD(),
+        learning_rate=0.1,
         batch_size=20,
+        epochs=1,
+        monitor=None,
         dtype=np.dtype(np.float32),
     )
-    settings = settings.over(1, 0.1, {"truncation_rate": (0.1, 0.1), "precision_rate": (0.1, 0.1)})
     return learners.RBMLearner(given.data, settings, 0, given.weights)
 
 

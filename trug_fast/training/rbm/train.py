@@ -55,6 +55,7 @@ from .defaults import (
 )
 from .learner import NEGATIVES, RBMLearner
 from .settings import RBMSettings, StaticModel, checked_start
+from .turning import Turns
 from .watch import RBMWatch, scored
 
 __all__ = ["Callback", "RBMFit", "train_rbm"]
@@ -254,7 +255,7 @@ def train_rbm(
     units = units._replace(visible=given.visible)
     chains = as_sampler(sampler)
     watched = scored(monitor, units.visible, held_out, chains)
-    settings, by_data = _settings(
+    settings, turns = _settings(
         data,
         weights,
         units,
@@ -262,19 +263,17 @@ def train_rbm(
         truncation=truncation,
         sampler=chains,
         optimizer=as_optimizer(optimizer),
+        learning_rate=learning_rate,
         batch_size=batch_size,
+        epochs=checks.count("epochs", epochs),
+        monitor=watched,
         dtype=checks.float_dtype("dtype", dtype),
     )
-    epochs = checks.count("epochs", epochs)
-    turns = by_data.turns(settings.runs) if NEGATIVES[type(chains)].turned else None
-    settings = _over(settings, by_data, learning_rate, epochs, turned=turns is not None)
-    plan = Plan(epochs, watched)
     functions, hook = as_callbacks(callbacks), as_transform(transform)
 
     def identity() -> dict[str, Any]:
         sets = {"X": data_identity(data), "validation": data_identity(held_out)}
-        own = {"epochs": plan.epochs, "monitor": repr(watched)} | weights_identity(weights)
-        own |= transform_identity(hook)
+        own = weights_identity(weights) | transform_identity(hook)
         return sets | settings.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
@@ -288,10 +287,9 @@ def train_rbm(
             learner,
             seen,
             None if held_out is None else diagnosis.spread(held_out),
-            watched,
-            from_model=settings.from_model,
             weights=None if weights is None else diagnosis.spread(weights),
         )
+        plan = Plan(settings.epochs, watched)
         loop = Loop(data, learner, watch, plan, functions, weights=weights)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
@@ -309,10 +307,13 @@ def _settings(
     truncation: TruncationLike | None,
     sampler: Sampler,
     optimizer: Optimizer,
+    learning_rate: Rate | None,
     batch_size: int | None,
+    epochs: int,
+    monitor: Monitor | None,
     dtype: np.dtype[Any],
-) -> tuple[RBMSettings, ByData]:
-    """Return how to train, and what chooses by the data where it is not said."""
+) -> tuple[RBMSettings, Turns | None]:
+    """Return how to train, by the data where it is not said, and how chains are turned over."""
     best, anew = BEST_TRUNCATION, isinstance(origin, RandomWeights)
     if truncation is None and units.hidden is not None and anew:
         best = usual_truncation(data, real=are_real(units.visible))
@@ -336,40 +337,29 @@ def _settings(
         average=AVERAGE if optimizer.average is None else optimizer.average,
         batch_size=size,
         n_chains=chains,
+        epochs=epochs,
+        monitor=monitor,
         dtype=dtype,
         start=origin,
         rates={},
     )
     if settings.gauge and isinstance(origin, RBM):
         settings = replace(settings, start=origin.zero_sum())
-    NEGATIVES[type(sampler)].check(settings)
+    negative = NEGATIVES[type(sampler)]
+    negative.check(settings)
     by_data = ByData.of(data, settings.shape(), weights)
     if anew and settings.start.scale is None:
         settings = replace(settings, start=RandomWeights(by_data.scale))
-    return settings, by_data
-
-
-def _over(
-    settings: RBMSettings,
-    by_data: ByData,
-    learning_rate: Rate | None,
-    epochs: int,
-    *,
-    turned: bool,
-) -> RBMSettings:
-    """Return settings with rates: usual ones are by the optimizer, the data and the chains."""
-    name = settings.optimizer.name
+    turns = by_data.turns(settings.runs) if negative.turned else None
     if learning_rate is None:
-        spins = any(run.kind == SPIN for run in settings.runs)
-        usual = by_data.learning_rate(name, real=settings.real, spins=spins, turned=turned)
-        share = NEGATIVES[type(settings.sampler)].slower
-        learning_rate = (share * usual[0], share * usual[1])
-    return settings.over(
-        epochs,
-        learning_rate,
-        {
-            "truncation_rate": TRUNCATION_RATES[name],
-            "precision_rate": PRECISION_RATES[name],
-            VISIBLE_RATE: VISIBLE_RATES[name],
-        },
-    )
+        spins, turned = any(run.kind == SPIN for run in settings.runs), turns is not None
+        usual = by_data.learning_rate(
+            optimizer.name, real=settings.real, spins=spins, turned=turned
+        )
+        learning_rate = (negative.slower * usual[0], negative.slower * usual[1])
+    rates = {
+        "truncation_rate": TRUNCATION_RATES[optimizer.name],
+        "precision_rate": PRECISION_RATES[optimizer.name],
+        VISIBLE_RATE: VISIBLE_RATES[optimizer.name],
+    }
+    return settings.over(learning_rate, rates), turns

@@ -110,12 +110,12 @@ def checked_lags(n_lags: int | None, start: object, longest: int) -> int:
     return found
 
 
-def over(settings: SequenceSettings, learning_rate: Rate | None, epochs: int) -> SequenceSettings:
+def over(settings: SequenceSettings, learning_rate: Rate | None) -> SequenceSettings:
     """Return settings with their rates, those that are not given by the units and the optimizer."""
     kind, name = settings.visible.kind, settings.optimizer.name
     usual = RATES[kind][name] if learning_rate is None else learning_rate
     names = ("truncation_rate", "precision_rate", VISIBLE_RATE)
-    return settings.over(epochs, usual, dict.fromkeys(names, UNIT_RATES[kind][name]))
+    return settings.over(usual, dict.fromkeys(names, UNIT_RATES[kind][name]))
 
 
 def checked_start(start: Any) -> LinearStart | StartModel:

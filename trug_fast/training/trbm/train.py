@@ -197,24 +197,23 @@ def train_trbm(
         optimizer=chosen,
         average=AVERAGE if chosen.average is None else chosen.average,
         batch_size=checks.count("batch_size", batch_size),
+        epochs=checks.count("epochs", epochs),
+        monitor=watched,
         dtype=checks.float_dtype("dtype", dtype),
         start=origin,
         rates={},
         n_lags=checked_lags(n_lags, origin, int(data.lengths.max())),
     )
     settings = checked(settings, truncation)
-    epochs = checks.count("epochs", epochs)
-    settings = over(settings, learning_rate, epochs)
-    plan = Plan(epochs, watched)
+    settings = over(settings, learning_rate)
     functions, hook = as_callbacks(callbacks), as_transform(transform)
     data = data.astype(settings.dtype)
     held_out = None if held_out is None else held_out.astype(settings.dtype)
 
     def identity() -> dict[str, Any]:
         sets = {"sequences": _identity(data), "validation": _identity(held_out)}
-        own = {"model": "temporal", "epochs": plan.epochs, "monitor": repr(watched)}
-        sets |= weights_identity(data.weights) | transform_identity(hook)
-        return sets | settings.identity() | own
+        own = weights_identity(data.weights) | transform_identity(hook)
+        return {"model": "temporal"} | sets | settings.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     with announced("train_trbm", progress), one_blas_thread(), noted() as said:
@@ -226,11 +225,9 @@ def train_trbm(
             learner,
             some,
             held_out,
-            watched,
-            from_model=settings.from_model,
             weights=some.frame_weights(1),
         )
-        loop = Loop(data, learner, watch, plan, functions)
+        loop = Loop(data, learner, watch, Plan(settings.epochs, watched), functions)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
     model = loop.model().with_columns(names)
