@@ -116,13 +116,7 @@ def has_rows(value: object) -> bool:
 def as_rows(
     name: str, value: Any, check: Callable[..., NDArray[Any]], columns: int | None = None
 ) -> NDArray[Any] | RowSource:
-    """Return training data, checked: as an array if they are one, or small enough to be made one.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the argument.
-    """
+    """Return training data, checked: an array if they are one, or small enough to be made one."""
     if hasattr(value, "tocsr") and hasattr(value, "toarray"):
         return _of_width(SparseRows(name, value, check), columns)
     if isinstance(value, Chunks):

@@ -71,13 +71,7 @@ class Learner(ABC):
         return self.arrays() | others | {"counters": counters}
 
     def restore(self, state: State) -> None:
-        """Go back to a state.
-
-        Raises
-        ------
-        ValueError
-            If an array is missing or of another kind, or no such learner can have these counters.
-        """
+        """Go back to a state."""
         counters = np.zeros(3, np.int64)
         copy_into(Learner.state(self) | {"counters": counters}, state)
         updates, sweeps, steps = (int(n) for n in counters)

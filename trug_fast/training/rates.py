@@ -50,14 +50,7 @@ FORMS: dict[Form, Callable[[float], float]] = {  # what is left of the way to th
 
 @dataclass(frozen=True)
 class Decay:
-    """A rate that moves from ``start`` to ``end`` in another form than a pair's.
-
-    Examples
-    --------
-    >>> from trug_fast.training.rates import Decay
-    >>> [round(Decay(0.2, 0.0, "cosine")(share), 3) for share in (0, 0.25, 0.5, 1)]
-    [0.2, 0.171, 0.1, 0.0]
-    """
+    """A rate that moves from ``start`` to ``end`` in another form than a pair's."""
 
     start: float
     end: float
@@ -69,20 +62,7 @@ class Decay:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as it is told.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from trug_fast.training.rates import as_schedule
-    >>> rate = as_schedule("learning_rate", (0.1, 0.001), epochs=2)
-    >>> [round(rate.at(share, 1), 4) for share in (0, 0.5, 1)]
-    [0.1, 0.01, 0.001]
-    >>> as_schedule("learning_rate", lambda share: 1 - share, epochs=2).at(0.75, 2)
-    0.25
-    >>> as_schedule("learning_rate", np.array([0.1, 0.05]), epochs=2).at(0.75, 2)
-    0.05
-    """
+    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as it is told."""
 
     name: str
     start: float
@@ -117,15 +97,7 @@ class Schedule:
 def as_schedule(
     name: str, value: Rate | None, default: Rate | None = None, *, epochs: int
 ) -> Schedule:
-    """Return the Schedule of a rate over so many epochs, or of the default for None.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the argument: if it is no number, pair (start, end), triple with "linear" or
-        "cosine", function or array of one value an epoch, if a rate is negative or not finite, or
-        if one end of a pair alone is 0.
-    """
+    """Return the Schedule of a rate over so many epochs, or of the default for None."""
     found = over_epochs(name, checked_rate(name, default if value is None else value), epochs, rate)
     if callable(found):
         return Schedule(name, 0.0, 0.0, function=found)
@@ -179,11 +151,6 @@ def over_epochs(name: str, value: Any, epochs: int, check: Check) -> Any:
 
     A function of whole numbers is asked once an epoch, with the share of the run that is done then;
     one of rates stays a function.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there are not as many values as epochs, or one is out of bounds.
     """
     if callable(value):
         if check is rate:
@@ -229,13 +196,7 @@ def without_functions(value: Any) -> Any:
 
 
 def sweeps(n_gibbs: Any, epochs: int) -> Schedule:
-    """Return the numbers of Gibbs sweeps over a run of so many epochs, to be rounded.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is not one for each epoch, or one is no such number.
-    """
+    """Return the numbers of Gibbs sweeps over a run of so many epochs, to be rounded."""
     found = over_epochs("n_gibbs", n_gibbs, epochs, checks.count)
     ends = found if isinstance(found, tuple) else (found, found)
     values = found if isinstance(found, PerEpoch) else None

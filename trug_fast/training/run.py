@@ -129,11 +129,6 @@ class Job(ABC):
         """Go on to the end; write to the file whenever it is due.
 
         What interrupts it between updates finds a state to save.
-
-        Raises
-        ------
-        FloatingPointError
-            If training diverges.
         """
 
     @abstractmethod

@@ -89,13 +89,7 @@ class Settings:
         return words | {"start": f"{self.start!r} {data_identity(parts)}"}
 
     def over(self: Given, learning: Rate, usual: Mapping[str, tuple[float, float]]) -> Given:
-        """Return the same with its rates over the run; ``usual`` are those not given.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a rate has no effect, or is none.
-        """
+        """Return the same with its rates over the run; ``usual`` are those not given."""
         truncation = self.optimizer.truncation_rate
         if truncation is not None and not self.shape().learns_ends:
             raise ValueError("truncation_rate has no effect: no truncation point is learned")

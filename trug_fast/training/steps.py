@@ -167,11 +167,6 @@ def as_penalties(
     """Return the penalties of an optimizer on these matrices that are not 0, over so many epochs.
 
     Each is called as "l1 of weights".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If one is no rate, as :func:`as_schedule` has it, or is for a matrix that is not there.
     """
     found: dict[str, Schedule] = {}
     for name in PENALTIES:

@@ -117,13 +117,7 @@ def transform_identity(transform: Transform | None) -> dict[str, str]:
 
 
 def as_transform(value: Function | None) -> Transform | None:
-    """Return a function to be called for each update, if there is one.
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
+    """Return a function to be called for each update, if there is one."""
     if value is not None and not callable(value):
         raise TypeError(
             "transform must be a function of a batch, a numpy.random.Generator and the share of "

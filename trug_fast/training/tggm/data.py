@@ -144,13 +144,7 @@ class RegressionRows:
         validation: HoldOut | tuple[ArrayLike, ArrayLike] | None,
         names: frames.Names = None,
     ) -> RegressionRows:
-        """Check them, and leave out those of weight 0.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Naming the argument; if the rows are too few to hold some back.
-        """
+        """Check them, and leave out those of weight 0."""
         inputs = checks.matrix("X", frames.arranged("X", X, names))
         targets = checks.targets("y", y, len(inputs))
         weights = as_weights(sample_weight, len(inputs))

@@ -68,13 +68,7 @@ class RegressionSettings:
     start: TruGTGGM | None
 
     def __post_init__(self) -> None:
-        """Refuse what does not fit together, or would have no effect.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Naming the argument.
-        """
+        """Refuse what does not fit together, or would have no effect."""
         if self.truncation_rate is not None and self.truncation.learn is None:
             raise ValueError("truncation_rate has no effect: this truncation is not learned")
         if self.optimizer.average is not None:
@@ -200,13 +194,7 @@ def planned(
     monitor: Any,
     start: TruGTGGM | None = None,
 ) -> RegressionPlan:
-    """Check all arguments together; they are those of ``train_tggm``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the argument.
-    """
+    """Check all arguments together; they are those of ``train_tggm``."""
     schedule = partial(as_schedule, epochs=checks.count("epochs", epochs))
     split = as_validation(validation)
     none = HoldOut(refit=False, calibrate="held_back" if split is not None else None)

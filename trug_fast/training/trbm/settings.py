@@ -52,13 +52,7 @@ class SequenceSettings(Settings):
 
 
 def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> SequenceSettings:
-    """Return the settings with truncation and start as asked for, if all agree.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they do not, or an argument has no effect.
-    """
+    """Return the settings with truncation and start as asked for, if all agree."""
     hidden, visible, start = settings.hidden, settings.visible, settings.start
     ends = checked_truncation(truncation, hidden, start, BEST_TRUNCATION[visible.kind])
     if isinstance(visible, BernoulliUnits) and visible.soft:
@@ -93,11 +87,6 @@ def checked_lags(n_lags: int | None, start: object, longest: int) -> int:
     """Return how many frames a model looks back, by default as many as the one to go on from.
 
     longest : the number of frames of the longest sequence
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no such number, not that of the model, or more than any frame has before it.
     """
     given = start.n_lags if isinstance(start, TemporalModel) else None
     found = checks.count("n_lags", (given or 1) if n_lags is None else n_lags)
