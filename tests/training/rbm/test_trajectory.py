@@ -12,7 +12,7 @@ from trug_fast._common.threads import computing
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.training.diagnosis import spread
 from trug_fast.training.rates import sweeps
-from trug_fast.training.rbm.trajectory import BRAKE, LogZ, Trajectory
+from trug_fast.training.rbm.negatives import BRAKE, LogZ, Trajectory
 from trug_fast.training.rbm.watch import optimistic
 
 # What most of these runs are to show needs no run long enough to learn.

@@ -28,26 +28,18 @@ from trug_fast.training.chunks import RowSource
 from trug_fast.training.diagnosis import Columns
 from trug_fast.training.learner import Learner, Update
 from trug_fast.training.rates import Time
-from trug_fast.training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.steps import Averages, Shrinking, Steps
 from trug_fast.training.transform import Transform
 from trug_fast.training.weighing import Weighted, Weights, mean_of
 
 from .core import NAMES, Core
 from .data import means_of
-from .negatives import FromData, Persistent, Tempered
+from .negatives import NEGATIVES
 from .parts import Filling, parts_of
 from .settings import RBMSettings
-from .trajectory import Trajectory
 from .turning import Turns, for_kernels
 
 NONE = np.empty(0)  # weights of rows that have none
-NEGATIVES: dict[type, type[FromData]] = {
-    CD: FromData,
-    PCD: Persistent,
-    ParallelTempering: Tempered,
-    TrajectoryTempering: Trajectory,
-}
 RATES = "learning_rate", "truncation_rate", "precision_rate"  # in the order of updates.py
 
 

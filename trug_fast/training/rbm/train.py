@@ -53,7 +53,8 @@ from .defaults import (
     usual_batch_size,
     usual_truncation,
 )
-from .learner import NEGATIVES, RBMLearner
+from .learner import RBMLearner
+from .negatives import NEGATIVES
 from .settings import RBMSettings, StaticModel, checked_start
 from .turning import Turns
 from .watch import RBMWatch, scored

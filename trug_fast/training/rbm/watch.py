@@ -30,8 +30,8 @@ from trug_fast.training.watch import ContrastiveWatch
 from trug_fast.training.weighing import Weights, mean_of
 
 from . import shares
+from .negatives import LogZ
 from .parts import Filling
-from .trajectory import LogZ
 
 JUDGED, TEMPERATURES = 200, 1000  # of the annealing that a certified score is compared with
 # A look at phases while training goes takes as long as 5 to 15 updates.
