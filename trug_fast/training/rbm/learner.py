@@ -26,7 +26,7 @@ from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.training import diagnosis
 from trug_fast.training.chunks import RowSource
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.learner import Learner, Update
+from trug_fast.training.learner import Learner, Part, Update
 from trug_fast.training.rates import Time
 from trug_fast.training.steps import Averages, Shrinking, Steps
 from trug_fast.training.transform import Transform
@@ -80,6 +80,7 @@ class RBMLearner(Learner):
         self.parts = [self.negative, *parts_of(self, transform)]
         self._alone = any(part.alone for part in self.parts)
         self._moves = any(part.moves for part in self.parts)
+        self._early = [part for part in self.parts if type(part).before is not Part.before]
         first = data.head(settings.n_chains) if isinstance(data, RowSource) else data
         self.negative.start(self, self._start(first, base, sample_weight))
         self.averages = Averages(self.learned, settings.average, core.averaged())
@@ -167,12 +168,15 @@ class RBMLearner(Learner):
             self._rows = np.empty((order.size, data.rows.shape[1]), self.core.weights.dtype)
         weights = data.weights[order] if data.weights.size else NONE
         u = Update(self._rows[: order.size], size, weights, times)
-        with computing(self.work(size)):
-            gather(data.rows, order, u.rows)
-        for part in self.parts:
-            part.before(self, u)
+        if self._early:  # all needs the lock of kernels by itself, as what callers do there may
+            with computing(self.work(size)):
+                gather(data.rows, order, u.rows)
+            for part in self._early:
+                part.before(self, u)
         course = self._course(self.negative.mode, times, weights)
         with computing(self.work(size)):
+            if not self._early:
+                gather(data.rows, order, u.rows)
             u.chains = self.negative.sweep(self, u)
             batch = self._batch.first(size)._replace(visible=self._rows)
             done = self.core.run(batch, u.chains, course)
