@@ -39,13 +39,12 @@ from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import require_spawned
 
 from .chunks import RowSource
-from .diagnosis import EPOCHS, QUIET, tell
+from .diagnosis import EPOCHS, QUIET, Watch, tell
 from .epochs import EpochEnd
 from .gathering import Portion, in_reach
 from .learner import Learner, Rows
 from .options import Monitor
 from .rates import Time
-from .watch import Watch
 from .weighing import Weighted, Weights
 
 KIND = "Training"

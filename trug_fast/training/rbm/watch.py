@@ -21,12 +21,11 @@ from trug_fast.models.mixed_units import units_of
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.visible_kinds import GAUSSIAN
 from trug_fast.training import diagnosis
-from trug_fast.training.diagnosis import spread
+from trug_fast.training.diagnosis import ContrastiveWatch, spread
 from trug_fast.training.options import Monitor
 from trug_fast.training.samplers import Sampler, TrajectoryTempering
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.units import VisibleUnits, are_real
-from trug_fast.training.watch import ContrastiveWatch
 from trug_fast.training.weighing import Weights, mean_of
 
 from . import shares

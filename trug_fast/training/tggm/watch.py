@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
-from trug_fast.training.diagnosis import QUIET, Rise
+from trug_fast.training.diagnosis import QUIET, Rise, Watch
 from trug_fast.training.options import Monitor
-from trug_fast.training.watch import Watch
 
 from .data import Examples
 from .learner import RegressionLearner

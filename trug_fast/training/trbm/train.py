@@ -23,7 +23,7 @@ from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.models.truncation import Truncation, TruncationLike
 from trug_fast.training.chunks import data_identity
-from trug_fast.training.diagnosis import noted
+from trug_fast.training.diagnosis import ContrastiveWatch, noted
 from trug_fast.training.drawing import plot, printed
 from trug_fast.training.going_on import columns_of, units_from
 from trug_fast.training.options import LinearStart, Monitor, Optimizer, as_optimizer
@@ -33,7 +33,6 @@ from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain
-from trug_fast.training.watch import ContrastiveWatch
 from trug_fast.training.weighing import Weights, as_weights, mean_of, normalised, weights_identity
 
 from .learner import TRBMLearner
