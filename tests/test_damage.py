@@ -219,9 +219,9 @@ def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
         ("place", [9, 0]),
         ("place", [-1, 0]),
         ("place", [1, 7]),
-        ("1.place", [7, 0, 0]),
-        ("1.counters", [2, 2]),
-        ("1.history.epoch", [1.0, 2.0, 3.0]),
+        ("2.place", [7, 0, 0]),
+        ("2.counters", [2, 2]),
+        ("2.history.epoch", [1.0, 2.0, 3.0]),
         ("0.place", [5, 0, 1]),
     ],
 )
