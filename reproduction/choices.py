@@ -11,12 +11,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from trug_fast.training.options import PENALTIES, SGD, Adam, Monitor, RandomWeights, RMSprop
+from trug_fast.training.options import (
+    PENALTIES,
+    SGD,
+    Adam,
+    LinearStart,
+    Monitor,
+    RandomWeights,
+    RMSprop,
+)
 from trug_fast.training.rbm.train import train_rbm
-from trug_fast.training.samplers import CD, PCD, ParallelTempering, TrajectoryTempering
+from trug_fast.training.samplers import CD, PCD, ParallelTempering, SequenceCD, TrajectoryTempering
 from trug_fast.training.tggm.options import HoldOut, MeanField, Noise, RateSearch
 from trug_fast.training.tggm.train import train_tggm
-from trug_fast.training.trbm.options import LinearStart, SequenceCD
 from trug_fast.training.trbm.train import train_trbm
 from trug_fast.training.units import (
     BernoulliUnits,

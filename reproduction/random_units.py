@@ -22,13 +22,11 @@ from trug_fast.models.filter import LAGGED, of_lags
 from trug_fast.models.scaling import Scaling
 from trug_fast.models.sequences import Sequences, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.options import as_optimizer
-from trug_fast.training.trbm.options import LinearStart
+from trug_fast.training.options import LinearStart, as_optimizer
+from trug_fast.training.steps import Steps
 from trug_fast.training.trbm.settings import BEST_TRUNCATION
-from trug_fast.training.trbm.start import STEP_RIDGE, mean_frame
+from trug_fast.training.trbm.start import STEP_RIDGE, mean_frame, working_point
 from trug_fast.training.trbm.train import train_trbm
-from trug_fast.training.trbm.working_point import working_point
 from trug_fast.training.unit_parameters import LOG_PRECISION, Shape, UnitParameters
 from trug_fast.training.units import TruGUnits
 from trug_fast.units.truncation import as_truncation

@@ -15,8 +15,8 @@ import numpy as np
 
 from trug_fast._common import files
 from trug_fast._common.checkpoints import Checkpoint
-from trug_fast.training.driver import divergence_raises
 from trug_fast.training.epochs import EpochEnd
+from trug_fast.training.run import divergence_raises
 
 from .choices import arguments_of, choices, watched
 from .protocol import Cell

@@ -219,11 +219,11 @@ def test_the_seed_of_a_checkpoint_is_a_number(tmp_path):
     [
         ("place", [9, 0]),
         ("place", [-1, 0]),
-        ("present.stage", [7, 0]),
-        ("present.place", [7, 0, 0]),
-        ("present.counters", [2, 2]),
-        ("present.history.epoch", [1.0, 2.0, 3.0]),
-        ("chosen.place", [5, 0, 1]),
+        ("place", [1, 7]),
+        ("2.place", [7, 0, 0]),
+        ("2.counters", [2, 2]),
+        ("2.history.epoch", [1.0, 2.0, 3.0]),
+        ("0.place", [5, 0, 1]),
     ],
 )
 def test_tampered_checkpoints_of_regressions(tmp_path, name, value):

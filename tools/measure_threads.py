@@ -29,7 +29,7 @@ from trug_fast._common import threads
 from trug_fast.evaluation.bridges import paths
 from trug_fast.evaluation.bridges.bridge import Bridge
 from trug_fast.models.sequences import as_sequences
-from trug_fast.training.settings import Pace
+from trug_fast.training.rates import Time
 
 Call = Callable[[], object]
 STEPS = 20  # sweeps, temperatures or frames in a call
@@ -66,8 +66,7 @@ def update(
     """Return so many CD-1 updates in a call, and the work of one."""
     data, batch = pixels(10 * rows, visible), np.arange(rows)
     learner = training.learner(units, rows=rows, visible=visible, hidden=hidden)
-    paces = [Pace(1e-4, 1e-5, 0.0, n_gibbs=1)]
-    call = lambda: learner.update(data, [batch] * count, paces * count)  # noqa: E731
+    call = lambda: learner.update(data, [batch] * count, [Time(0.0, 1)] * count)  # noqa: E731
     return call, threads.work(rows, visible, hidden)
 
 
@@ -120,8 +119,9 @@ def temporal_update(rows: int, visible: int, hidden: int) -> tuple[Call, float]:
     frames = max(rows // 2, 2)
     data = as_sequences("data", pixels(4, frames, visible), visible="bernoulli")
     learner, batch = sequence_training.learner(data, videos=2, hidden=hidden), np.arange(2)
-    pace = Pace(1e-4, 1e-5, 0.0, n_gibbs=1)
-    return lambda: learner.update(data, [batch], [pace]), threads.work(2 * frames, visible, hidden)
+    return lambda: learner.update(data, [batch], [Time(0.0, 1)]), threads.work(
+        2 * frames, visible, hidden
+    )
 
 
 KINDS = {

@@ -6,7 +6,7 @@ from threadpoolctl import threadpool_limits
 
 import trug_fast as tf
 from trug_fast.models.sequences import Sequences, as_sequences
-from trug_fast.training.settings import Pace
+from trug_fast.training.rates import Time
 from trug_fast.training.trbm.learner import TRBMLearner
 from trug_fast.training.trbm.settings import SequenceSettings
 
@@ -33,10 +33,15 @@ def learner(
         optimizer=tf.training.Adam(),
         average=0.0,
         batch_size=videos,
+        epochs=1,
+        monitor=None,
         dtype=np.dtype("float32"),
         start=tf.training.LinearStart(order=1),
         n_lags=n_lags,
+        rates={},
     )
+    usual = {"truncation_rate": (1e-5, 1e-5), "precision_rate": (0.0, 0.0)}
+    settings = settings.over(1e-4, usual)
     return TRBMLearner(data, settings, 0)
 
 
@@ -96,7 +101,7 @@ class Start:
 
     def update(self):
         """Take one step."""
-        self.learner.update(self.data, [self.rows], [Pace(1e-4, 1e-5, 0.0, n_gibbs=SWEEPS)])
+        self.learner.update(self.data, [self.rows], [Time(0.0, 1)])
 
 
 class Update(Start):

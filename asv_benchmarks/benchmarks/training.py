@@ -7,9 +7,9 @@ import numba
 import numpy as np
 
 import trug_fast as tf
+from trug_fast.training.rates import Time
 from trug_fast.training.rbm.learner import RBMLearner
 from trug_fast.training.rbm.settings import RBMSettings
-from trug_fast.training.settings import Pace
 
 from .common import CHAINS, HIDDEN, THREADS, VISIBLE, Products, random_pixels, ratio, some, times
 
@@ -36,9 +36,14 @@ def learner(
         average=0.0,
         batch_size=rows,
         n_chains=rows,
+        epochs=1,
+        monitor=None,
         dtype=np.dtype("float32"),
         start=tf.training.RandomWeights(0.01),
+        rates={},
     )
+    usual = {"truncation_rate": (1e-5, 1e-5), "precision_rate": (0.0, 0.0)}
+    settings = settings.over(1e-4, usual)
     return RBMLearner(random_pixels(10 * rows, visible, "uint8"), settings, 0)
 
 
@@ -59,7 +64,7 @@ class Update:
 
     def update(self):
         """Take one step."""
-        self.learner.update(self.data, [self.rows], [Pace(1e-4, 1e-5, 0.0, n_gibbs=1)])
+        self.learner.update(self.data, [self.rows], [Time(0.0, 1)])
 
     def time_update(self, units, threads):
         """Time one update."""

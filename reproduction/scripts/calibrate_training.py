@@ -41,7 +41,8 @@ from tools.training_sets import (
     train,
 )
 from trug_fast.training.diagnosis import Columns, pull, spread
-from trug_fast.training.rbm.scores import reconstruction
+from trug_fast.training.rbm.parts import Filling
+from trug_fast.training.rbm.watch import reconstruction
 
 SHARE = 0.2  # of the best gain on a set: what has that has learned
 DRAWS = 10  # of the pixels that a pseudo-log-likelihood is taken of
@@ -147,7 +148,7 @@ def score(model: tf.TruGRBM | tf.BernoulliRBM, rows: Rows) -> float:
     """Return the mean score of up to 1,000 training rows, by which verdicts go."""
     scored = spread(rows.train)
     if rows.real:
-        return float(reconstruction(model, scored).mean())
+        return float(reconstruction(model, scored, 0, Filling()).mean())
     draws = [tf.pseudo_log_likelihood(model, scored, rng=seed).mean() for seed in range(DRAWS)]
     return float(np.mean(draws))
 

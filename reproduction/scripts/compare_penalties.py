@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 import trug_fast as tf
-from trug_fast.training import penalties
+from trug_fast.training.steps import Shrinking
 
 CAUSES, PIXELS = 8, 5  # of each cause
 PULLS = {
@@ -41,7 +41,7 @@ def zeros() -> None:
             for name, pull in PULLS.items():
                 found = []
                 for stride in STRIDES:
-                    penalties.STRIDE = stride
+                    Shrinking.stride = stride
                     fit = tf.train_rbm(
                         X, CAUSES, hidden=hidden, optimizer=optimizer(**pull), epochs=30,
                         learning_rate=rates, monitor=None, rng=0,

@@ -26,10 +26,11 @@ from tools.processor import describe
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
 from trug_fast.kernels.tggm.objectives import WeightedRows
+from trug_fast.training.rates import Schedule
+from trug_fast.training.tggm.data import Examples, Scales
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import Noise
-from trug_fast.training.tggm.scaling import Examples, Scales
-from trug_fast.training.tggm.settings import RegressionSettings
+from trug_fast.training.tggm.plans import RegressionSettings
 
 Floats = NDArray[np.float64]
 SHAPE, RATE = 1.0, 0.1  # of the gamma priors of precisions
@@ -167,6 +168,7 @@ def learner_at(model: tf.TruGTGGM, X: Any, y: Any) -> tuple[RegressionLearner, E
         objective="moments",
         noise=Noise("separate", hidden_variance=model.hidden_variance),
         optimizer=tf.training.Adam(),
+        learning_rate=Schedule("learning_rate", 0.01, 0.01),
         truncation_rate=None,
         batch_size=len(X),
         dtype=np.dtype(np.float64),

@@ -14,8 +14,7 @@ from tests.support.data import ROOT
 from trug_fast.cli import flags, main
 from trug_fast.evaluation.bridges import log_partition
 from trug_fast.training.options import OPTIMIZERS
-from trug_fast.training.samplers import SAMPLERS
-from trug_fast.training.trbm.options import SequenceCD
+from trug_fast.training.samplers import SAMPLERS, SequenceCD
 from trug_fast.training.units import Words
 
 HELP = "import sys; from trug_fast.__main__ import main\ntry: main()\nfinally: print(*sys.modules)"

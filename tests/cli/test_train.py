@@ -8,7 +8,7 @@ import pytest
 import trug_fast as tf
 from trug_fast._common import files
 from trug_fast.cli import main
-from trug_fast.training.loop import Loop
+from trug_fast.training.run import Loop
 
 RNG = np.random.default_rng(0)
 BITS = RNG.integers(0, 2, (40, 16))

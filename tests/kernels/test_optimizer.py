@@ -5,8 +5,8 @@ import pytest
 from numba import njit
 
 from trug_fast.kernels import optimizer as kernels
-from trug_fast.training.optimizers import Steps
 from trug_fast.training.options import SGD, Adam, RMSprop
+from trug_fast.training.steps import Steps
 
 
 def textbook(name, gradients, start, rate, momentum):

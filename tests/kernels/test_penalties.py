@@ -6,7 +6,7 @@ import pytest
 
 import trug_fast as tf
 from trug_fast.kernels.penalties import Pull, shrink_weights
-from trug_fast.training.optimizers import Steps
+from trug_fast.training.steps import Steps
 
 RATE, STEPS, TAKEN = 0.02, 10.0, 7
 

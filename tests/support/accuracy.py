@@ -147,7 +147,7 @@ def beyond(a, d, lower, upper):
     return max(near, default=0.0) > 1e100 * math.sqrt(d)
 
 
-def units_of(rng):
+def Layer(rng):
     """Return x, p, a, d, lower, upper of a chunk, of all three kinds."""
     kinds = random_units, random_nonpositive_units, random_extreme_units
     parts = [kind(rng, CHUNK // len(kinds)) for kind in kinds]
@@ -161,7 +161,7 @@ def units_of(rng):
 def check(seed, number):
     """Return {name of output and regime: (worst error, its arguments)} and counts of a chunk."""
     worst, counts = {}, {}
-    drawn = units_of(np.random.default_rng([seed, number]))
+    drawn = Layer(np.random.default_rng([seed, number]))
     for arguments in zip(*(v.tolist() for v in drawn), strict=True):
         where = regime(*arguments[2:])
         counts[where] = counts.get(where, 0) + 1

@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 
-from trug_fast.training import loop
+from trug_fast.training import run
 from trug_fast.training.rbm.learner import RBMLearner
 
 
@@ -25,13 +25,13 @@ def assert_same(fit, other):
 
 def one_by_one(monkeypatch):
     """Let the loop take updates in stretches of one."""
-    monkeypatch.setattr(loop, "STRETCH", 0.0)
+    monkeypatch.setattr(run, "STRETCH", 0.0)
 
 
 def interrupt_after(monkeypatch, updates, number=signal.SIGINT, learner=RBMLearner):
     """Send this process a signal in the middle of one update."""
     one_by_one(monkeypatch)
-    step, calls = learner._step, []
+    step, calls = learner._take, []
 
     def counted(self, *args):
         calls.append(1)
@@ -39,20 +39,20 @@ def interrupt_after(monkeypatch, updates, number=signal.SIGINT, learner=RBMLearn
             signal.raise_signal(number)
         return step(self, *args)
 
-    monkeypatch.setattr(learner, "_step", counted)
+    monkeypatch.setattr(learner, "_take", counted)
 
 
 def spoil(monkeypatch, learner, name):
     """Let each update spoil a parameter, which soon spoils the rest, but not in the same update."""
     one_by_one(monkeypatch)
-    move = learner._step
+    move = learner._take
 
     def spoiled(self, *args):
         result = move(self, *args)
         self.parameters()[name][-1:] = np.nan
         return result
 
-    monkeypatch.setattr(learner, "_step", spoiled)
+    monkeypatch.setattr(learner, "_take", spoiled)
 
 
 def with_interrupts():

@@ -8,10 +8,11 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.tggm import objectives
 from trug_fast.kernels.tggm.objectives import WeightedRows
 from trug_fast.training.options import as_optimizer
+from trug_fast.training.rates import Schedule
+from trug_fast.training.tggm.data import Scale, Scales
 from trug_fast.training.tggm.learner import RegressionLearner
 from trug_fast.training.tggm.options import as_noise, as_objective
-from trug_fast.training.tggm.scaling import Scale, Scales
-from trug_fast.training.tggm.settings import RegressionSettings
+from trug_fast.training.tggm.plans import RegressionSettings
 
 CASES = exact_cases()
 TGGM_CASES = [case for case in CASES if case["kind"] == "tggm"]
@@ -79,6 +80,7 @@ def plain(inputs, outputs):
 def settings(objective=CONVERGED, noise="separate", truncation=PER_UNIT, sizes=(3, 4, 2), **more):
     """Return how to train; ``sizes`` are the numbers of inputs, hidden units and outputs."""
     rest = {
+        "learning_rate": Schedule("learning_rate", 0.01, 0.01),
         "truncation_rate": None,
         "optimizer": as_optimizer("adam"),
         "batch_size": 10,

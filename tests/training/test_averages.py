@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import one_by_one
-from trug_fast.training.averages import STRIDE
 from trug_fast.training.rbm.learner import RBMLearner
+from trug_fast.training.steps import STRIDE
 
 # What most of these runs are to show needs no run long enough to learn.
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")

@@ -41,7 +41,7 @@ DIFFERENCES = [
     ({"learning_rate": [1, 0.5, 0.25]}, r"there, \['each epoch', 1.0, 0.5, 0.25\] here"),
     (
         {"sampler": tf.training.PCD(lambda share: 1 + round(3 * share))},
-        r"there, .*n_gibbs=PerEpoch\(1, 2, 3\).* here",
+        r"n_gibbs is \[1.0, 1.0\] there, \['each epoch', 1, 2, 3\] here",
     ),
 ]
 
@@ -111,7 +111,7 @@ def damaged(path, how):
         ("foreign", "does not say what it holds"),
         ("model", "holds a BernoulliRBM, expected a Training"),
         ("version", "has format version 99"),
-        ("old", "version is 0 there, 3 here"),
+        ("old", "version is 0 there, 4 here"),
         ("missing", "damaged: chains should be .* is nothing"),
         ("shape", r"damaged: weights should be \(64, 9\) float32, is \(63, 9\) float32"),
         ("type", r"damaged: weights .* is \(64, 9\) float64"),

@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import assert_same, interrupt_after, with_interrupts
-from trug_fast.training import gathering, loop
-from trug_fast.training.loop import shuffled
+from trug_fast.training import gathering, run
+from trug_fast.training.learner import shuffled
 from trug_fast.training.rbm import learner
 
 interruptible = pytest.fixture(autouse=True)(with_interrupts)
@@ -79,7 +79,7 @@ def test_training_gathers_rows_whatever_the_order_of_the_data(place, tmp_path, m
         gather(source, order, out)
 
     monkeypatch.setattr(learner, "gather", watched)
-    monkeypatch.setattr(loop, "STRETCH", 0.0)
+    monkeypatch.setattr(run, "STRETCH", 0.0)
     options = {"epochs": 2, "batch_size": 20, "rng": 0}
     models = [tf.train_rbm(X, 4, **options).model for X in (data, columns)]
     np.testing.assert_array_equal(models[0].weights, models[1].weights)
@@ -116,15 +116,15 @@ def test_a_file_that_is_written_to_while_it_is_trained_on_is_told_as_such(tmp_pa
                 stream.seek(data.offset)
                 stream.write(np.full(data.shape, value, data.dtype).tobytes())
 
-    run = {"n_hidden": 4, "visible": "gaussian", "epochs": 30, "rng": 0}
-    run |= {"callbacks": [writing]}
+    own = {"n_hidden": 4, "visible": "gaussian", "epochs": 30, "rng": 0}
+    own |= {"callbacks": [writing]}
     words = "data.npy, which is mapped to memory, was written to while it was trained on: the model"
     if value is None:
-        tf.train_rbm(wrap(data), **run)
+        tf.train_rbm(wrap(data), **own)
     elif value > 1:  # the advice would be to take a lower rate
         with pytest.warns(tf.training.TrainingWarning, match=words) as caught:
-            fit = tf.train_rbm(wrap(data), **run)
+            fit = tf.train_rbm(wrap(data), **own)
         assert fit.interrupted and "learning_rate" not in str(caught[0].message)
     else:
         with pytest.warns(tf.training.TrainingWarning, match=words):
-            tf.train_rbm(wrap(data), **run)
+            tf.train_rbm(wrap(data), **own)

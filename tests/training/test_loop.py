@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import same
-from trug_fast.training.loop import Loop
 from trug_fast.training.rbm.watch import RBMWatch
+from trug_fast.training.run import Loop
 
 # What most of these runs are to show needs no run long enough to learn.
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")

@@ -5,9 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.fits import assert_same, same
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.penalties import Shrinking, as_penalties
-from trug_fast.training.rates import as_schedule
+from trug_fast.training.rates import Time, as_schedule
+from trug_fast.training.steps import Shrinking, Steps, as_penalties
 
 RNG = np.random.default_rng(0)
 GROUP = np.arange(40) // 5  # of each pixel: there are 8 causes of 5 pixels each
@@ -20,12 +19,14 @@ FEW = {"n_hidden": 6, "epochs": 3, "batch_size": 100, "monitor": None, "rng": 0}
 def ascend(optimizer, rate, objective_gradient, start, updates=4000):
     """Return where an optimizer comes to on a noise-free objective, with its penalties."""
     weights, steps = start.copy(), Steps(optimizer)
-    penalties = as_penalties(optimizer, ("weights",), 1)
-    shrinking = Shrinking(penalties, {"weights": weights})
+    shrinking = Shrinking(as_penalties(optimizer, ("weights",), 1), {"weights": weights})
     schedule = as_schedule("rate", rate, epochs=1)
     for i in range(updates):
         steps.taken += 1
-        step, amounts = schedule.at(i / updates, 1), penalties.at(i / updates, 1)["weights"]
+        step, amounts = (
+            schedule.at(i / updates, 1),
+            shrinking.amounts("weights", Time(i / updates, 1)),
+        )
         decay = amounts.weight_decay
         steps.move_weights("weights", weights, objective_gradient(weights), step, decay)
         second = steps.memory["weights"][1]

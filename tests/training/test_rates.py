@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.training.options import for_epochs
 from trug_fast.training.rates import PerEpoch, as_schedule, sweeps
 
 # What these runs are to show needs no run long enough to learn.
@@ -85,11 +84,11 @@ def test_bad_rates(value, kind, words):
 
 
 def test_sweeps():
-    assert [round(sweeps((1, 16)).at(t, 1)) for t in (0, 0.5, 1)] == [1, 4, 16]
-    assert sweeps(3).at(0.4, 1) == 3.0
-    each = for_epochs(tf.training.PCD(n_gibbs=lambda share: 2 + round(6 * share)), 3)
-    assert each == tf.training.PCD(n_gibbs=[2, 4, 6]) and hash(each)
-    assert [sweeps(each.n_gibbs).at(0.5, epoch) for epoch in (1, 2, 3)] == [2, 4, 6]
+    assert [round(sweeps((1, 16), 3).at(t, 1)) for t in (0, 0.5, 1)] == [1, 4, 16]
+    assert sweeps(3, 3).at(0.4, 1) == 3.0
+    each = sweeps(lambda share: 2 + round(6 * share), 3)
+    assert each.values == (2, 4, 6) and hash(each) and each.most == 6
+    assert [each.at(0.5, epoch) for epoch in (1, 2, 3)] == [2, 4, 6]
     for bad, words in (
         (lambda share: 2.5, r"n_gibbs\(0\) must be an int"),
         (lambda share: round(1 - share), r"n_gibbs\(0.666667\) must be at least 1"),
@@ -97,7 +96,7 @@ def test_sweeps():
         ((1, 5, "linear"), "n_gibbs must be a number, .*: forms are for rates, got"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
-            for_epochs(tf.training.CD(n_gibbs=bad), 3)
+            sweeps(tf.training.CD(n_gibbs=bad).n_gibbs, 3)
 
 
 def test_every_training_takes_a_value_for_each_epoch():

@@ -5,7 +5,7 @@ import pytest
 
 import trug_fast as tf
 from tests.support.models import exact_draws, strong_model
-from trug_fast.training.optimizers import Steps
+from trug_fast.training.steps import Steps
 from trug_fast.training.unit_parameters import Shape, UnitParameters
 
 # What most of these runs are to show needs no run long enough to learn.

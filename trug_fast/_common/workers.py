@@ -141,7 +141,7 @@ def submit(
     executor: Executor, function: Callable[..., Any], *arguments: Any, again: str = AGAIN
 ) -> Future[Reply]:
     """Hand out what a function of a module makes of arguments; ``result`` opens the reply."""
-    with _told("", again):
+    with told("", again):
         return executor.submit(_Job(function, arguments))
 
 
@@ -150,7 +150,7 @@ def result(future: Future[Reply], doing: str = "", again: str = AGAIN) -> Any:
 
     Errors tell what it is, ``doing``, which begins with a comma, and what to do ``again`` then.
     """
-    with _told(doing, again):
+    with told(doing, again):
         who, found = future.result()
     here = identity()
     if who is not here:  # as in a thread
@@ -169,7 +169,7 @@ def _described(who: Who) -> str:
 
 
 @contextmanager
-def _told(doing: str, again: str) -> Iterator[None]:
+def told(doing: str, again: str) -> Iterator[None]:
     """Say what has happened to workers, and what to do, where an executor says little."""
     try:
         yield

@@ -19,9 +19,8 @@ from trug_fast._common import archives
 from trug_fast._common.frames import nearest
 from trug_fast.training.options import OPTIMIZERS, PENALTIES, ByField, Monitor
 from trug_fast.training.rates import Decay
-from trug_fast.training.samplers import SAMPLERS
+from trug_fast.training.samplers import SAMPLERS, SequenceCD
 from trug_fast.training.tggm.options import MeanField, Noise
-from trug_fast.training.trbm.options import SequenceCD
 
 OPTIONS: dict[str, Any] = {  # values that arguments take, by the names of their classes
     name: getattr(home, name)

@@ -23,10 +23,9 @@ from trug_fast.models.stored import KINDS, load
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
 from trug_fast.training.rbm.train import train_rbm
-from trug_fast.training.samplers import as_sampler
+from trug_fast.training.samplers import SequenceCD, as_sampler
 from trug_fast.training.tggm.ensemble import train_ensemble
 from trug_fast.training.tggm.train import train_tggm
-from trug_fast.training.trbm.options import SequenceCD
 from trug_fast.training.trbm.train import train_trbm
 from trug_fast.training.units import CategoricalUnits
 

@@ -5,6 +5,7 @@ from .epochs import EpochEnd as EpochEnd
 from .epochs import EpochLog as EpochLog
 from .options import SGD as SGD
 from .options import Adam as Adam
+from .options import LinearStart as LinearStart
 from .options import Monitor as Monitor
 from .options import RandomWeights as RandomWeights
 from .options import RMSprop as RMSprop
@@ -12,6 +13,7 @@ from .rbm.train import RBMFit as RBMFit
 from .samplers import CD as CD
 from .samplers import PCD as PCD
 from .samplers import ParallelTempering as ParallelTempering
+from .samplers import SequenceCD as SequenceCD
 from .samplers import TrajectoryTempering as TrajectoryTempering
 from .tggm.ensemble import EnsembleFit as EnsembleFit
 from .tggm.options import HoldOut as HoldOut
@@ -21,6 +23,4 @@ from .tggm.options import RateSearch as RateSearch
 from .tggm.train import TGGMFit as TGGMFit
 from .trbm.cross_validation import CrossValidation as CrossValidation
 from .trbm.cross_validation import cross_validate as cross_validate
-from .trbm.options import LinearStart as LinearStart
-from .trbm.options import SequenceCD as SequenceCD
 from .trbm.train import TRBMFit as TRBMFit

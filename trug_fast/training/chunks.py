@@ -10,14 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import array_identity
 
-from .gathering import TOGETHER, ColumnMeans, Part, Rows, in_parts, rows_together, spaced
+from .gathering import TOGETHER, ColumnMeans, Portion, Rows, in_parts, rows_together, spaced
+from .learner import Learner
 from .options import settle
 
 BYTES = 2**27  # of a chunk, if nothing else is said; one more may be read meanwhile
@@ -70,7 +72,6 @@ class Chunks:
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         if self.rows is not None:
             settle(self, rows=checks.count("rows", self.rows))
         if callable(self.source):
@@ -99,7 +100,6 @@ class Chunks:
         settle(self, shape=shape, rows=self.rows or each)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the chunks in order."""
         if self.rows is None:
             yield from self.source()
             return
@@ -116,13 +116,7 @@ def has_rows(value: object) -> bool:
 def as_rows(
     name: str, value: Any, check: Callable[..., NDArray[Any]], columns: int | None = None
 ) -> NDArray[Any] | RowSource:
-    """Return training data, checked: as an array if they are one, or small enough to be made one.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the argument.
-    """
+    """Return training data, checked: an array if they are one, or small enough to be made one."""
     if hasattr(value, "tocsr") and hasattr(value, "toarray"):
         return _of_width(SparseRows(name, value, check), columns)
     if isinstance(value, Chunks):
@@ -141,14 +135,11 @@ def _of_width(rows: RowSource, columns: int | None) -> RowSource:
     return rows
 
 
-class ChunkLearner(Protocol):
-    """A learner, as far as it says which rows make a batch."""
-
-    def n_batches(self, rows: int) -> int:
-        """Return the number of batches of so many rows."""
-
-    def batches(self, rows: int, epoch: int, chunk: int = 0) -> Iterator[Rows]:
-        """Yield the rows of each batch of a chunk of so many rows."""
+def data_identity(data: NDArray[Any] | RowSource | None) -> str | None:
+    """Return shape, type and a hash of data in a few words, so that other data is noticed."""
+    if data is None:
+        return None
+    return data.identity() if isinstance(data, RowSource) else array_identity(data)
 
 
 class RowSource(ABC):
@@ -193,10 +184,10 @@ class RowSource(ABC):
         """Yield all rows in order, some at a time, as checked matrices."""
 
     @abstractmethod
-    def parts(self, learner: ChunkLearner, epoch: int, done: int) -> Iterator[Part]:
+    def parts(self, learner: Learner, epoch: int, done: int) -> Iterator[Portion]:
         """Yield matrices and batches of their rows: an epoch, but for the batches that are done."""
 
-    def n_batches(self, learner: ChunkLearner) -> int:
+    def n_batches(self, learner: Learner) -> int:
         """Return the number of batches of an epoch."""
         return learner.n_batches(self.shape[0])
 
@@ -243,17 +234,16 @@ class ChunkedRows(RowSource):
         words = f"chunks of {self.shape[0]} rows together"
         return f"{words}, each as it was the first time" if known else words
 
-    def n_batches(self, learner: ChunkLearner) -> int:
+    def n_batches(self, learner: Learner) -> int:
         """Return the number of batches of an epoch, each of which is of one chunk."""
         return sum(learner.n_batches(length) for length in self.lengths)
 
-    def parts(self, learner: ChunkLearner, epoch: int, done: int) -> Iterator[Part]:
-        """Yield chunks and their batches."""
+    def parts(self, learner: Learner, epoch: int, done: int) -> Iterator[Portion]:
         start = 0
         for number, part in enumerate(self.each()):
             batches = list(learner.batches(len(part), epoch, number))
             if done < len(batches):
-                yield Part(part, batches[done:], slice(start, start + len(part)))
+                yield Portion(part, batches[done:], slice(start, start + len(part)))
             done = max(0, done - len(batches))
             start += len(part)
 
@@ -274,14 +264,13 @@ class SparseRows(RowSource):
         super().__init__(name, tuple(int(size) for size in matrix.shape), check)  # type: ignore[arg-type]
 
     def each(self) -> Iterator[NDArray[Any]]:
-        """Yield dense rows, some at a time."""
         size = max(1, BYTES // (self.shape[1] * self._matrix.dtype.itemsize))
         for start in range(0, self.shape[0], size):
             name = f"{self.name} from row {start}" if start else self.name
             dense = self._matrix[start : start + size].toarray()
             yield self._check(name, dense, self.width)
 
-    def parts(self, learner: ChunkLearner, epoch: int, done: int) -> Iterator[Part]:
+    def parts(self, learner: Learner, epoch: int, done: int) -> Iterator[Portion]:
         """Yield the rows of some batches in their order, and their numbers in it."""
         batches = islice(learner.batches(self.shape[0], epoch), done, None)
         size = self.shape[1] * self._matrix.dtype.itemsize
@@ -291,4 +280,4 @@ class SparseRows(RowSource):
             dense = checks.numbers(self.name, self._matrix[rows].toarray())
             if self.width != self.shape[1]:
                 dense = self._check(self.name, dense, self.width)
-            yield Part(dense, np.split(np.arange(ends[-1]), ends[:-1]), rows)
+            yield Portion(dense, np.split(np.arange(ends[-1]), ends[:-1]), rows)

@@ -22,11 +22,6 @@ def plot(fit: Any) -> Figure:
     -------
     matplotlib Figure
         Notebooks show it; ``figure.savefig("fit.png")`` writes it.
-
-    Raises
-    ------
-    ImportError
-        If Matplotlib is not installed.
     """
     from trug_fast import plots  # here: training needs no Matplotlib
 

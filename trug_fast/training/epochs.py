@@ -97,38 +97,40 @@ class EpochLog:
             raise ValueError(f"path must end in .jsonl or .csv, got {str(self.path)!r}")
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"path must be in a folder that exists, got {str(self.path)!r}")
-        self._rows: list[Row] | None = None  # in the file; None: not known
+        self._last: tuple[str | None, int] | None = None  # stage and epoch in the file, if known
+        self._columns: list[str] = []  # of its table
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
         return f"EpochLog({str(self.path)!r})"
 
     def __call__(self, event: EpochEnd) -> None:
-        """Write what the file lacks."""
-        if self._rows is not None and _follows(self._rows, event):
-            row = _row(event, event.epoch - 1)
-            columns = _columns(self._rows)
-            if self.path.suffix == ".jsonl" or row.keys() <= set(columns):
-                self._write([*self._rows, row], _line(self.path, row, columns), "a")
-            else:
-                self._write([*self._rows, row])
-            return
-        rows = [_row(event, number) for number in range(event.epoch)]
-        self._write([*self._earlier(event, rows), *rows])
-
-    def _write(self, rows: list[Row], line: str = "", mode: str = "w") -> None:
-        """Append a line, or write all anew, after which the file holds these rows."""
-        place = self.path if mode == "a" else self.path.with_name(self.path.name + ".new")
-        self._rows = None
+        """Write what the file lacks: a line, or of a new stage all anew."""
+        follows = self._last == (event.stage, event.epoch - 1)
+        rows = [_row(event, k) for k in range(event.epoch - 1 if follows else 0, event.epoch)]
+        if not follows:
+            rows = [*self._earlier(event, rows), *rows]
+            self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        place = self.path if follows else self.path.with_name(self.path.name + ".new")
+        self._last = None
         try:
-            with place.open(mode, encoding="utf-8", newline="") as file:
-                file.write(line or _text(self.path, rows))
-            if mode == "w":
+            with place.open("a" if follows else "w", encoding="utf-8", newline="") as file:
+                file.write(self._text(rows, header=not follows))
+            if not follows:
                 os.replace(place, self.path)
         except OSError as error:
             warnings.warn(f"cannot write {self.path}, training goes on: {error}", stacklevel=2)
             return
-        self._rows = rows
+        self._last = event.stage, event.epoch
+
+    def _text(self, rows: list[Row], *, header: bool) -> str:
+        if self.path.suffix == ".jsonl":
+            return "".join(json.dumps(row) + "\n" for row in rows)
+        out = io.StringIO()
+        table = csv.DictWriter(out, self._columns, lineterminator="\n")
+        if header:
+            table.writeheader()
+        table.writerows(rows)
+        return out.getvalue()
 
     def _earlier(self, event: EpochEnd, rows: list[Row]) -> list[Row]:
         """Return the rows in the file of stages before the present one, whose rows must agree."""
@@ -145,7 +147,6 @@ class EpochLog:
 
 
 def _row(event: EpochEnd, number: int) -> Row:
-    """Return what is written of an epoch of the present stage."""
     own: Row = {} if event.stage is None else {"stage": event.stage}
     for name, values in event.history.items():
         value = values[number]
@@ -153,38 +154,9 @@ def _row(event: EpochEnd, number: int) -> Row:
     return own | {"epoch": int(own["epoch"])}
 
 
-def _follows(rows: list[Row], event: EpochEnd) -> bool:
-    """Tell whether an epoch is the one after those."""
-    last = rows[-1]
-    if last.get("stage") != event.stage:
-        return event.epoch == 1
-    return bool(last["epoch"] == event.epoch - 1)
-
-
 def _same(one: Row, other: Row) -> bool:
-    """Tell whether two rows are of the same epoch of the same run."""
     names = {name for row in (one, other) for name in row if row[name] is not None} - {PASSING}
     return all(one.get(name) == other.get(name) for name in names)
-
-
-def _columns(rows: list[Row]) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for name in row))
-
-
-def _text(path: Path, rows: list[Row]) -> str:
-    """Return the rows as the file holds them."""
-    columns = _columns(rows)
-    header = "" if path.suffix == ".jsonl" else ",".join(columns) + "\n"
-    return header + "".join(_line(path, row, columns) for row in rows)
-
-
-def _line(path: Path, row: Row, columns: list[str]) -> str:
-    """Return one row as the file holds it."""
-    if path.suffix == ".jsonl":
-        return json.dumps(row) + "\n"
-    out = io.StringIO()
-    csv.DictWriter(out, columns, lineterminator="\n").writerow(row)
-    return out.getvalue()
 
 
 def _read(path: Path) -> list[Row]:
@@ -203,7 +175,6 @@ def _read(path: Path) -> list[Row]:
 
 
 def _number(word: Any) -> Any:
-    """Return what a word in a table stands for."""
     if word is not None and not isinstance(word, str):  # more words in a row than columns
         raise ValueError(f"{word} has no column")
     if not word:

@@ -22,7 +22,7 @@ Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Part(NamedTuple):
+class Portion(NamedTuple):
     """Batches of an epoch, and a matrix that holds their rows."""
 
     matrix: Any
@@ -47,7 +47,6 @@ def rows_together(data: NDArray[Any]) -> NDArray[Any]:
 
 
 def _lie_together(data: NDArray[Any]) -> bool:
-    """Tell whether each row lies in one piece."""
     return data.shape[1] == 1 or data.strides[1] == data.itemsize
 
 
@@ -124,7 +123,7 @@ def weighted_means(name: str, parts: Iterable[NDArray[Any]], weights: Floats) ->
     return found.means(name)
 
 
-def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[Part]:
+def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[Portion]:
     """Yield matrices that hold rows of batches in one piece each.
 
     That is ``data`` itself where it can be.  Of columns too large to be copied whole, and of files,
@@ -136,7 +135,7 @@ def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[Part]:
     """
     passing = mapped(data) is not None and data.nbytes > TOGETHER
     if not isinstance(data, np.ndarray) or (_lie_together(data) and not passing):
-        yield Part(data, list(batches), slice(None))
+        yield Portion(data, list(batches), slice(None))
         return
     space = np.empty((0, data.shape[1]), data.dtype)
     for part in in_parts(batches, TOGETHER // (data.shape[1] * data.itemsize)):
@@ -150,7 +149,7 @@ def in_reach(data: Any, batches: Iterable[Rows]) -> Iterator[Part]:
         place = np.empty_like(rows)
         place[order] = np.arange(rows.size)
         ends = np.cumsum([each.size for each in part[:-1]])
-        yield Part(space, np.split(place, ends), rows[order])
+        yield Portion(space, np.split(place, ends), rows[order])
 
 
 def take(data: NDArray[Any], rows: Rows) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from trug_fast._common import checks
 
-from .rates import Rate, checked_rate, over_epochs, rate, without_functions
+from .rates import Rate, checked_rate, without_functions
 
 Value = TypeVar("Value")
 
@@ -35,22 +35,6 @@ def chosen(name: str, value: object, words: Mapping[str, Value]) -> Value:
     )
 
 
-def for_epochs(value: Value, epochs: int) -> Value:
-    """Return a sampler, or units, whose sweeps and rates have a value for each epoch.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming what has not, or is out of bounds in one.
-    """
-    found = {
-        name: over_epochs(name, getattr(value, name), epochs, check)
-        for name, check in (("n_gibbs", checks.count), ("precision_rate", rate))
-        if name in getattr(value, "__dataclass_fields__", {})
-    }
-    return replace(value, **found) if found else value  # type: ignore[type-var]
-
-
 # Optimizers.
 
 PENALTIES = ("weight_decay", "l1", "l1_squared", "group_lasso")  # fields of all optimizers
@@ -62,7 +46,6 @@ class ByField(tuple[tuple[str, Any], ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """Return what it was made of."""
         return repr(dict(self))
 
 
@@ -88,7 +71,6 @@ class _Rule:
     average: float | None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         settle(self, **{name: _checked_penalty(name, getattr(self, name)) for name in PENALTIES})
         if self.average is not None:
             settle(self, average=checks.number("average", self.average, least=0.0, most=1.0))
@@ -263,7 +245,6 @@ class Monitor:
     patience: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         if not callable(self.score):
             checks.choice("score", self.score, SCORES)
         settle(self, every=checks.count("every", self.every))
@@ -313,6 +294,41 @@ class RandomWeights:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the field."""
         if self.scale is not None:
             settle(self, scale=checks.number("scale", self.scale, least=0.0))
+
+
+@dataclass(frozen=True)
+class LinearStart:
+    """Training starts at a linear forecast, beside random weights.
+
+    Parameters
+    ----------
+    order : int, optional
+        The linear forecast is from so many frames: ``n_lags`` at most and, where that is more than
+        one, by default.  With one lag it is 1, or, for Gaussian visible units alone and their
+        default, 2, which spends up to three quarters of the hidden units on holding the frame
+        before.
+    scale : float
+        Standard deviation of the random weights.
+    ridge : float, optional
+        Penalty on the squared coefficients of the linear forecast; by default 1 with one lag, and
+        10 with several, where it is on those of differences (mathematics 4.5).
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.training.LinearStart(order=1)
+    LinearStart(order=1, scale=0.01, ridge=None)
+    """
+
+    order: int | None = None
+    scale: float = 0.01
+    ridge: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.order is not None:
+            settle(self, order=checks.count("order", self.order))
+        settle(self, scale=checks.number("scale", self.scale, least=0.0))
+        if self.ridge is not None:
+            settle(self, ridge=checks.number("ridge", self.ridge, least=0.0))

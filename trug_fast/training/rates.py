@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,13 @@ Rate = (
 Check = Callable[[str, object], Any]  # of one value
 
 POINTS = 11  # of a function: these are checked before a run, and stand for it in a checkpoint
+
+
+class Time(NamedTuple):
+    """Where an update stands in its run."""
+
+    share: float  # of the run that is done
+    epoch: int  # from 1
 
 
 class PerEpoch(tuple[Any, ...]):
@@ -43,40 +50,19 @@ FORMS: dict[Form, Callable[[float], float]] = {  # what is left of the way to th
 
 @dataclass(frozen=True)
 class Decay:
-    """A rate that moves from ``start`` to ``end`` in another form than a pair's.
-
-    Examples
-    --------
-    >>> from trug_fast.training.rates import Decay
-    >>> [round(Decay(0.2, 0.0, "cosine")(share), 3) for share in (0, 0.25, 0.5, 1)]
-    [0.2, 0.171, 0.1, 0.0]
-    """
+    """A rate that moves from ``start`` to ``end`` in another form than a pair's."""
 
     start: float
     end: float
     form: Form
 
     def __call__(self, share: float) -> float:
-        """Return the rate when this share of the run is done."""
         return self.end + (self.start - self.end) * FORMS[self.form](share)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as it is told.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from trug_fast.training.rates import as_schedule
-    >>> rate = as_schedule("learning_rate", (0.1, 0.001), epochs=2)
-    >>> [round(rate.at(share, 1), 4) for share in (0, 0.5, 1)]
-    [0.1, 0.01, 0.001]
-    >>> as_schedule("learning_rate", lambda share: 1 - share, epochs=2).at(0.75, 2)
-    0.25
-    >>> as_schedule("learning_rate", np.array([0.1, 0.05]), epochs=2).at(0.75, 2)
-    0.05
-    """
+    """A rate that moves geometrically from ``start`` to ``end`` over a run, or as it is told."""
 
     name: str
     start: float
@@ -94,6 +80,11 @@ class Schedule:
             return self.start
         return float(self.start * (self.end / self.start) ** share)
 
+    @property
+    def most(self) -> float:
+        """The highest of a schedule that is no function."""
+        return max(self.values or (self.start, self.end))
+
     def identity(self) -> list[Any]:
         """Return what makes it the same rate: its ends, or values of a function or each epoch."""
         if self.function is not None:
@@ -106,15 +97,7 @@ class Schedule:
 def as_schedule(
     name: str, value: Rate | None, default: Rate | None = None, *, epochs: int
 ) -> Schedule:
-    """Return the Schedule of a rate over so many epochs, or of the default for None.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the argument: if it is no number, pair (start, end), triple with "linear" or
-        "cosine", function or array of one value an epoch, if a rate is negative or not finite, or
-        if one end of a pair alone is 0.
-    """
+    """Return the Schedule of a rate over so many epochs, or of the default for None."""
     found = over_epochs(name, checked_rate(name, default if value is None else value), epochs, rate)
     if callable(found):
         return Schedule(name, 0.0, 0.0, function=found)
@@ -168,11 +151,6 @@ def over_epochs(name: str, value: Any, epochs: int, check: Check) -> Any:
 
     A function of whole numbers is asked once an epoch, with the share of the run that is done then;
     one of rates stays a function.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there are not as many values as epochs, or one is out of bounds.
     """
     if callable(value):
         if check is rate:
@@ -188,7 +166,6 @@ def over_epochs(name: str, value: Any, epochs: int, check: Check) -> Any:
 
 
 def _at_points(name: str, function: Callable[[float], Any], check: Check) -> list[Any]:
-    """Return checked values of a function over a run."""
     shares = (i / (POINTS - 1) for i in range(POINTS))
     return [check(f"{name}({share:g})", function(share)) for share in shares]
 
@@ -198,11 +175,9 @@ class Unnamed:
     """Stands for a function in words that know a run again: its values are told apart."""
 
     def __call__(self, share: float) -> float:
-        """Return nothing of use."""
         return 0.0
 
     def __repr__(self) -> str:
-        """Return what it stands for."""
         return "a function"
 
 
@@ -220,8 +195,9 @@ def without_functions(value: Any) -> Any:
     return replace(value, **{k: v for k, v in changed.items() if repr(v) != repr(rates[k])})
 
 
-def sweeps(n_gibbs: Any) -> Schedule:
-    """Return the numbers of Gibbs sweeps over a run, to be rounded."""
-    ends = n_gibbs if isinstance(n_gibbs, tuple) else (n_gibbs, n_gibbs)
-    values = n_gibbs if isinstance(n_gibbs, PerEpoch) else None
+def sweeps(n_gibbs: Any, epochs: int) -> Schedule:
+    """Return the numbers of Gibbs sweeps over a run of so many epochs, to be rounded."""
+    found = over_epochs("n_gibbs", n_gibbs, epochs, checks.count)
+    ends = found if isinstance(found, tuple) else (found, found)
+    values = found if isinstance(found, PerEpoch) else None
     return Schedule("n_gibbs", float(ends[0]), float(ends[-1]), values)

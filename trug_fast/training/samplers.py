@@ -1,4 +1,4 @@
-"""Samplers of an RBM's training: where the model's side of the gradient comes from.
+"""Samplers of a training: where the model's side of the gradient comes from.
 
 Tested in tests/training/test_options.py.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,8 +25,22 @@ def as_sweeps(value: Any) -> Sweeps:
     return pair_or_each("n_gibbs", value, checks.count)  # type: ignore[no-any-return]
 
 
+class _Chains:
+    """What all samplers share."""
+
+    n_gibbs: Sweeps
+    centred: bool
+    least: ClassVar[int] = 1  # chains
+
+    def __post_init__(self) -> None:
+        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
+        chains = getattr(self, "n_chains", None)
+        if chains is not None:
+            settle(self, n_chains=checks.count("n_chains", chains, least=self.least))
+
+
 @dataclass(frozen=True)
-class CD:
+class CD(_Chains):
     """Contrastive divergence: chains that begin at the batch for every update.
 
     Parameters
@@ -48,13 +62,9 @@ class CD:
     n_gibbs: Sweeps = 1
     centred: bool = True
 
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-
 
 @dataclass(frozen=True)
-class PCD:
+class PCD(_Chains):
     """Persistent contrastive divergence: chains that go on from update to update.
 
     Where data have two phases, each the other turned over, as those of a magnet, chains are turned
@@ -62,13 +72,10 @@ class PCD:
 
     Parameters
     ----------
-    n_gibbs : int, (start, end), callable or array
-        Gibbs sweeps for each update; a pair rises geometrically over the run, in whole numbers; an
-        array has those of each epoch, a callable gives them by the share of the run done then.
     n_chains : int, optional
         By default 100, or as many as a batch has rows if that is more.
-    centred : bool
-        Use the centred gradient (mathematics 2.5).
+    n_gibbs, centred
+        As of :class:`CD`.
 
     Examples
     --------
@@ -81,15 +88,9 @@ class PCD:
     n_chains: int | None = None
     centred: bool = True
 
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-        if self.n_chains is not None:
-            settle(self, n_chains=checks.count("n_chains", self.n_chains))
-
 
 @dataclass(frozen=True)
-class ParallelTempering:
+class ParallelTempering(_Chains):
     """Persistent chains that exchange their states with replicas at higher temperatures.
 
     Mixes between modes, at the cost of a chain for each temperature.
@@ -98,12 +99,10 @@ class ParallelTempering:
     ----------
     betas : int or array_like
         Inverse temperatures: so many from 0 to 1, or a list that rises to 1.
-    n_gibbs : int, (start, end), callable or array
-        Sweeps for each update, each with an exchange.
     n_chains : int, optional
-        At each temperature; by default 100, or as many as a batch has rows if that is more.
-    centred : bool
-        Use the centred gradient (mathematics 2.5).
+        At each temperature, as of :class:`PCD`.
+    n_gibbs, centred
+        As of :class:`CD`; each sweep is followed by an exchange.
 
     Examples
     --------
@@ -118,10 +117,7 @@ class ParallelTempering:
     centred: bool = True
 
     def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-        if self.n_chains is not None:
-            settle(self, n_chains=checks.count("n_chains", self.n_chains))
+        super().__post_init__()
         if isinstance(self.betas, int | np.integer):
             settle(self, betas=checks.count("betas", self.betas, least=2))
             return
@@ -140,7 +136,7 @@ class ParallelTempering:
 
 
 @dataclass(frozen=True)
-class TrajectoryTempering:
+class TrajectoryTempering(_Chains):
     """Persistent chains that exchange their states with earlier models of the same run.
 
     Once the model has moved away from the last of them, it becomes one itself: a rung of a ladder
@@ -149,11 +145,10 @@ class TrajectoryTempering:
 
     Parameters
     ----------
-    n_gibbs : int, (start, end), callable or array
-        Sweeps for each update, followed by an exchange.
+    n_gibbs, centred
+        As of :class:`CD`; an exchange follows the sweeps of an update.
     n_chains : int, optional
-        By default 100, or as many as a batch has rows if that is more.  On every rung there are as
-        many.
+        As of :class:`PCD`.  On every rung there are as many.
     reservoir : int
         Draws of the last rung for each chain to exchange with.
     freeze : float
@@ -161,8 +156,6 @@ class TrajectoryTempering:
     renew : int
         Updates for each rung, after which the last rung's draws are made anew: in fewer, shares of
         modes become more exact, and the run takes longer.
-    centred : bool
-        Use the centred gradient (mathematics 2.5).
 
     Examples
     --------
@@ -171,6 +164,7 @@ class TrajectoryTempering:
     40
     """
 
+    least: ClassVar[int] = 10
     n_gibbs: Sweeps = 1
     n_chains: int | None = None
     reservoir: int = 10
@@ -179,15 +173,48 @@ class TrajectoryTempering:
     centred: bool = True
 
     def __post_init__(self) -> None:
-        """Check the fields."""
-        settle(self, n_gibbs=as_sweeps(self.n_gibbs), centred=checks.flag("centred", self.centred))
-        if self.n_chains is not None:
-            settle(self, n_chains=checks.count("n_chains", self.n_chains, least=10))
+        super().__post_init__()
         settle(self, reservoir=checks.count("reservoir", self.reservoir))
         settle(self, renew=checks.count("renew", self.renew))
         settle(self, freeze=checks.number("freeze", self.freeze, least=0.0, below=1.0))
         if self.freeze == 0.0:
             raise ValueError("freeze must be above 0, got 0")
+
+
+@dataclass(frozen=True)
+class SequenceCD(_Chains):
+    """Contrastive divergence for each frame of a sequence, given those before it.
+
+    Parameters
+    ----------
+    n_gibbs : int, (start, end), callable or array
+        As of :class:`CD`.  Few are enough while weights are small: three all the way end with
+        forecasts that get worse.
+    begin : {"both", "data", "past"}
+        Where the chains of each frame start: at its data, at the frame before it, as forecasts do,
+        or one half of the frames each.
+    gradient : {"full", "paper", "paper-draws"}
+        Go back through the filter in time, or hold its past fixed as the paper does
+        (mathematics 4.2), the hidden units of the past being their means or draws.
+    centred : bool
+        Use the centred gradient (mathematics 2.5), also for connections from the past.
+
+    Examples
+    --------
+    >>> import trug_fast as tf
+    >>> tf.training.SequenceCD(begin="data").n_gibbs
+    (3, 25)
+    """
+
+    n_gibbs: Sweeps = (3, 25)
+    begin: Literal["both", "data", "past"] = "both"
+    gradient: Literal["full", "paper", "paper-draws"] = "full"
+    centred: bool = True
+
+    def __post_init__(self) -> None:
+        checks.choice("begin", self.begin, ("both", "data", "past"))
+        checks.choice("gradient", self.gradient, ("full", "paper", "paper-draws"))
+        super().__post_init__()
 
 
 Sampler = PCD | CD | ParallelTempering | TrajectoryTempering

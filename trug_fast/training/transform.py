@@ -117,13 +117,7 @@ def transform_identity(transform: Transform | None) -> dict[str, str]:
 
 
 def as_transform(value: Function | None) -> Transform | None:
-    """Return a function to be called for each update, if there is one.
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
+    """Return a function to be called for each update, if there is one."""
     if value is not None and not callable(value):
         raise TypeError(
             "transform must be a function of a batch, a numpy.random.Generator and the share of "
@@ -138,7 +132,6 @@ def as_transform(value: Function | None) -> Transform | None:
 
 
 def _array(name: str, value: Any, shape: Sequence[int]) -> NDArray[Any]:
-    """Return what the function returned, if it is an array of this shape."""
     wanted = f"{name} must return an array of shape {tuple(shape)}"
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{wanted}, got {type(value).__name__}")

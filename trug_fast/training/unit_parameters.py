@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.optimizer import VALUES
 from trug_fast.kernels.rbm import unit_steps
@@ -22,9 +23,8 @@ from trug_fast.units.kinds import BERNOULLI, TRUNCATED, Own, Run
 from trug_fast.units.normalizable import keep_normalizable
 from trug_fast.units.truncation import Truncation
 
-from .checkpoints import State
 from .diagnosis import Ranges
-from .optimizers import Steps
+from .steps import Steps
 from .units import TruGUnits
 
 LOG_PRECISION = 9.2  # learned precisions of visible units stay between 1e-4 and 1e4

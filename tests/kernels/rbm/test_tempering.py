@@ -8,7 +8,7 @@ from tests.support.models import exact_draws, model_of
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.kernels.rbm import tempering
-from trug_fast.training.rbm.tempering import Replicas
+from trug_fast.training.rbm.negatives import Replicas
 
 BETAS = (0.0, 0.3, 0.6, 1.0)
 CHAINS = 20_000

@@ -28,7 +28,7 @@ from trug_fast.kernels.rbm.visible import (
     TRUNCATED,
     visible_kinds,
 )
-from trug_fast.training.rbm.tempering import Replicas
+from trug_fast.training.rbm.negatives import Replicas
 
 # Several tiles, and units that end tiles early or fill more than one.
 WIDE = (

@@ -5,8 +5,13 @@ import pytest
 
 import trug_fast as tf
 from tests.support.regressions import COMMON, PER_UNIT, gradient, learner, plain
-from trug_fast.training.tggm.scaling import Examples
-from trug_fast.training.tggm.settings import RegressionPace
+from trug_fast.training.rates import Schedule, Time
+from trug_fast.training.tggm.data import Examples
+
+
+def at(rate):
+    """Return a rate that stays."""
+    return Schedule("rate", rate, rate)
 
 
 def data(rows=23):
@@ -19,9 +24,12 @@ def data(rows=23):
 def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation, noise):
     # 10, 10 and 3 rows, at rates of their own, with weight decay of the weights alone.
     options = {"truncation": truncation, "optimizer": tf.training.SGD(weight_decay=0.05)}
+    options |= {"learning_rate": at(0.1), "truncation_rate": at(0.02)}
+    if truncation.learn is None:
+        del options["truncation_rate"]
     run, ours = (learner("moments", noise, **options) for _ in range(2))
     rows, order = data(), np.random.default_rng(1).permutation(23)
-    run.update(rows, [order], [RegressionPace(0.1, 0.02)])
+    run.update(rows, [order], [Time(0.0, 1)])
     total = 0.0
     for start in (0, 10, 20):
         batch = rows.at(order[start : start + 10])
@@ -44,14 +52,16 @@ def test_an_epoch_takes_a_step_along_the_gradient_for_each_batch(truncation, noi
     np.testing.assert_allclose(run.trained.theta, ours.trained.theta, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(run.trained.upper, ours.trained.upper, rtol=1e-12)
     assert run.objective == pytest.approx(total / 23, rel=1e-12)
-    assert (run.updates, run.steps) == (1, 3)
+    assert (run.updates, run.taken) == (1, 3)
 
 
 @pytest.mark.parametrize("learn", [True, False])
 @pytest.mark.parametrize("kind", ["shared", "by_input"])
 def test_noise_is_learned_or_kept(kind, learn):
-    run = learner("moments", tf.training.Noise(kind, learn=learn, variance=0.3))
-    run.update(data(), [np.arange(23)], [RegressionPace(0.1, 0.1)])
+    run = learner(
+        "moments", tf.training.Noise(kind, learn=learn, variance=0.3), learning_rate=at(0.1)
+    )
+    run.update(data(), [np.arange(23)], [Time(0.0, 1)])
     assert (run.parts().log_noise != np.log(0.3)).all() == learn
     assert run.parts().noise_weights.any() == (learn and kind == "by_input")
 

@@ -16,7 +16,7 @@ from tests.support.regressions import (
 from trug_fast.kernels.tggm import epoch as steps
 from trug_fast.kernels.tggm import objectives as kernels
 from trug_fast.kernels.tggm.mean_field import Cycles
-from trug_fast.training.tggm.scaling import Examples
+from trug_fast.training.tggm.data import Examples
 
 
 @pytest.mark.parametrize("case", TGGM_CASES, ids=lambda case: case["name"])

@@ -8,8 +8,8 @@ from tests.support.gradients import estimate
 from tests.support.models import KINDS, exact_draws, model_of
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm import gibbs, updates
-from trug_fast.training.optimizers import Steps
 from trug_fast.training.rbm.turning import for_kernels
+from trug_fast.training.steps import Steps
 
 ROWS = 2_000
 

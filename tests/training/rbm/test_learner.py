@@ -8,7 +8,7 @@ import pytest
 import trug_fast as tf
 from tests.support.fits import assert_same
 from tests.support.rbm_runs import BASE, OPTIONS, digits
-from trug_fast.training import loop
+from trug_fast.training import run
 from trug_fast.training.rbm.learner import RBMLearner
 
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
@@ -17,12 +17,12 @@ data = pytest.fixture(scope="module")(digits)
 
 def stretches(monkeypatch, seconds):
     """Let stretches take so long; returns the list that fills with their lengths."""
-    monkeypatch.setattr(loop, "STRETCH", seconds)
+    monkeypatch.setattr(run, "STRETCH", seconds)
     lengths, update = [], RBMLearner.update
 
-    def counted(self, data, batches, paces):
+    def counted(self, data, batches, times):
         lengths.append(len(batches))
-        update(self, data, batches, paces)
+        update(self, data, batches, times)
 
     monkeypatch.setattr(RBMLearner, "update", counted)
     return lengths
@@ -53,7 +53,7 @@ class Clock:
     def n_batches(self, rows):
         return rows
 
-    def update(self, data, batches, paces):
+    def update(self, data, batches, times):
         self.now += 0.005 * len(batches) + (self.updates == 0)
         self.updates += len(batches)
 
@@ -62,12 +62,12 @@ class Clock:
 def test_stretches_take_a_tenth_of_a_second_or_until_it_is_time_to_save(monkeypatch, wait, length):
     # So long Ctrl-C may have to wait.
     clock, file = Clock(), SimpleNamespace(wait=lambda: wait)
-    monkeypatch.setattr(loop.time, "perf_counter", lambda: clock.now)
-    run = loop.Loop(np.zeros((90, 1)), clock, None, loop.Plan(1, lambda share, epoch: share, None))
+    monkeypatch.setattr(run.time, "perf_counter", lambda: clock.now)
+    one = run.Loop(np.zeros((90, 1)), clock, None, run.Plan(1, None))
     lengths = []
     for _ in range(3):
-        lengths.append(run._length(file))
-        run._update(run.data, [None] * lengths[-1])
+        lengths.append(one._length(file))
+        one._update(one.data, [None] * lengths[-1])
     assert lengths == [1, 1, length]
 
 

@@ -13,9 +13,10 @@ from tests.support.models import model_of, states_of
 from trug_fast._common.numerics import log_sum_exp
 from trug_fast.training.chunks import as_rows
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.rbm import scores
+from trug_fast.training.rbm import watch as scores
+from trug_fast.training.rbm.data import check_of
 from trug_fast.training.rbm.defaults import ByData
-from trug_fast.training.rbm.missing import Filling, check_of
+from trug_fast.training.rbm.parts import Filling
 from trug_fast.training.unit_parameters import Shape
 from trug_fast.units.kinds import Run
 from trug_fast.units.layer import Layer

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.rbm.precisions import VisiblePrecisions
+from trug_fast.training.rates import Schedule, Time
+from trug_fast.training.rbm.parts import CentredPrecisions
+from trug_fast.training.steps import Steps
 
 LEARNED = tf.GaussianUnits(learn_precision=True)
 OPTIONS = {"hidden": "bernoulli", "visible": LEARNED, "monitor": None, "dtype": "float64"}
@@ -46,9 +47,10 @@ def test_the_gradient_is_that_of_the_exact_likelihood():
     log_p = h @ model.hidden_bias + (net**2 / (2 * model.visible_precision)).sum(axis=1)
     p = np.exp(log_p - log_p.max())
     precision = model.visible_precision.copy()
-    own = VisiblePrecisions(precision, centre, Steps(tf.training.SGD(momentum=0.0)))
+    steps, rate = Steps(tf.training.SGD(momentum=0.0)), Schedule("rate", 1e-3, 1e-3)
+    own = CentredPrecisions(precision, steps, rate, centre)
     means = own.squares(net / precision, 4 * p / p.sum(), means=True)
-    shift = own.move(own.squares(X), means, 1e-3)
+    shift = own.move(own.squares(X), means, Time(0.0, 1))
     found = np.log(precision / model.visible_precision) / 1e-3
     np.testing.assert_allclose(found, exact, rtol=1e-6)
     np.testing.assert_allclose(shift, centre * (precision - model.visible_precision), rtol=1e-12)

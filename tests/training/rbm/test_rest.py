@@ -9,10 +9,9 @@ from trug_fast.kernels.compiling import want
 from trug_fast.kernels.rbm import updates
 from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.training.going_on import UnitKinds
-from trug_fast.training.penalties import as_penalties
+from trug_fast.training.rates import Time
 from trug_fast.training.rbm.learner import RBMLearner
 from trug_fast.training.rbm.train import _settings
-from trug_fast.training.settings import Pace
 from trug_fast.training.weighing import Weighted
 
 want(WEIGHTED)
@@ -22,8 +21,8 @@ SEEN = np.repeat(STATES, COUNTS, axis=0)
 OFFSET = 0.4, -0.7, 0.5  # of the hidden units: any that stay where they are
 
 
-def learner_of(optimizer):
-    """Return a learner of these states, and how far its updates go."""
+def learner_of(optimizer, rate):
+    """Return a learner of these states; ``rate`` is of the share of its run."""
     settings, _ = _settings(
         SEEN,
         None,
@@ -32,27 +31,29 @@ def learner_of(optimizer):
         truncation=tf.Truncation(-1.0, 1.0),
         sampler=tf.training.PCD(n_chains=2),
         optimizer=optimizer,
+        learning_rate=rate,
         batch_size=len(STATES),
+        epochs=1,
+        monitor=None,
         dtype=np.dtype(np.float64),
     )
-    penalties = as_penalties(optimizer, ("weights",), 1)
-    learner = RBMLearner(SEEN, settings, 0, None, penalties)
-    learner.hidden_offset[:] = OFFSET
-    return learner, Pace(0.0, 0.0, 0.0, 1, penalties=penalties.at(0.0, 0))
+    learner = RBMLearner(SEEN, settings, 0)
+    learner.core.hidden_offset[:] = OFFSET
+    return learner
 
 
-def update(learner, pace, rate):
+def update(learner, share=0.0):
     """Take an update by the exact gradient: all states count by the data's share less the model's.
 
     These sum to 0, in floats too: then a model's sampled side counts for nothing.
     """
-    shares = np.exp(-learner.model(learner._current()).free_energy(STATES))
+    shares = np.exp(-learner.seen().free_energy(STATES))
     weights = len(STATES) * (COUNTS / COUNTS.sum() - shares / shares.sum())
     weights = np.round(weights * 2.0**40) / 2.0**40
     weights[0] -= weights.sum()
-    learner._stacked.hidden[updates.MEAN] = learner.hidden_offset  # which stays where it is
-    every = np.arange(len(STATES))
-    learner.update(Weighted(STATES, weights), [every], [pace._replace(learning_rate=rate)])
+    core = learner.core
+    core._stacked.hidden[updates.MEAN] = core.hidden_offset  # which stays where it is
+    learner.update(Weighted(STATES, weights), [np.arange(len(STATES))], [Time(share, 1)])
 
 
 OPTIMIZERS = {
@@ -68,10 +69,14 @@ def test_the_gradient_of_the_penalised_likelihood_vanishes(name, penalty):
     # While biases did not follow, weight decay drove hidden biases away until weights died, and l1
     # left visible means off by 0.01 to 0.03, hidden ones by 0.04 to 0.07.
     kind, options, rate = OPTIMIZERS[name]
-    learner, pace = learner_of(kind(**options, **{penalty: 0.02}))
+
+    def falling(share):
+        return rate * min(1.0, 1e-3 ** ((share - 0.625) / 0.375))
+
+    learner = learner_of(kind(**options, **{penalty: 0.02}), falling)
     for i in range(4000):
-        update(learner, pace, rate * min(1.0, 1e-3 ** ((i - 2500) / 1500)))
-    model = learner.model(learner._current())
+        update(learner, i / 4000)
+    model = learner.seen()
     found, weights = tf.exact.gradient(model, SEEN), model.weights
     assert abs(weights).max() > 1.0
     pull = 0.02 * weights
@@ -90,16 +95,17 @@ def test_the_gradient_of_the_penalised_likelihood_vanishes(name, penalty):
 def test_penalties_move_weights_about_the_offsets(penalty):
     # Of SGD, in the coordinates of the centred gradient, b + W ho and c + W' xo, biases follow
     # their own plain gradients, whatever is taken off the weights.
-    learner, pace = learner_of(tf.training.SGD(momentum=0.0, **penalty))
+    learner = learner_of(tf.training.SGD(momentum=0.0, **penalty), 0.2)
+    core = learner.core
     learner.shrinking.expect(1)
 
     def biases():
-        visible = learner.visible_bias + learner.weights @ learner.hidden_offset
-        return visible, learner.hidden_bias + learner.visible_offset @ learner.weights
+        visible = core.visible_bias + core.weights @ core.hidden_offset
+        return visible, core.hidden_bias + core.visible_offset @ core.weights
 
-    before, former = biases(), learner.weights.copy()
-    slope = tf.exact.gradient(learner.model(learner._current()), SEEN)
-    update(learner, pace, 0.2)
-    assert abs(learner.weights - former).max() > 0.01
+    before, former = biases(), core.weights.copy()
+    slope = tf.exact.gradient(learner.seen(), SEEN)
+    update(learner)
+    assert abs(core.weights - former).max() > 0.01
     for name, old, new in zip(("visible_bias", "hidden_bias"), before, biases(), strict=True):
         np.testing.assert_allclose(new, old + 0.2 * slope[name], rtol=0, atol=1e-11)

@@ -11,9 +11,9 @@ from tools.magnets import log_probability, magnet
 from trug_fast._common.threads import computing
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.training.diagnosis import spread
-from trug_fast.training.rbm.trajectory import BRAKE, LogZ, Trajectory
+from trug_fast.training.rates import sweeps
+from trug_fast.training.rbm.negatives import BRAKE, LogZ, Trajectory
 from trug_fast.training.rbm.watch import optimistic
-from trug_fast.training.settings import Pace
 
 # What most of these runs are to show needs no run long enough to learn.
 pytestmark = pytest.mark.filterwarnings("ignore::trug_fast.training.TrainingWarning")
@@ -64,9 +64,8 @@ def trajectory_of(model, chains=400, seed=3, **options):
     base = type(model)(**(parts | {"weights": 0 * model.weights, "hidden_bias": 0.0}))
     near = type(model)(**(parts | {"weights": 0.8 * model.weights}))
     none = np.empty((0, base.n_columns), base.dtype)
-    found = Trajectory(
-        tf.training.TrajectoryTempering(reservoir=10, **options), base, none, chains, seed
-    )
+    sampler = tf.training.TrajectoryTempering(reservoir=10, **options)
+    found = Trajectory(sampler, sweeps(sampler.n_gibbs, 1), base, none, chains, seed)
     found.freeze(near, 0)
     return found
 
@@ -79,7 +78,8 @@ def test_chains_reach_the_models_own_distribution():
     total = 0.0
     with computing(0):
         for update in range(60):
-            phase = chains.sweep(layers, 1, 5, 1 + update, update)
+            chains.exchange(layers, 1, 5, 1 + update, update)
+            phase = chains.chains.phase
             total += phase.visible.mean(axis=0) / 40 if update >= 20 else 0.0
     mean = p @ states
     # Five standard errors of as many independent draws as the reservoir has: 4,000.
@@ -89,18 +89,18 @@ def test_chains_reach_the_models_own_distribution():
 
 def test_draws_are_made_anew_in_time():
     found = trajectory_of(strong_model(), chains=20, renew=3)
-    due, first = 3 * len(found.ladder), found.arrays()["ladder.reservoir"]
+    due, first = 3 * len(found.ladder), found.grown()["ladder.reservoir"]
     for update in (0, 1, due - 1, due + 1):
         found.renew(update)
-        np.testing.assert_array_equal(found.arrays()["ladder.reservoir"], first)
+        np.testing.assert_array_equal(found.grown()["ladder.reservoir"], first)
     found.renew(due)
-    second = found.arrays()["ladder.reservoir"]
+    second = found.grown()["ladder.reservoir"]
     assert second.shape == first.shape and (second != first).any()
     again = trajectory_of(strong_model(), chains=20, renew=3)
-    again.restore(found.arrays())
+    again.restore(found.grown())
     for each in (found, again):
         each.renew(2 * due)
-    np.testing.assert_array_equal(again.arrays()["ladder.reservoir"], found._all)
+    np.testing.assert_array_equal(again.grown()["ladder.reservoir"], found._all)
     assert (found._all != second).any()
 
 
@@ -113,7 +113,7 @@ def test_rungs_that_follow_each_other_closely_are_told_once(apart, warnings):
         for rung in range(1, 10):
             found.freeze((model, near)[rung % 2], rung * apart)
             if rung in (1, 7):  # killed and resumed, before the warning and after
-                state, found = found.arrays(), trajectory_of(model, chains=20)
+                state, found = found.grown(), trajectory_of(model, chains=20)
                 found.restore(state)
     assert len(said) == warnings
     if warnings:
@@ -126,7 +126,8 @@ def test_the_phase_is_that_of_the_states():
     chains, layers = trajectory_of(model, chains=31), model.layers()
     with computing(0):
         for update in (0, 1):  # one half of the chains, and the other
-            phase = chains.sweep(layers, 2, 5, 1 + 2 * update, update)
+            chains.exchange(layers, 2, 5, 1 + 2 * update, update)
+            phase = chains.chains.phase
             np.testing.assert_allclose(
                 phase.net, phase.visible @ model.weights + model.hidden_bias, rtol=1e-12, atol=1e-12
             )
@@ -212,21 +213,19 @@ def test_rungs_that_follow_each_other_closely_slow_the_model_down():
     model = strong_model()
     found = trajectory_of(model, chains=20)
     near = type(model)(**(model.arrays() | {"weights": 0.7 * model.weights}))
-    pace = Pace(0.4, 0.2, 0.1, 3)
-    assert found.braked(pace) == pace
+    assert found.brake == 1
     found.freeze(near, 100)  # far from the last
-    assert found.braked(pace) == pace
+    assert found.brake == 1
     found.freeze(model, 110)
-    slow = found.braked(pace)
-    assert slow.learning_rate == pytest.approx(0.4 / BRAKE) and slow.n_gibbs == 3
-    assert slow.truncation_rate == pytest.approx(0.2 / BRAKE)
+    slow = found.brake
+    assert slow == pytest.approx(1 / BRAKE)
     with computing(0):
         for update in range(50):
-            found.sweep(model.layers(), 1, 5, 1 + update, update)
-        assert slow.learning_rate < found.braked(pace).learning_rate < 0.4
+            found.exchange(model.layers(), 1, 5, 1 + update, update)
+        assert slow < found.brake < 1
         for update in range(50, 1500):
-            found.sweep(model.layers(), 1, 5, 1 + update, update)
-    assert found.braked(pace) == pace
+            found.exchange(model.layers(), 1, 5, 1 + update, update)
+    assert found.brake == 1
 
 
 @pytest.mark.slow

@@ -13,9 +13,9 @@ from tools import magnets
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.rbm import gibbs, turning, updates
 from trug_fast.kernels.rbm.turning import EVERY, GROUPS, Turns
-from trug_fast.training.optimizers import Steps
 from trug_fast.training.rbm.defaults import BEST_TRUNCATION, SYMMETRIC, ByData, usual_truncation
 from trug_fast.training.rbm.turning import for_kernels, turns_of
+from trug_fast.training.steps import Steps
 from trug_fast.units.layer import Layer, run_of
 
 MAGNET = (6, 1.9)

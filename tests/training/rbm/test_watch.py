@@ -11,8 +11,8 @@ import trug_fast as tf
 from tests.support.clusters import columns
 from tests.support.fits import assert_same, interrupt_after, same, spoil
 from trug_fast.cli import main
-from trug_fast.training.driver import divergence_raises
 from trug_fast.training.rbm.learner import RBMLearner
+from trug_fast.training.run import divergence_raises
 
 SMALL = {"n_hidden": 12, "epochs": 2, "batch_size": 20, "monitor": None, "rng": 0}
 OLD = {"batch_size": 100, "start": tf.training.RandomWeights(0.01), "rng": 0}
@@ -138,10 +138,10 @@ class TestFallingBack:
         """Let the parameters become nonsense in this epoch."""
         found = RBMLearner.update
 
-        def update(self, data, batches, paces):
-            found(self, data, batches, paces)
+        def update(self, data, batches, times):
+            found(self, data, batches, times)
             if self.updates > (epoch - 1) * self.n_batches(data.shape[0]):
-                self.weights[:] = np.nan
+                self.learned["weights"][:] = np.nan
 
         monkeypatch.setattr(RBMLearner, "update", update)
 

@@ -14,10 +14,12 @@ from trug_fast.kernels.rbm.weighing import WEIGHTED
 from trug_fast.training import chunks, gathering
 from trug_fast.training.going_on import UnitKinds
 from trug_fast.training.rbm import learner as learners
-from trug_fast.training.rbm import scores
+from trug_fast.training.rbm import watch as scores
 from trug_fast.training.rbm.data import checked_data
 from trug_fast.training.rbm.defaults import ByData
+from trug_fast.training.rbm.parts import Filling
 from trug_fast.training.rbm.train import _settings
+from trug_fast.training.weighing import Weighted
 
 want(WEIGHTED)
 RNG = np.random.default_rng(5)
@@ -102,12 +104,12 @@ def test_the_model_s_side_counts_for_what_the_batch_weighs():
 def test_weights_of_one_give_the_same_bits_as_none(options, monkeypatch):
     plain = tf.train_rbm(PIXELS, **FEW | options)
     assert_same(tf.train_rbm(PIXELS, **FEW | options, sample_weight=np.full(120, 3.0)), plain)
-    step = learners.RBMLearner._step
+    update = learners.RBMLearner.update
 
-    def weighted(self, rows, weights, paces):
-        return step(self, rows, np.ones(rows * len(paces)), paces)
+    def weighted(self, data, batches, times):
+        return update(self, Weighted(data, np.ones(len(data))), batches, times)
 
-    monkeypatch.setattr(learners.RBMLearner, "_step", weighted)
+    monkeypatch.setattr(learners.RBMLearner, "update", weighted)
     assert_same(tf.train_rbm(PIXELS, **FEW | options), plain)
 
 
@@ -121,11 +123,13 @@ def test_what_data_decide_is_that_of_repeated_rows():
             rates = (one.learning_rate(name, real=True) for one in (ours, theirs))
             np.testing.assert_allclose(*rates)
     run, own = begun(PIXELS, WEIGHTS), begun(again, None)
-    np.testing.assert_allclose(run.visible_offset, own.visible_offset, rtol=1e-6)
-    assert not np.isclose(run.visible_offset, PIXELS.mean(axis=0), rtol=1e-3).all()
-    run.visible_bias[:] = 0  # as it was when the units' means were taken
+    np.testing.assert_allclose(run.core.visible_offset, own.core.visible_offset, rtol=1e-6)
+    assert not np.isclose(run.core.visible_offset, PIXELS.mean(axis=0), rtol=1e-3).all()
+    run.core.visible_bias[:] = 0  # as it was when the units' means were taken
     mean = run.model().hidden_moments(PIXELS).mean
-    np.testing.assert_allclose(run.hidden_offset, np.average(mean, axis=0, weights=WEIGHTS), 1e-5)
+    np.testing.assert_allclose(
+        run.core.hidden_offset, np.average(mean, axis=0, weights=WEIGHTS), 1e-5
+    )
 
 
 def begun(data, weights):
@@ -139,7 +143,10 @@ def begun(data, weights):
         truncation=None,
         sampler=tf.training.PCD(n_chains=len(data)),
         optimizer=tf.training.SGD(),
+        learning_rate=0.1,
         batch_size=20,
+        epochs=1,
+        monitor=None,
         dtype=np.dtype(np.float32),
     )
     return learners.RBMLearner(given.data, settings, 0, given.weights)
@@ -217,7 +224,7 @@ def test_the_likelihood_of_heavy_rows_is_learned():
 def test_scores_are_weighted_means():
     one = FEW | {"epochs": 1, "sample_weight": WEIGHTS, "validation": PIXELS[:50]}
     fit = tf.train_rbm(PIXELS, **one, monitor="reconstruction")
-    each = scores.reconstruction(fit.model, PIXELS)
+    each = scores.reconstruction(fit.model, PIXELS, 0, Filling())
     found = fit.history["score"][-1]
     assert found == pytest.approx(np.average(each, weights=WEIGHTS), rel=1e-12)
     assert found != pytest.approx(each.mean(), rel=1e-4)
@@ -227,8 +234,8 @@ def test_scores_are_weighted_means():
         fit = tf.train_rbm(PIXELS, **one, monitor=name)
         each = tf.exact.log_likelihood(fit.model, PIXELS)
         if name == "pseudo":
-            each = scores.pseudo(fit.model, PIXELS, seed, None)
-            each[:50] = scores.pseudo(fit.model, PIXELS[:50], seed, None)
+            each = scores.pseudo(fit.model, PIXELS, seed, Filling())
+            each[:50] = scores.pseudo(fit.model, PIXELS[:50], seed, Filling())
         found = fit.history["score"][-1], fit.history["validation_score"][-1]
         expected = np.average(each, weights=WEIGHTS), each[:50].mean()
         np.testing.assert_allclose(found, expected, atol=0.02 if name == "ais" else 1e-10)

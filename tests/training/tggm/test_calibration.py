@@ -13,7 +13,7 @@ from trug_fast.training.tggm.calibration import (
     calibrated_mixture,
     calibrated_together,
 )
-from trug_fast.training.tggm.scaling import Examples
+from trug_fast.training.tggm.data import Examples
 
 
 def test_it_is_the_noise_of_the_highest_likelihood():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import trug_fast as tf
-from trug_fast.training.tggm.data import RegressionRows
-from trug_fast.training.tggm.scaling import Scales
+from trug_fast.training.tggm.data import RegressionRows, Scales
 
 X = np.arange(40.0).reshape(20, 2)
 Y = np.arange(20.0)

@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.regressions import learner, plain, regression, rows
-from trug_fast.training.tggm.scaling import Scales
-from trug_fast.training.tggm.settings import RegressionPace
+from trug_fast.training.rates import Time
+from trug_fast.training.tggm.data import Scales
 
 BOTH = tf.Truncation(-1.0, 1.0, learn="per_unit", learn_lower=True)
 
@@ -58,12 +58,12 @@ def test_a_state_is_all_that_later_epochs_depend_on():
     X, y = rows(model, 35)
     data, other = plain(3, 1).apply(X, y, np.dtype(float)), learner(sizes=(3, 4, 1), seed=3)
     run = learner(sizes=(3, 4, 1))
-    pace = RegressionPace(0.01, 0.01)
-    run.update(data, [np.arange(35)], [pace])
+    time = Time(0.0, 1)
+    run.update(data, [np.arange(35)], [time])
     other.restore({name: values.copy() for name, values in run.state().items()})
     for each in (run, other):
-        each.update(data, [np.arange(35)], [pace])
-    assert run.objective == other.objective and run.steps == other.steps == 8
+        each.update(data, [np.arange(35)], [time])
+    assert run.objective == other.objective and run.taken == other.taken == 8
     np.testing.assert_array_equal(run.trained.theta, other.trained.theta)
     with pytest.raises(ValueError, match="it says 0 steps in 3 epochs"):
         other.restore(run.state() | {"counters": np.array([3, 0])})

@@ -5,8 +5,8 @@ import pytest
 
 import trug_fast as tf
 from tests.support.regressions import YACHT
+from trug_fast.training.tggm.data import Scales
 from trug_fast.training.tggm.learner import RegressionLearner
-from trug_fast.training.tggm.scaling import Scales
 
 QUICK = dict(n_hidden=20, epochs=60, progress=False)
 ROWS = len(YACHT.X_train)
@@ -204,7 +204,7 @@ def test_a_refit_that_diverges_leaves_the_model_before_it(monkeypatch):
     found = RegressionLearner.fault
 
     def sick(self):
-        every = self.steps == self.updates * -(-ROWS // 50)  # else rows are held back
+        every = self.taken == self.updates * -(-ROWS // 50)  # else rows are held back
         return "input_weights are no longer finite" if every else found(self)
 
     monkeypatch.setattr(RegressionLearner, "fault", sick)

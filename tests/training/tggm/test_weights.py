@@ -7,7 +7,7 @@ import trug_fast as tf
 from tests.support.fits import assert_same
 from tests.support.regressions import gradient, learner
 from trug_fast.training.tggm.calibration import Residuals, calibrated
-from trug_fast.training.tggm.scaling import Examples, Scales
+from trug_fast.training.tggm.data import Examples, Scales
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(24, 3))

@@ -10,8 +10,8 @@ from trug_fast.evaluation.exact import binary_states as states_of
 from trug_fast.evaluation.exact import trbm as temporal_exact
 from trug_fast.models.filter import of_lags
 from trug_fast.models.sequences import as_sequences
+from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.trbm.gradients import Draws, Offsets, _starts, estimate
-from trug_fast.training.trbm.options import SequenceCD
 
 COPIES = 500
 

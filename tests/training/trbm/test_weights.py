@@ -10,8 +10,8 @@ from tests.training.trbm.test_gradients import exact_starts
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.forecasts import linear_fit
 from trug_fast.models.sequences import as_sequences
+from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.trbm.gradients import Draws, Offsets, estimate
-from trug_fast.training.trbm.options import SequenceCD
 from trug_fast.training.trbm.start import mean_frame
 
 VIDEOS = tf.datasets.bouncing_balls(8, 12, size=6, rng=0)

@@ -105,24 +105,24 @@ class TruncMVNChains:
     @cached_property
     def std_error(self) -> Vector:
         """Standard error of ``mean``, given that the chains have mixed; shape (d,)."""
-        return np.asarray(self.std / np.sqrt(self._told(ess_mean)))
+        return np.asarray(self.std / np.sqrt(self.told(ess_mean)))
 
     @cached_property
     def rhat(self) -> Vector:
         """R-hat of split, rank-normalised chains, shape (d,): above 1.01, run them longer."""
-        return self._told(rhat)
+        return self.told(rhat)
 
     @cached_property
     def ess(self) -> Vector:
         """Effective number of draws in the bulk, of all chains together; shape (d,)."""
-        return self._told(ess_bulk)
+        return self.told(ess_bulk)
 
     @cached_property
     def ess_tail(self) -> Vector:
         """Effective number of draws for the quantiles 5 % and 95 %, the lesser; shape (d,)."""
-        return self._told(ess_tail)
+        return self.told(ess_tail)
 
-    def _told(self, measure: Callable[[Vector], Vector]) -> Vector:
+    def told(self, measure: Callable[[Vector], Vector]) -> Vector:
         if self.samples.shape[1] < _LEAST:
             return np.full(self.samples.shape[2], np.nan)
         return by_coordinates(measure, self.samples)

@@ -25,8 +25,9 @@ from trug_fast.training.weighing import Weights, as_weights, normalised
 from trug_fast.units.kinds import kind_named
 from trug_fast.units.layer import MIXED, Layer, checked_states_number
 
-from .missing import Data, check_of, require_missing
 from .settings import RBMSettings
+
+Data = NDArray[Any] | RowSource
 
 
 class GivenData(NamedTuple):
@@ -66,6 +67,35 @@ def checked_data(
     return GivenData(weights, data, held_out, visible, names)
 
 
+def check_of(units: Layer, *, soft: bool, missing: bool) -> Check:
+    """Return what checks rows of such units, each of which needs a value, and gives columns."""
+
+    def check(name: str, value: Any, columns: int | None = None) -> NDArray[Any]:
+        rows = units.checked(name, value, columns, soft=soft, missing=missing)
+        for start, part in blocks(rows) if missing else ():
+            empty = np.isnan(part).all(axis=1)
+            if empty.any():
+                row = start + int(np.argmax(empty))
+                raise ValueError(f"{name} must have a value in each row, got none in row {row}")
+        return units.columns(rows)
+
+    return check
+
+
+def require_missing(X: Data, validation: Data | None) -> None:
+    """Refuse to draw what is missing if nothing is, or a column of X has no value."""
+    if not any(_some_missing(data) for data in (X, validation) if data is not None):
+        raise ValueError("visible: missing has no effect, neither X nor validation has NaN")
+    if not isinstance(X, RowSource):  # which has looked
+        column_means("X", X)
+
+
+def _some_missing(data: Data) -> bool:
+    if isinstance(data, RowSource):
+        return data.missing
+    return any(np.isnan(part).any() for _, part in blocks(data))
+
+
 def _width(data: Data, units: Layer) -> int:
     """Return how many columns data have, which need not be those of kernels."""
     return data.shape[1] if units.are("plain") else units.n_sites
@@ -97,7 +127,6 @@ def _known(X: Any, visible: Visible, start: object) -> tuple[Visible, Layer]:
 
 
 def _alike(visible: MixedUnits) -> Visible:
-    """Return one choice where all units have the same."""
     return visible.parts[0] if len(set(visible.parts)) == 1 else visible
 
 

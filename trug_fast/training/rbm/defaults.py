@@ -28,10 +28,11 @@ BEST_TRUNCATION = Truncation(0.0, 4.0, learn="per_unit")
 SYMMETRIC = Truncation(-4.0, 4.0, learn="per_unit")
 TRUNCATION_RATES = {"sgd": (0.005, 0.0005), "rmsprop": (1e-4, 1e-6), "adam": (1e-4, 1e-6)}
 PRECISION_RATES = {"sgd": (30.0, 3.0), "rmsprop": (1e-2, 1e-4), "adam": (1e-2, 1e-4)}
+# Of log a of visible units: the variance of its derivative by one row is 1/2, whatever the units.
+VISIBLE_RATES = {"sgd": (0.05, 0.0025), "rmsprop": (2e-3, 1e-4), "adam": (2e-3, 1e-4)}
 AVERAGE = 0.1  # share of the updates so far
 
 # Measured by tools/compare_defaults.py; see notes/training.md.
-SLOWER = 0.25  # of a usual learning rate, by trajectory tempering
 N_CHAINS = 100  # fewer gather in one mode of small data sets: that costs nats and saves little time
 INPUT = 0.2  # standard deviation of a unit's first input, in units of one over the unit's own
 STEADY = 5.0  # variance along a direction of the data up to which the full rate is steady

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common import checks
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
-from trug_fast.training.checkpoints import State
 from trug_fast.training.options import SGD, RandomWeights
-from trug_fast.training.samplers import CD, ParallelTempering, TrajectoryTempering
 from trug_fast.training.settings import Settings
 from trug_fast.units.kinds import Runs
 from trug_fast.units.layer import Layer
@@ -26,27 +25,11 @@ class RBMSettings(Settings):
     """How to train an RBM, checked by the caller."""
 
     n_chains: int
-    start: RandomWeights | StaticModel
 
     @property
     def missing(self) -> int:
         """Sweeps that draw missing values, 0 where none may be missing."""
         return int(self.visible.missing or 0)
-
-    @property
-    def persistent(self) -> bool:
-        """Whether chains go on from update to update."""
-        return not isinstance(self.sampler, CD)
-
-    @property
-    def betas(self) -> tuple[float, ...]:
-        """Inverse temperatures of parallel tempering, else none."""
-        return self.sampler.ladder if isinstance(self.sampler, ParallelTempering) else ()
-
-    @property
-    def climbs(self) -> bool:
-        """Whether the run leaves a ladder of its models behind."""
-        return isinstance(self.sampler, TrajectoryTempering)
 
     @property
     def runs(self) -> Runs:
@@ -90,13 +73,13 @@ class RBMSettings(Settings):
         """Return the precisions of columns, 0 of those without; or none at all."""
         if not self.real:
             return np.empty(0, self.dtype)
-        if not isinstance(self.start, RandomWeights):
+        if self.from_model:
             return np.array(self.start.column_precision, self.dtype)
         return self.visible.precisions(self.n_visible).astype(self.dtype)
 
     def weights(self, seed: int) -> FloatArray:
         """Return the weights at the start."""
-        if not isinstance(self.start, RandomWeights):
+        if self.from_model:
             return np.array(self.start.column_weights, self.dtype)
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
         shape = self.n_visible, self.n_hidden
@@ -107,7 +90,7 @@ class RBMSettings(Settings):
 
     def biases(self) -> State:
         """Return the biases of the model to go on from, if there is one."""
-        if isinstance(self.start, RandomWeights):
+        if not self.from_model:
             return {}
         found = {"visible_bias": self.start.column_bias, "hidden_bias": self.start.hidden_bias}
         return {name: np.array(bias, self.dtype) for name, bias in found.items()}

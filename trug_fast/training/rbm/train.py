@@ -15,19 +15,16 @@ from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import one_blas_thread
 from trug_fast.evaluation.bridges.ladder import Ladder
 from trug_fast.kernels.announcing import announced
-from trug_fast.models.rbm import BernoulliRBM, TruGRBM
+from trug_fast.models.rbm import RBM, BernoulliRBM, TruGRBM
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.chunks import Chunks
+from trug_fast.training.chunks import Chunks, data_identity
 from trug_fast.training.drawing import plot, printed
-from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import (
     UnitKinds,
     checked_truncation,
     require_agreement,
     units_from,
 )
-from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
 from trug_fast.training.options import (
     Monitor,
     Optimizer,
@@ -35,32 +32,32 @@ from trug_fast.training.options import (
     as_optimizer,
 )
 from trug_fast.training.rates import Rate
-from trug_fast.training.samplers import CD, PCD, Sampler, as_sampler
-from trug_fast.training.settings import Rates
+from trug_fast.training.run import Callback, History, Loop, Plan, as_callbacks, begin, run_training
+from trug_fast.training.samplers import CD, Sampler, as_sampler
+from trug_fast.training.settings import VISIBLE_RATE
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import HiddenLike, VisibleLike
 from trug_fast.training.weighing import Weights, weights_identity
 from trug_fast.units.layer import Layer
 from trug_fast.units.truncation import TruncationLike
 
-from .data import checked_data, transformed
+from .data import Data, checked_data, transformed
 from .defaults import (
     AVERAGE,
     BEST_TRUNCATION,
     N_CHAINS,
     PRECISION_RATES,
-    SLOWER,
     TRUNCATION_RATES,
+    VISIBLE_RATES,
     ByData,
     usual_batch_size,
     usual_truncation,
 )
 from .learner import RBMLearner
-from .missing import Data
-from .precisions import VISIBLE_RATES
-from .scores import scored
+from .negatives import NEGATIVES
 from .settings import RBMSettings, StaticModel, checked_start
-from .watch import RBMWatch
+from .turning import Turns
+from .watch import RBMWatch, scored
 
 __all__ = ["Callback", "RBMFit", "train_rbm"]
 
@@ -76,7 +73,6 @@ class RBMFit(NamedTuple):
     warnings: tuple[str, ...] = ()  # what was said of the training in warnings
 
     def __repr__(self) -> str:
-        """Return the model, how long it was trained, and its last scores, a line each."""
         return printed(self)
 
     def plot(self) -> Any:
@@ -260,7 +256,7 @@ def train_rbm(
     units = units._replace(visible=given.visible)
     chains = as_sampler(sampler)
     watched = scored(monitor, units.visible, held_out, chains)
-    settings, by_data = _settings(
+    settings, turns = _settings(
         data,
         weights,
         units,
@@ -268,44 +264,37 @@ def train_rbm(
         truncation=truncation,
         sampler=chains,
         optimizer=as_optimizer(optimizer),
+        learning_rate=learning_rate,
         batch_size=batch_size,
+        epochs=checks.count("epochs", epochs),
+        monitor=watched,
         dtype=checks.float_dtype("dtype", dtype),
     )
-    settings = settings.over(checks.count("epochs", epochs))
-    turns = by_data.turns(settings.runs) if isinstance(chains, PCD) else None
-    rates = _rates(settings, by_data, learning_rate, epochs, turned=turns is not None)
-    plan = Plan(int(epochs), rates.at, watched)
     functions, hook = as_callbacks(callbacks), as_transform(transform)
 
     def identity() -> dict[str, Any]:
         sets = {"X": data_identity(data), "validation": data_identity(held_out)}
-        own = {"epochs": plan.epochs, "monitor": repr(watched)} | weights_identity(weights)
-        own |= transform_identity(hook)
-        return sets | settings.identity() | rates.identity() | own
+        own = weights_identity(weights) | transform_identity(hook)
+        return sets | settings.identity() | own
 
     begun = begin("train_rbm", identity, checkpoint, rng)
     with announced("train_rbm", progress), one_blas_thread(), diagnosis.noted() as said:
-        learner = RBMLearner(data, settings, begun.seed, weights, rates.penalties, turns, hook)
+        learner = RBMLearner(data, settings, begun.seed, weights, turns, hook)
         seen = diagnosis.spread(data)
         if hook is not None and not hook.sees_model:
             seen, call = seen.astype(settings.dtype), Call(begun.seed, SCORED, 1.0)
-            transformed(hook, seen, [1.0], call, settings, learner.visible_units)
+            transformed(hook, seen, [1.0], call, settings, learner.core.visible_units)
         watch = RBMWatch(
             learner,
             seen,
             None if held_out is None else diagnosis.spread(held_out),
-            watched,
-            rates.learning,
-            from_model=settings.from_model,
             weights=None if weights is None else diagnosis.spread(weights),
         )
+        plan = Plan(settings.epochs, watched)
         loop = Loop(data, learner, watch, plan, functions, weights=weights)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
-    climbed = learner.trajectory
-    ladder = None if climbed is None else climbed.ladder
-    if climbed is not None and loop.fallen:
-        ladder = climbed.ladder_of(loop.best_epoch() * loop.n_batches)
+    ladder = learner.negative.ladder_of(loop.best_epoch() * loop.n_batches if loop.fallen else None)
     model = loop.model().with_columns(given.columns)
     return RBMFit(model, loop.history(), interrupted, ladder, loop.done, tuple(said))
 
@@ -319,15 +308,18 @@ def _settings(
     truncation: TruncationLike | None,
     sampler: Sampler,
     optimizer: Optimizer,
+    learning_rate: Rate | None,
     batch_size: int | None,
+    epochs: int,
+    monitor: Monitor | None,
     dtype: np.dtype[Any],
-) -> tuple[RBMSettings, ByData]:
-    """Return how to train, and what chooses by the data where it is not said."""
-    best = BEST_TRUNCATION
-    if truncation is None and units.hidden is not None and isinstance(origin, RandomWeights):
+) -> tuple[RBMSettings, Turns | None]:
+    """Return how to train, by the data where it is not said, and how chains are turned over."""
+    best, anew = BEST_TRUNCATION, isinstance(origin, RandomWeights)
+    if truncation is None and units.hidden is not None and anew:
         best = usual_truncation(data, real=units.visible.real)
     ends = checked_truncation(truncation, units.hidden, origin, best)
-    if not isinstance(origin, RandomWeights):
+    if isinstance(origin, RBM):
         require_agreement(origin, data.shape[1], units)
     size = usual_batch_size(data.shape[0]) if batch_size is None else batch_size
     size = checks.count("batch_size", size)
@@ -346,41 +338,29 @@ def _settings(
         average=AVERAGE if optimizer.average is None else optimizer.average,
         batch_size=size,
         n_chains=chains,
+        epochs=epochs,
+        monitor=monitor,
         dtype=dtype,
         start=origin,
+        rates={},
     )
-    if settings.gauge and not isinstance(origin, RandomWeights):
+    if settings.gauge and isinstance(origin, RBM):
         settings = replace(settings, start=origin.zero_sum())
-    if settings.climbs and settings.learns_visible_precision:
-        raise ValueError(
-            "visible: learn_precision does not go with TrajectoryTempering, whose rungs have the "
-            "same visible precisions"
-        )
+    negative = NEGATIVES[type(sampler)]
+    negative.check(settings)
     by_data = ByData.of(data, settings.shape(), weights)
-    if isinstance(origin, RandomWeights) and origin.scale is None:
+    if anew and settings.start.scale is None:
         settings = replace(settings, start=RandomWeights(by_data.scale))
-    return settings, by_data
-
-
-def _rates(
-    settings: RBMSettings,
-    by_data: ByData,
-    learning_rate: Rate | None,
-    epochs: int,
-    *,
-    turned: bool,
-) -> Rates:
-    """Return the rates of a run, those that are not given by the optimizer and the data."""
-    name = settings.optimizer.name
+    turns = by_data.turns(settings.runs) if negative.turned else None
     if learning_rate is None:
-        scale = Layer(settings.runs).scale
-        learning_rate = by_data.learning_rate(name, real=settings.real, scale=scale, turned=turned)
-        if settings.climbs:  # rungs cost time, and chains must follow the model
-            learning_rate = (SLOWER * learning_rate[0], SLOWER * learning_rate[1])
-    return settings.rates(
-        learning_rate,
-        TRUNCATION_RATES[name],
-        PRECISION_RATES[name],
-        epochs,
-        VISIBLE_RATES[name],
-    )
+        scale, turned = Layer(settings.runs).scale, turns is not None
+        usual = by_data.learning_rate(
+            optimizer.name, real=settings.real, scale=scale, turned=turned
+        )
+        learning_rate = (negative.slower * usual[0], negative.slower * usual[1])
+    rates = {
+        "truncation_rate": TRUNCATION_RATES[optimizer.name],
+        "precision_rate": PRECISION_RATES[optimizer.name],
+        VISIBLE_RATE: VISIBLE_RATES[optimizer.name],
+    }
+    return settings.over(learning_rate, rates), turns

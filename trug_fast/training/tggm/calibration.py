@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
+from trug_fast._common.checkpoints import copy_into
 from trug_fast._common.numerics import log_mean_exp
 from trug_fast.kernels.random.philox import USER
 from trug_fast.models.mixtures import LOG_TWO_PI
 from trug_fast.models.tggm import TruGTGGM
-from trug_fast.training.checkpoints import State, copy_into
 
-from .scaling import Examples
+from .data import Examples
 
 Floats = NDArray[np.float64]
 

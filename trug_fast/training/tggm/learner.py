@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast._common.checkpoints import Arrays as State
+from trug_fast._common.checkpoints import copy_into
 from trug_fast._common.checks import FloatArray
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.kernels.tggm import epoch, mean_field
@@ -14,14 +16,14 @@ from trug_fast.kernels.tggm import objectives as regression
 from trug_fast.kernels.tggm.objectives import WeightedRows
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
-from trug_fast.training.checkpoints import State, copy_into
-from trug_fast.training.loop import shuffled
-from trug_fast.training.optimizers import Steps
+from trug_fast.training.learner import Learner, shuffled
+from trug_fast.training.rates import Time
+from trug_fast.training.steps import Steps
 from trug_fast.training.unit_parameters import ENDS
 
+from .data import Examples, Scales
 from .options import MeanField
-from .scaling import Examples, Scales
-from .settings import RegressionPace, RegressionSettings
+from .plans import RegressionSettings
 
 OBJECTIVES = {
     "moments": regression.MOMENTS,
@@ -52,17 +54,19 @@ def task_of(settings: RegressionSettings) -> regression.Task:
     )
 
 
-class RegressionLearner:
+class RegressionLearner(Learner):
     """Parameters and their optimizer's memories; every epoch changes them in place.
 
     An epoch is one batch to the loop: its compiled call takes all steps, without Python's lock.
     """
 
+    settings: RegressionSettings
+
     def __init__(self, settings: RegressionSettings, scales: Scales, seed: int) -> None:
         self.settings, self.scales, self.seed = settings, scales, seed
-        self.updates = self.steps = 0  # so far: epochs, and steps of the optimizer
+        self.updates = self.taken = 0  # so far: epochs, and steps of the optimizer
         self.objective = np.nan  # mean over the rows of the last epoch
-        self._optimizer = Steps(settings.optimizer)
+        self.steps = Steps(settings.optimizer)
         ends, hidden, dtype = settings.truncation, settings.n_hidden, settings.dtype
         inputs, outputs = settings.n_inputs, settings.n_outputs
         self.task = task_of(settings)
@@ -139,29 +143,27 @@ class RegressionLearner:
         """Return 1: an epoch is one call."""
         return 1
 
-    def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
-        """Yield all rows, in an order that the seed and epoch fix."""
+    def batches(self, rows: int, epoch: int, chunk: int = 0) -> Iterator[NDArray[np.int64]]:
         return shuffled(self.seed, rows, rows, epoch)
 
     def update(
         self,
         data: Examples,
         batches: Sequence[NDArray[np.int64]],
-        paces: Sequence[RegressionPace],
+        times: Sequence[Time],
     ) -> None:
-        """Go through the rows of each epoch."""
-        for rows, pace in zip(batches, paces, strict=True):
-            self._train_epoch(data, rows, pace)
+        for rows, time in zip(batches, times, strict=True):
+            self._train_epoch(data, rows, time)
 
-    def _train_epoch(self, data: Examples, rows: NDArray[np.int64], pace: RegressionPace) -> None:
-        """Take one step for each batch of these rows."""
-        rule = self._optimizer.rule(pace.learning_rate, self.settings.weight_decay)
-        speed = epoch.EpochPace(rule, pace.truncation_rate, self.steps)
+    def _train_epoch(self, data: Examples, rows: NDArray[np.int64], time: Time) -> None:
+        rate, ends = self._rates(time)
+        rule = self.steps.rule(rate, self.settings.weight_decay)
+        speed = epoch.EpochPace(rule, ends, self.taken)
         size = min(self.settings.batch_size, rows.size)
         given = WeightedRows(*data)
         self.objective = float(epoch.train_epoch(self.task, self.trained, speed, given, rows, size))
         self.updates += 1
-        self.steps += -(-rows.size // size)
+        self.taken += -(-rows.size // size)
 
     def score(self, rows: Examples) -> tuple[float, float]:
         """Return root mean square error and mean log-likelihood (normal, moment-matched).
@@ -181,31 +183,34 @@ class RegressionLearner:
         own["lower"], own["upper - lower"] = own.pop("low_end"), own.pop("log_width")
         return diagnosis.fault(own)
 
-    def brief(self, pace: RegressionPace) -> dict[str, float]:
-        """Return the rates and the objective of the last epoch."""
-        found = {"learning_rate": pace.learning_rate, "objective": self.objective}
+    def brief(self, time: Time) -> dict[str, float]:
+        rate, ends = self._rates(time)
+        found = {"learning_rate": rate, "objective": self.objective}
         if self.settings.truncation.learn is not None:
-            found["truncation_rate"] = pace.truncation_rate
+            found["truncation_rate"] = ends
         return found
 
-    def state(self) -> State:
-        """Return everything that later epochs depend on, sharing memory."""
+    def _rates(self, time: Time) -> tuple[float, float]:
+        own = self.settings
+        return own.learning_rate.at(*time), (own.truncation_rate or own.learning_rate).at(*time)
+
+    def arrays(self) -> State:
         memories = {"first": self.trained.first, "second": self.trained.second}
-        counters = np.array([self.updates, self.steps])
-        last = {"counters": counters, "objective": np.array(self.objective)}
-        return self.parameters() | memories | last
+        return self.parameters() | memories
+
+    def state(self) -> State:
+        counters = np.array([self.updates, self.taken])
+        return self.arrays() | {"counters": counters, "objective": np.array(self.objective)}
 
     def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is no state of such a learner."""
         counters, objective = np.zeros(2, np.int64), np.zeros(())
-        copy_into(self.state() | {"counters": counters, "objective": objective}, state)
-        self.updates, self.steps = (int(n) for n in counters)
+        copy_into(self.arrays() | {"counters": counters, "objective": objective}, state)
+        self.updates, self.taken = (int(n) for n in counters)
         self.objective = float(objective)
-        if not self.updates <= self.steps < 2**62:
-            raise ValueError(f"it says {self.steps} steps in {self.updates} epochs")
+        if not self.updates <= self.taken < 2**62:
+            raise ValueError(f"it says {self.taken} steps in {self.updates} epochs")
 
     def parameters(self) -> State:
-        """Return what makes the current model, sharing memory."""
         own = self.trained
         return {"theta": own.theta, "lower": own.lower, "upper": own.upper}
 

@@ -36,7 +36,6 @@ class MeanField:
     tolerance: float = 0.1
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         settle(
             self,
             n_cycles=checks.count("n_cycles", self.n_cycles),
@@ -77,7 +76,6 @@ class Noise:
     hidden_variance: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         checks.choice("kind", self.kind, ("shared", "separate", "by_input"))
         settle(self, learn=checks.flag("learn", self.learn))
         settle(self, variance=checks.above_zero("variance", self.variance))
@@ -126,7 +124,6 @@ class HoldOut:
     laplace: bool = False
 
     def __post_init__(self) -> None:
-        """Check the fields."""
         settle(
             self,
             fraction=checks.above_zero("fraction", self.fraction, below=1.0),

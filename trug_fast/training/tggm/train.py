@@ -13,14 +13,14 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training.diagnosis import noted
-from trug_fast.training.driver import begin, run_training
-from trug_fast.training.loop import Callback, as_callbacks
 from trug_fast.training.options import Monitor, Optimizer
 from trug_fast.training.rates import Rate
+from trug_fast.training.run import Callback, as_callbacks, begin, run_training
 from trug_fast.units.truncation import TruncationLike
 
 from .options import MeanField, NoiseLike, RateSearch, Validation
-from .plans import TGGMFit, planned
+from .plans import planned
+from .stages import Regression, TGGMFit
 
 __all__ = ["TGGMFit", "train_tggm"]
 
@@ -172,6 +172,6 @@ def train_tggm(
     functions = as_callbacks(callbacks)
     begun = begin("train_tggm", plan.identity, checkpoint, rng, extends=plan.extends)
     with announced("train_tggm", progress), one_blas_thread(), noted() as said:
-        job = plan.job(begun.seed, functions)
+        job = Regression(plan, begun.seed, functions)
         interrupted = run_training(job, begun.file, progress)
-    return plan.fit(job, interrupted, said)
+    return job.fit(interrupted, said)

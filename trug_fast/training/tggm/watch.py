@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 
 from trug_fast.models.tggm import TruGTGGM
 from trug_fast.training import diagnosis
-from trug_fast.training.diagnosis import QUIET, Rise
+from trug_fast.training.diagnosis import QUIET, Rise, Watch
 from trug_fast.training.options import Monitor
-from trug_fast.training.rates import Schedule
 
+from .data import Examples
 from .learner import RegressionLearner
-from .scaling import Examples
 
 
-class RegressionWatch:
+class RegressionWatch(Watch):
     """Scores a run on rows that it does not train on, if there are some.
 
     Parameters
@@ -28,8 +27,6 @@ class RegressionWatch:
     judged : Examples
         Rows that the model must forecast better than their mean.
     monitor : Monitor or None
-    rate : Schedule
-        The learning rate, to be named in advice.
     """
 
     def __init__(
@@ -38,9 +35,8 @@ class RegressionWatch:
         scored: Examples,
         judged: Examples,
         monitor: Monitor | None,
-        rate: Schedule,
     ) -> None:
-        self.learner, self.scored, self.judged, self.rate = learner, scored, judged, rate
+        self.learner, self.scored, self.judged = learner, scored, judged
         self._by_rmse = monitor is not None and monitor.score == "rmse"
 
     def scores(self, data: Any, due: bool) -> dict[str, float]:
@@ -56,16 +52,11 @@ class RegressionWatch:
         }
 
     def require_sound(self, epoch: int) -> None:
-        """Raise FloatingPointError if a parameter is nonsense."""
         fault = self.learner.fault()
         if fault is not None:
             raise diagnosis.diverged(epoch, fault, self.slower())
 
-    def look(self, epoch: int) -> None:
-        """Warn of nothing."""
-
     def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
-        """Raise FloatingPointError if the error is far above that at the start, and the mean's."""
         rmse = scores["validation_rmse"]
         if not rmse <= diagnosis.FALL and not rmse <= diagnosis.FALL * self._usual():
             fault = f"the error is {rmse:.3g} times the targets' standard deviation"
@@ -74,7 +65,7 @@ class RegressionWatch:
     @QUIET
     def verdict(self, epochs: int, model: TruGTGGM) -> str | None:
         """Return what must be said of a run that came to this model of standardised rows."""
-        steps = self.learner.steps
+        steps = self.learner.taken
         if diagnosis.brief(epochs, steps) or not self.learner.scales.targets.varies.any():
             return None
         aims = self.judged.targets.astype(np.float64)
@@ -112,7 +103,8 @@ class RegressionWatch:
         """Return what to change after training that went astray."""
         ends = self.learner.settings.truncation_rate is not None
         words = ", or a lower truncation_rate" if ends else ""
-        return f"use a lower learning_rate (it began at {self.rate.start:g}){words}"
+        start = self.learner.settings.learning_rate.start
+        return f"use a lower learning_rate (it began at {start:g}){words}"
 
     @QUIET
     def _usual(self) -> float:
@@ -122,5 +114,4 @@ class RegressionWatch:
         return max(1.0, self._start().score(self.scored)[0], mean)
 
     def _start(self) -> RegressionLearner:
-        """Return a learner where training began."""
         return RegressionLearner(self.learner.settings, self.learner.scales, self.learner.seed)

@@ -20,8 +20,8 @@ from trug_fast._common.threads import one_blas_thread
 from trug_fast._common.workers import gathered
 from trug_fast.evaluation.forecasts import prediction_error
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
-from trug_fast.training.driver import divergence_raises
 from trug_fast.training.going_on import units_from
+from trug_fast.training.run import divergence_raises
 
 from .settings import checked_start
 from .train import UNITS, train_trbm
@@ -46,7 +46,6 @@ class CrossValidation(NamedTuple):
         return self.choices[int(self.mean.argmin())]
 
     def __str__(self) -> str:
-        """Return a line for each choice, the best first."""
         width = max(map(len, self.choices))
         return "\n".join(
             f"{self.choices[k]:{width}}  {self.mean[k]:.4g} +- {self.std_error[k]:.2g}, "
@@ -173,7 +172,6 @@ Job = tuple[Frames, Frames, dict[str, Any]]
 
 
 def _run(jobs: list[Job], executor: Executor | None, bar: Progress) -> list[float]:
-    """Return the error of each job."""
     if executor is not None:
         with one_blas_thread():
             return gathered(executor, _error, jobs, lambda: bar.advance(1))
@@ -185,7 +183,6 @@ def _run(jobs: list[Job], executor: Executor | None, bar: Progress) -> list[floa
 
 
 def _error(rest: Frames, held_out: Frames, options: dict[str, Any]) -> float:
-    """Return the mean error of forecasts of sequences by a model of the rest."""
     with divergence_raises():
         fit = train_trbm(rest, **options)
     if fit.interrupted:
@@ -194,7 +191,6 @@ def _error(rest: Frames, held_out: Frames, options: dict[str, Any]) -> float:
 
 
 def _summary(choices: tuple[str, ...], folds: Floats) -> CrossValidation:
-    """Return the numbers of all choices from their folds'."""
     mean, root = folds.mean(axis=1), np.sqrt(folds.shape[1])
     above = folds - folds[mean.argmin()]
     return CrossValidation(

@@ -17,9 +17,8 @@ from trug_fast.kernels.trbm.filter import run_backward
 from trug_fast.kernels.trbm.frames import add_product, slope_sums
 from trug_fast.models.filter import Filtered, TemporalLayers, of_lags
 from trug_fast.models.sequences import Batch, Sequences
+from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.weighing import mean_of
-
-from .options import SequenceCD
 
 # Their own ranges of step numbers keep these draws apart from those of the sweeps.
 STARTS, FILTERS = 1 << 40, 1 << 41
@@ -127,7 +126,6 @@ def _present(
 
 
 def _moments(layers: gibbs.Layers, net: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return means and variances of the hidden units given their net inputs."""
     mean, variance, none = np.empty_like(net), np.empty_like(net), np.empty((0, 0), net.dtype)
     gibbs.moments_from_net(layers, gibbs.Moments(net, mean, variance, none, none))
     return mean, variance
@@ -196,7 +194,6 @@ def _weights(
 
 
 def _summed(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Return the weighted sum of rows over their number."""
     if weights is None:
         return np.asarray(rows.mean(axis=0))
     return np.asarray(weights @ rows / len(rows), rows.dtype)

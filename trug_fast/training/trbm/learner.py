@@ -5,13 +5,13 @@ Tested in tests/training/trbm/test_train.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.checks import FloatArray
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
@@ -20,15 +20,14 @@ from trug_fast.models.filter import LAGGED, TemporalLayers, of_lags
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training import diagnosis
-from trug_fast.training.averages import Averages
-from trug_fast.training.checkpoints import State, counted, restore_counted
 from trug_fast.training.diagnosis import Columns
-from trug_fast.training.loop import shuffled
-from trug_fast.training.optimizers import Steps
-from trug_fast.training.penalties import NOTHING, Penalties, Shrinking
-from trug_fast.training.settings import Pace
+from trug_fast.training.learner import Learner, Part
+from trug_fast.training.precisions import VisiblePrecisions
+from trug_fast.training.rates import Time
+from trug_fast.training.settings import VISIBLE_RATE
+from trug_fast.training.steps import Averages, Shrinking, Steps
 from trug_fast.training.transform import START, STARTED, Call, Transform
-from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
+from trug_fast.training.unit_parameters import UnitParameters
 
 from .gradients import Draws, Offsets, estimate
 from .settings import SequenceSettings, TemporalModel
@@ -39,19 +38,47 @@ FRAME = 128  # columns of a tile of visible units: half as many calls save 0.7 m
 CLIP = 2.0  # times its usual norm is the most that a gradient may have
 
 
-class TRBMLearner:
+class Moves(NamedTuple):
+    """The gradient of an update, and where it stands in the run."""
+
+    slope: dict[str, Any]
+    time: Time
+
+
+class ForecastPrecisions(VisiblePrecisions):
+    """Precisions a of visible units, whose steps leave the linear part of their mean as it is.
+
+    The mean is (W1 h + b + W3 x') / a: were b and W3 not to follow a, each step would have to
+    learn the forecast anew.
+    """
+
+    _follow = "visible_bias", "visible_to_visible"
+
+    def before(self, learner: Any, u: Any) -> None:
+        by_log = self.values * u.slope["visible_precision"]
+        for name in self._follow:
+            by_log += np.atleast_2d(learner.own[name] * u.slope[name]).sum(axis=0)
+        self._by_log = by_log
+
+    def after(self, learner: Any, u: Any) -> None:
+        factor = self.values / self.climb(self._by_log, u.time)
+        for name in self._follow:
+            learner.own[name] *= factor
+
+
+class TRBMLearner(Learner):
     """The state of a training run.  Matrices but W1 lead from past to present, lag below lag."""
+
+    settings: SequenceSettings
 
     def __init__(
         self,
         data: Sequences,
         settings: SequenceSettings,
         seed: int,
-        penalties: Penalties | None = None,
         transform: Transform | None = None,
     ) -> None:
         self.settings, self.seed, self.transform = settings, seed, transform
-        self.updates = self.sweeps = 0
         self.steps = Steps(settings.optimizer)
         self.units = UnitParameters(settings.shape(), self.steps, settings.dtype)
         if transform is not None and not transform.sees_model:
@@ -62,18 +89,18 @@ class TRBMLearner:
         self.visible_precision = self.own.pop("visible_precision")
         self.visible_kinds = one_kind(settings.n_visible, self.visible_precision, FRAME)
         self.units.keep_normalizable(self.own["weights"], self.visible_precision)
-        self.log_visible_precision = np.log(self.visible_precision)
         self.offsets = self._offsets(data)
         self.usual_norm = np.zeros(1)  # of the gradient by the weights, a running mean
         self.learned = self.own | self.units.learned()
-        coordinates = dict(self.own)
+        for name, parameter in self.own.items():
+            self.steps.remember(name, parameter)
+        self.parts: list[Part] = []
         if settings.learns_visible_precision:
             self.learned["visible_precision"] = self.visible_precision
-            coordinates["log_visible_precision"] = self.log_visible_precision
-        for name, parameter in coordinates.items():
-            self.steps.remember(name, parameter)
+            rate = settings.rates[VISIBLE_RATE]
+            self.parts.append(ForecastPrecisions(self.visible_precision, self.steps, rate))
         self.averages = Averages(self.learned, settings.average)
-        self.shrinking = Shrinking(penalties, {name: self.own[name] for name in WEIGHTS})
+        self.shrinking = Shrinking(settings.rates, {name: self.own[name] for name in WEIGHTS})
 
     def _offsets(self, data: Sequences) -> Offsets:
         settings, sizes = self.settings, self.own["weights"].shape
@@ -83,25 +110,15 @@ class TRBMLearner:
             offsets.hidden[:] = 0.5 if self.units.bernoulli else self.units.middle(offsets.hidden)
         return offsets
 
-    def _arrays(self) -> State:
-        """Return all arrays that an update reads before it writes them, sharing memory."""
-        others = {
-            "visible_precision": self.visible_precision,
-            "log_visible_precision": self.log_visible_precision,
+    def arrays(self) -> State:
+        arrays = {
             "visible_offset": self.offsets.visible,
             "hidden_offset": self.offsets.hidden,
             "usual_norm": self.usual_norm,
         }
-        arrays = self.own | self.units.arrays() | others
-        return arrays | self.steps.arrays() | self.averages.arrays() | self.shrinking.arrays()
-
-    def state(self) -> State:
-        """Return everything that later updates depend on, sharing memory."""
-        return counted(self, self._arrays())
-
-    def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is no state of such a learner."""
-        restore_counted(self, self._arrays(), state)
+        for part in self.parts:
+            arrays |= part.arrays()
+        return self.own | self.units.arrays() | arrays
 
     def layers(self) -> TemporalLayers:
         """Return the current parameters as the kernels take them, sharing memory."""
@@ -122,26 +139,21 @@ class TRBMLearner:
         )
 
     def parameters(self) -> State:
-        """Return the current parameters, averaged if so set; they may share memory."""
         averaged = self.averages.parameters(self.updates)
         return self._by_lag(self.shrinking.parameters(self._current() | averaged))
 
     def _current(self) -> State:
-        """Return the current parameters, sharing memory."""
         found = self.own | self.units.parameters()
         return found | ({"visible_precision": self.visible_precision} if self.settings.real else {})
 
     def _by_lag(self, found: State) -> State:
-        """Return parameters as a model has them."""
         return found | {name: of_lags(found[name], self.settings.n_lags) for name in LAGGED}
 
     def model(self, parameters: State | None = None) -> TemporalModel:
-        """Return the model of these parameters, by default the current ones."""
         kind = BernoulliTRBM if self.units.bernoulli else TruGTRBM
         return self.settings.remembering(kind(**(parameters or self.parameters())))
 
     def _seen(self) -> TemporalModel:
-        """Return the model of the current parameters, not averaged."""
         return self.model(self._by_lag(self._current()))
 
     def fault(self, columns: Columns) -> str | None:
@@ -168,30 +180,20 @@ class TRBMLearner:
             "initial_visible_bias": (own["initial_visible_bias"] + visible) * scale,
         }
 
-    def n_batches(self, rows: int) -> int:
-        """Return the number of batches of an epoch."""
-        return -(-rows // self.settings.batch_size)
-
-    def batches(self, rows: int, epoch: int) -> Iterator[NDArray[np.int64]]:
-        """Yield the sequences of each batch, in an order that the seed and epoch fix."""
-        return shuffled(self.seed, rows, self.settings.batch_size, epoch)
-
     def update(
-        self, data: Sequences, batches: Sequence[NDArray[np.int64]], paces: Sequence[Pace]
+        self, data: Sequences, batches: Sequence[NDArray[np.int64]], times: Sequence[Time]
     ) -> None:
-        """Take a step from each of these batches of sequences, each at its pace."""
-        for rows, pace in zip(batches, paces, strict=True):
-            self._take(data, rows, pace)
+        for rows, time in zip(batches, times, strict=True):
+            self._take(data, rows, time)
 
-    def _take(self, data: Sequences, rows: NDArray[np.int64], pace: Pace) -> None:
-        """Take one step from a batch of sequences."""
-        sampler = self.settings.sampler
-        draws = Draws(pace.n_gibbs, self.seed, self.updates, 1 + self.sweeps)
+    def _take(self, data: Sequences, rows: NDArray[np.int64], time: Time) -> None:
+        sampler, n_gibbs = self.settings.sampler, self._n_gibbs(time)
+        draws = Draws(n_gibbs, self.seed, self.updates, 1 + self.sweeps)
         start = self.units.start
         units = start.learns_ends or start.learn_precision
         known = None
         if self.transform is not None:
-            call = Call(self.seed, self.updates, pace.share, self._seen)
+            call = Call(self.seed, self.updates, time.share, self._seen)
             kind = self.settings.visible.kind
             data, known = self.transform.sequences(data.take(rows), call, kind)
             rows = np.arange(rows.size)
@@ -201,11 +203,11 @@ class TRBMLearner:
             slope = estimate(own, data, batch, self.offsets, sampler, draws, **options)
             fresh = slope.pop("hidden_offset")
             self._clip(slope)
-            self._step(slope, pace)
+            self._step(slope, time)
         if sampler.centred:
             offset = self.offsets.hidden
             offset += (1 - MEMORY) * (fresh - offset)
-        self.sweeps += pace.n_gibbs
+        self.sweeps += n_gibbs
         self.updates += 1
         self.averages.follow(self.updates)
 
@@ -224,59 +226,47 @@ class TRBMLearner:
         share = 1 - MEMORY if self.updates else 1.0
         self.usual_norm += share * (min(norm, limit) - self.usual_norm)
 
-    def _step(self, slope: dict[str, Any], pace: Pace) -> None:
-        steps, rate, own = self.steps, pace.learning_rate, self.own
+    def _step(self, slope: dict[str, Any], time: Time) -> None:
+        steps, rate, own = self.steps, self._rate("learning_rate", time), self.own
         steps.taken += 1
-        learns = self.settings.learns_visible_precision
-        by_log = self._by_log_visible_precision(slope) if learns else None
+        for part in self.parts:
+            part.before(self, Moves(slope, time))
         for name in WEIGHTS:
-            amounts = pace.penalties.get(name, NOTHING)
+            amounts = self.shrinking.amounts(name, time)
             steps.move_weights(name, own[name], slope[name], rate, amounts.weight_decay)
             second = steps.memory[name][1]
             self.shrinking.shrink(name, own[name], second, steps.rule(rate), amounts, steps.taken)
         for name in BIASES:
             steps.move(name, own[name], slope[name], rate)
-        if by_log is not None:
-            self._move_visible_precision(by_log, pace.visible_precision_rate)
+        for part in self.parts:
+            part.after(self, Moves(slope, time))
         if self.units.start.learn_precision:
             by_precision, by_mean = slope["precision"], slope["hidden_mean"]
             before = own["hidden_bias"].copy()
             shift = self.units.move_precision(
-                by_precision, by_mean, self.offsets.hidden, pace.precision_rate
+                by_precision, by_mean, self.offsets.hidden, self._rate("precision_rate", time)
             )
             own["hidden_bias"] += shift
             own["initial_hidden_bias"] += own["hidden_bias"] - before
         if self.units.start.learns_ends:
-            self.units.move_ends(slope["lower"], slope["upper"], pace.truncation_rate)
+            self.units.move_ends(
+                slope["lower"], slope["upper"], self._rate("truncation_rate", time)
+            )
         self.units.keep_normalizable(own["weights"], self.visible_precision)
 
-    def _by_log_visible_precision(self, slope: dict[str, Any]) -> FloatArray:
-        """Return the derivative by log a with the linear part of the visibles' mean held fixed.
+    def _rate(self, name: str, time: Time) -> float:
+        return self.settings.rates[name].at(*time)
 
-        The mean is (W1 h + b + W3 x') / a: were b and W3 not to follow a, each step would have to
-        learn the forecast anew.
-        """
-        result = self.visible_precision * slope["visible_precision"]
-        for name in ("visible_bias", "visible_to_visible"):
-            result += np.atleast_2d(self.own[name] * slope[name]).sum(axis=0)
-        return np.asarray(result)
+    def _n_gibbs(self, time: Time) -> int:
+        return round(self._rate("n_gibbs", time))
 
-    def _move_visible_precision(self, by_log: FloatArray, rate: float) -> None:
-        before, logs = self.visible_precision.copy(), self.log_visible_precision
-        self.steps.move("log_visible_precision", logs, by_log, rate)
-        np.clip(logs, -LOG_PRECISION, LOG_PRECISION, out=logs)
-        self.visible_precision[:] = np.exp(logs)
-        factor = self.visible_precision / before
-        self.own["visible_bias"] *= factor
-        self.own["visible_to_visible"] *= factor
-
-    def brief(self, pace: Pace) -> dict[str, float]:
-        """Return what an update did last and the learned shapes of the units in brief."""
-        result = {"learning_rate": pace.learning_rate, "n_gibbs": float(pace.n_gibbs)}
-        result |= self.units.brief(pace.truncation_rate, pace.precision_rate)
-        if self.settings.learns_visible_precision:
-            result["visible_precision_rate"] = pace.visible_precision_rate
-            for word in ("mean", "min", "max"):
-                name = f"visible_precision_{word}"
-                result[name] = float(getattr(self.visible_precision, word)())
+    def brief(self, time: Time) -> dict[str, float]:
+        rate, *others = (
+            self._rate(name, time)
+            for name in ("learning_rate", "truncation_rate", "precision_rate")
+        )
+        result = {"learning_rate": rate, "n_gibbs": float(self._n_gibbs(time))}
+        result |= self.units.brief(*others)
+        for part in self.parts:
+            result |= part.brief(self, time)
         return result

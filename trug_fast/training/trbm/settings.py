@@ -12,12 +12,11 @@ from trug_fast._common import checks
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.trbm import WEIGHTS, BernoulliTRBM, TruGTRBM
 from trug_fast.training.going_on import UnitKinds, checked_truncation, require_agreement
+from trug_fast.training.options import LinearStart
 from trug_fast.training.rates import Rate
-from trug_fast.training.settings import Rates, Settings
+from trug_fast.training.settings import VISIBLE_RATE, Settings
 from trug_fast.training.units import BernoulliUnits, GaussianUnits
 from trug_fast.units.truncation import Truncation, TruncationLike
-
-from .options import LinearStart
 
 TemporalModel = TruGTRBM | BernoulliTRBM
 StartModel = TemporalModel | TruGRBM | BernoulliRBM
@@ -43,7 +42,6 @@ UNIT_RATES = {
 class SequenceSettings(Settings):
     """How to train a temporal RBM, checked by the caller."""
 
-    start: LinearStart | StartModel
     n_lags: int = 1
     matrices = WEIGHTS
 
@@ -54,13 +52,7 @@ class SequenceSettings(Settings):
 
 
 def checked(settings: SequenceSettings, truncation: TruncationLike | None) -> SequenceSettings:
-    """Return the settings with truncation and start as asked for, if all agree.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they do not, or an argument has no effect.
-    """
+    """Return the settings with truncation and start as asked for, if all agree."""
     hidden, visible, start = settings.hidden, settings.visible, settings.start
     ends = checked_truncation(truncation, hidden, start, BEST_TRUNCATION[visible.kind])
     if isinstance(visible, BernoulliUnits) and visible.soft:
@@ -95,11 +87,6 @@ def checked_lags(n_lags: int | None, start: object, longest: int) -> int:
     """Return how many frames a model looks back, by default as many as the one to go on from.
 
     longest : the number of frames of the longest sequence
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no such number, not that of the model, or more than any frame has before it.
     """
     given = start.n_lags if isinstance(start, TemporalModel) else None
     found = checks.count("n_lags", (given or 1) if n_lags is None else n_lags)
@@ -112,16 +99,12 @@ def checked_lags(n_lags: int | None, start: object, longest: int) -> int:
     return found
 
 
-def rates_of(
-    settings: SequenceSettings,
-    learning_rate: Rate | None,
-    epochs: int,
-) -> Rates:
-    """Return the rates of a run, those that are not given by the units and the optimizer."""
+def over(settings: SequenceSettings, learning_rate: Rate | None) -> SequenceSettings:
+    """Return settings with their rates, those that are not given by the units and the optimizer."""
     kind, name = settings.visible.kind, settings.optimizer.name
     usual = RATES[kind][name] if learning_rate is None else learning_rate
-    own = UNIT_RATES[kind][name]
-    return settings.rates(usual, own, own, epochs)
+    names = ("truncation_rate", "precision_rate", VISIBLE_RATE)
+    return settings.over(usual, dict.fromkeys(names, UNIT_RATES[kind][name]))
 
 
 def checked_start(start: Any) -> LinearStart | StartModel:

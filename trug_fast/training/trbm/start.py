@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trug_fast import kernels
+from trug_fast._common.checkpoints import Arrays as State
 from trug_fast.evaluation.forecasts import linear_fit
 from trug_fast.kernels.random.philox import INITIAL
 from trug_fast.models.filter import LAGGED, stacked
 from trug_fast.models.sequences import Sequences
 from trug_fast.models.trbm import BIASES, WEIGHTS
-from trug_fast.training.checkpoints import State
+from trug_fast.training.options import LinearStart
 from trug_fast.training.unit_parameters import LOG_PRECISION, UnitParameters
 from trug_fast.training.units import GaussianUnits
 from trug_fast.training.weighing import mean_of
 
-from .options import LinearStart
 from .settings import SequenceSettings, StartModel, TemporalModel
-from .working_point import OFF, WorkingPoint, response, working_point
 
 SCALES, SCALED = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0), 2000  # tried at the start, on so many frames
 RIDGE, STEP_RIDGE = 1.0, 10.0  # with one lag, and with several, whose penalty is another
@@ -28,6 +28,8 @@ HELD = 0.2  # the same of units that hold a frame: their errors grow when frames
 KEPT = 0.99  # of the variance of what the second frame adds
 SHARE = 0.75  # of the hidden units at most is built
 LEAST = 1e-3  # which no squared residual is taken to be below
+
+OFF = 30.0  # net input that silences a unit
 
 Array = NDArray[Any]
 
@@ -92,7 +94,6 @@ def _of_model(model: StartModel, settings: SequenceSettings) -> State:
 
 
 def _shapes(settings: SequenceSettings) -> list[tuple[str, tuple[int, int]]]:
-    """Return the shapes of all weights as they lead from past to present."""
     n, m, lags = settings.n_visible, settings.n_hidden, settings.n_lags
     return list(zip(WEIGHTS, ((n, m), (lags * n, m), (lags * n, n), (lags * m, m)), strict=True))
 
@@ -229,3 +230,37 @@ def _allot(power: Array, units: int) -> tuple[Array, Array]:
     spare = (units - chosen.size) // 2 - chosen.size
     share = power[chosen] / max(power[chosen].sum(), 1e-300)
     return chosen, 1 + np.floor(spare * share).astype(int)
+
+
+class WorkingPoint(NamedTuple):
+    """A hidden unit at work: where its response is nearly linear."""
+
+    net: float
+    mean: float
+    slope: float  # of the mean by the net input: the variance
+    lit: float  # mean far above
+    dark: float  # mean far below
+
+
+def working_point(units: UnitParameters) -> WorkingPoint:
+    """Return where to work: the middle of an interval; well inside, where it is infinite."""
+    d, low, high = (float(v[0]) for v in (units.precision, units.lower, units.upper))
+    if units.bernoulli:
+        net = 0.0
+    elif units.bounded:
+        net = float(units.precision[0] * (units.lower[0] + units.upper[0]) / 2)
+    else:
+        net = 3 * np.sqrt(d) + d * low if np.isfinite(low) else -3 * np.sqrt(d) + d * high
+        net = net if np.isfinite(net) else 0.0
+    lit, dark = (response(units, net + sign * OFF)[0] for sign in (1, -1))
+    return WorkingPoint(net, *response(units, net), lit, dark)
+
+
+def response(units: UnitParameters, net: float) -> tuple[float, float]:
+    """Return the mean of the first hidden unit and its derivative by the net input."""
+    if units.bernoulli:
+        mean = 1 / (1 + float(np.exp(-net)))
+        return mean, mean * (1 - mean)
+    d, low, high = (float(v[0]) for v in (units.precision, units.lower, units.upper))
+    found = kernels.mean_variance(net, d, low, high)
+    return float(found[0]), float(found[1])

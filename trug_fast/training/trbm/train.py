@@ -1,4 +1,7 @@
-"""Training of the temporal RBM."""
+"""Training of the temporal RBM, and how it is watched: by forecasts.
+
+Tested in tests/training/trbm/test_train.py and test_watch.py.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +10,36 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks, frames
 from trug_fast._common.checkpoints import CheckpointLike
 from trug_fast._common.randomness import RngLike
 from trug_fast._common.threads import one_blas_thread
+from trug_fast.evaluation.forecasts import frame_errors
 from trug_fast.kernels.announcing import announced
 from trug_fast.models.rbm import BernoulliRBM, TruGRBM
 from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
 from trug_fast.models.trbm import BernoulliTRBM, TruGTRBM
-from trug_fast.training.checkpoints import data_identity
-from trug_fast.training.diagnosis import noted
+from trug_fast.training.chunks import data_identity
+from trug_fast.training.diagnosis import ContrastiveWatch, noted
 from trug_fast.training.drawing import plot, printed
-from trug_fast.training.driver import begin, run_training
 from trug_fast.training.going_on import columns_of, units_from
-from trug_fast.training.loop import Callback, History, Loop, Plan, as_callbacks
-from trug_fast.training.options import Monitor, Optimizer, as_optimizer
+from trug_fast.training.options import LinearStart, Monitor, Optimizer, as_optimizer
 from trug_fast.training.rates import Rate
+from trug_fast.training.run import Callback, History, Loop, Plan, as_callbacks, begin, run_training
+from trug_fast.training.samplers import SequenceCD
 from trug_fast.training.settings import checked_monitor
 from trug_fast.training.transform import SCORED, Call, Function, as_transform, transform_identity
 from trug_fast.training.units import GaussianUnits, HiddenLike, VisibleLike, plain
-from trug_fast.training.weighing import as_weights, normalised, weights_identity
+from trug_fast.training.weighing import Weights, as_weights, mean_of, normalised, weights_identity
 from trug_fast.units.truncation import Truncation, TruncationLike
 
 from .learner import TRBMLearner
-from .options import LinearStart, SequenceCD
-from .settings import AVERAGE, SequenceSettings, checked, checked_lags, checked_start, rates_of
-from .watch import TRBMWatch, judged
+from .settings import AVERAGE, SequenceSettings, checked, checked_lags, checked_start, over
 
 UNITS = 400  # hidden ones, where nothing says how many
+JUDGED = 20  # sequences of each set
 
 
 class TRBMFit(NamedTuple):
@@ -49,7 +52,6 @@ class TRBMFit(NamedTuple):
     warnings: tuple[str, ...] = ()  # what was said of the training in warnings
 
     def __repr__(self) -> str:
-        """Return the model, how long it was trained, and its last scores, a line each."""
         return printed(self)
 
     def plot(self) -> Any:
@@ -194,27 +196,27 @@ def train_trbm(
         optimizer=chosen,
         average=AVERAGE if chosen.average is None else chosen.average,
         batch_size=checks.count("batch_size", batch_size),
+        epochs=checks.count("epochs", epochs),
+        monitor=watched,
         dtype=checks.float_dtype("dtype", dtype),
         start=origin,
+        rates={},
         n_lags=checked_lags(n_lags, origin, int(data.lengths.max())),
     )
     settings = checked(settings, truncation)
-    settings = settings.over(checks.count("epochs", epochs))
-    rates = rates_of(settings, learning_rate, epochs)
-    plan = Plan(int(epochs), rates.at, watched)
+    settings = over(settings, learning_rate)
     functions, hook = as_callbacks(callbacks), as_transform(transform)
     data = data.astype(settings.dtype)
     held_out = None if held_out is None else held_out.astype(settings.dtype)
 
     def identity() -> dict[str, Any]:
         sets = {"sequences": _identity(data), "validation": _identity(held_out)}
-        own = {"model": "temporal", "epochs": plan.epochs, "monitor": repr(watched)}
-        sets |= weights_identity(data.weights) | transform_identity(hook)
-        return sets | settings.identity() | rates.identity() | own
+        own = weights_identity(data.weights) | transform_identity(hook)
+        return {"model": "temporal"} | sets | settings.identity() | own
 
     begun = begin("train_trbm", identity, checkpoint, rng)
     with announced("train_trbm", progress), one_blas_thread(), noted() as said:
-        learner = TRBMLearner(data, settings, begun.seed, rates.penalties, hook)
+        learner = TRBMLearner(data, settings, begun.seed, hook)
         some = judged(data)
         if hook is not None and not hook.sees_model:
             some = hook.sequences(some, Call(begun.seed, SCORED, 1.0), kind.kind)[0]
@@ -222,12 +224,9 @@ def train_trbm(
             learner,
             some,
             held_out,
-            watched,
-            rates.learning,
-            from_model=settings.from_model,
             weights=some.frame_weights(1),
         )
-        loop = Loop(data, learner, watch, plan, functions)
+        loop = Loop(data, learner, watch, Plan(settings.epochs, watched), functions)
         learner.shrinking.expect(loop.total)
         interrupted = run_training(loop, begun.file, progress)
     model = loop.model().with_columns(names)
@@ -277,3 +276,53 @@ def _identity(data: Sequences | None) -> str | None:
         return None
     lengths = hashlib.sha256(data.lengths.tobytes()).hexdigest()[:16]
     return f"{data_identity(data.frames)}, lengths {lengths}"
+
+
+class TRBMWatch(ContrastiveWatch):
+    """Watches forecasts: what can be learned is to forecast better than linearly."""
+
+    yardstick = "score of forecasts (minus the squared error)"
+    name = "sequences"
+
+    def frames(self) -> NDArray[Any]:
+        return np.asarray(self.rows.frames)
+
+    def each(self, model: Any) -> NDArray[np.float64]:
+        return np.concatenate(_frame_scores(model, self.rows))
+
+    def frame_weights(self) -> Weights | None:
+        found: Weights | None = self.rows.frame_weights()
+        return found
+
+    def blind(self) -> float:
+        frames = self.frames().astype(np.float64)
+        mean = mean_of(frames, weights := self.frame_weights())
+        return float(mean_of((frames - mean) ** 2, weights).sum())
+
+    def measure(self, model: Any, sets: dict[str, Any]) -> dict[str, float]:
+        """Return minus the mean prediction error of evenly spread sequences of each set."""
+        if callable(score := self.score):
+            parts = {name: judged(data) for name, data in sets.items()}
+            listed = {name: some.split(some.frames) for name, some in parts.items()}
+            return {k: checks.number("score", score(model, v)) for k, v in listed.items()}
+        some = {name: judged(data) for name, data in sets.items()}
+        means = {k: np.array([v.mean() for v in _frame_scores(model, x)]) for k, x in some.items()}
+        return {k: float(mean_of(v, some[k].weights)) for k, v in means.items()}
+
+    def faster(self) -> str:
+        return (
+            f"take more epochs or smaller batches ({self.learner.updates} updates were made), a "
+            "higher learning_rate or more hidden units; if nothing helps, the linear forecast at "
+            "which training begins may be all that there is to learn"
+        )
+
+
+def judged(sequences: Sequences) -> Sequences:
+    """Return evenly spread sequences of two frames or more."""
+    usable = np.flatnonzero(sequences.lengths > 1)
+    return sequences.take(usable[:: max(1, usable.size // JUDGED)][:JUDGED])
+
+
+def _frame_scores(model: Any, some: Sequences) -> list[NDArray[np.float64]]:
+    """Return, of each sequence, minus the squared error of each frame from the second on."""
+    return [-errors for errors in frame_errors(model, some, "mean_field", None, 0)]

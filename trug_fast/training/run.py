@@ -1,101 +1,149 @@
-"""The loop over epochs and batches, whose every point between two updates can be saved.
+"""A training from its first update to its last: a loop over epochs, a file, signals, a verdict.
 
-Updates are taken in stretches, one call of the learner each: for a small model that call would
-take longer than one update.
+Every point between two updates can be saved.  Updates are taken in stretches, one call of the
+learner each: for a small model that call would take longer than one update.
+
+Tested in tests/training/test_run.py and test_loop.py.
 """
 
 from __future__ import annotations
 
 import math
+import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.interrupts import Interrupts
+from trug_fast._common import files
+from trug_fast._common.checkpoints import Arrays as State
+from trug_fast._common.checkpoints import (
+    Checkpoint,
+    CheckpointLike,
+    RunFile,
+    as_checkpoint,
+    copy_into,
+    seed_of,
+)
+from trug_fast._common.interrupts import Interrupts, Terminated
 from trug_fast._common.mapping import FileState
 from trug_fast._common.progress import Progress
-from trug_fast.kernels.random.philox import ORDER
+from trug_fast._common.randomness import RngLike
+from trug_fast._common.threads import require_spawned
 
-from .checkpoints import State, TrainingFile, copy_into
-from .chunks import ChunkLearner, RowSource
-from .diagnosis import EPOCHS, QUIET
+from .chunks import RowSource
+from .diagnosis import EPOCHS, QUIET, Watch, tell
 from .epochs import EpochEnd
-from .gathering import Part, in_reach
+from .gathering import Portion, in_reach
+from .learner import Learner, Rows
 from .options import Monitor
+from .rates import Time
 from .weighing import Weighted, Weights
 
+KIND = "Training"
+VERSION = 4  # of what the arrays mean and of how training uses them
+LONGER = ("epochs",)  # what may be more than it was when a run goes on
 HISTORY, BEST, SOUND = "history.", "best.", "sound."  # begin names of arrays in a checkpoint
 CHOOSES = "validation_score"  # the entry of the history whose highest is of the best model
 LOOK = 100  # updates between two looks at whether the parameters are still sound
 STRETCH = 0.1  # seconds of updates in one call of the learner: so long Ctrl-C may have to wait
 
-Rows = NDArray[np.int64]
 History = dict[str, NDArray[np.float64]]
 
 
 Callback = Callable[[EpochEnd], bool | None]
 
 
-class Learner(Protocol):
-    """What takes the steps: parameters and memories, changed in place by every update."""
+_raises = ContextVar("_raises", default=False)
 
-    updates: int  # so far
 
-    def n_batches(self, rows: int) -> int:
-        """Return the number of batches of an epoch."""
+class TrainingFile(RunFile):
+    """The file of one run of a training, which writes its state whenever it is asked to."""
 
-    def batches(self, rows: int, epoch: int) -> Iterator[Rows]:
-        """Yield the rows of each batch of an epoch, in an order that the seed and epoch fix."""
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        super().__init__(checkpoint, KIND, VERSION, "training")
+        self._state: Callable[[], State] = dict
 
-    def update(self, data: Any, batches: Sequence[Rows], paces: Sequence[Any]) -> None:
-        """Take a step from each of these batches of rows, as far as ``Plan.pace`` says."""
+    def start_with(self, state: Callable[[], State]) -> None:
+        """Write for the first time, and take all later states from the same function."""
+        self._state = state
+        self.start(state())
 
-    def brief(self, pace: Any) -> dict[str, float]:
-        """Return the entries of the history that a learner knows itself."""
+    def keep(self) -> None:
+        """Write the present state; a disk that is full is only a warning."""
+        self.save(self._state())
 
+
+class NoFile:
+    """Stands for the file of a run that has none."""
+
+    path = found = None
+
+    def start_with(self, state: Callable[[], State]) -> None:
+        """Write nothing."""
+
+    def wait(self) -> float:
+        """Return in how many seconds it is time to write."""
+        return math.inf
+
+    def due(self) -> bool:
+        """Return whether it is time."""
+        return False
+
+    def keep(self) -> None:
+        """Write nothing."""
+
+
+File = TrainingFile | NoFile
+
+
+class Job(ABC):
+    """A training whose every point between two updates can be saved."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """Steps of the bar."""
+
+    finished: Any  # whether nothing is left to do
+    whole: Any  # whether no update is under way: only then there is a state to save
+
+    @abstractmethod
     def state(self) -> State:
-        """Return everything that later updates depend on, sharing memory."""
+        """Return all that the rest of the training depends on; it may share memory."""
 
+    @abstractmethod
     def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is no state of such a learner."""
+        """Go on from a state of the same training; raises ValueError if it is none."""
 
-    def parameters(self) -> State:
-        """Return what makes the current model."""
+    @abstractmethod
+    def train(self, bar: Progress, interrupts: Interrupts, file: File) -> None:
+        """Go on to the end; write to the file whenever it is due.
 
-    def model(self, parameters: State | None = None) -> Any:
-        """Return the model of these parameters, by default the current one."""
+        What interrupts it between updates finds a state to save.
+        """
 
+    @abstractmethod
+    def verdict(self) -> str | None:
+        """Return what must be said of a finished training: that it learned nothing, or nothing."""
 
-class Watch(Protocol):
-    """What sees how well a learner does, and whether it goes astray."""
-
-    def scores(self, data: Any, due: bool) -> dict[str, float]:
-        """Return the scores of the current model, NaN in an epoch without; higher is better."""
-
-    def require_sound(self, epoch: int) -> None:
-        """Raise FloatingPointError if a parameter is nonsense."""
-
-    def look(self, epoch: int) -> None:
-        """Warn of what is seen to go wrong after an epoch that is not the last."""
-
-    def require_scores(self, epoch: int, scores: dict[str, float]) -> None:
-        """Raise FloatingPointError if a score is."""
-
-    def verdict(self, epochs: int, model: Any) -> str | None:
-        """Return what must be said of a whole run, or nothing."""
+    def fall_back(self) -> int | None:
+        """Take the last sound model, after training diverged; return its epoch, None without."""
+        return None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and how fast."""
+    """How long, and how it is scored."""
 
     epochs: int
-    pace: Callable[[float, int], Any]  # of an update, by the share of the run done and the epoch
     monitor: Monitor | None
     span: int = 0  # epochs over which rates go, if not these
 
@@ -105,7 +153,7 @@ class Plan:
         return monitor is not None and (epoch % monitor.every == 0 or epoch == self.epochs)
 
 
-class Loop:
+class Loop(Job):
     """A run over the epochs: where it is, and how it goes on from there.
 
     It is a job for :func:`run_training`, or a part of one.
@@ -179,7 +227,6 @@ class Loop:
         return self.best or (self.sound if self.fallen else None)
 
     def fall_back(self) -> int | None:
-        """Take the last sound model; return its epoch, or None if there is none worth having."""
         if not (self.best or self.sound):
             return None
         self.fallen = True
@@ -188,11 +235,9 @@ class Loop:
         return epoch if self.fallen else None
 
     def verdict(self) -> str | None:
-        """Return what must be said of a finished run: that it learned nothing, or nothing."""
         return self._change_of_data() or self.watch.verdict(self.epoch, self.model())
 
     def state(self) -> State:
-        """Return all that the rest of the run depends on, sharing memory."""
         state = dict(self.learner.state())
         state["place"] = np.array([self.epoch, self.batch, self.stopped], np.int64)
         state["seconds"] = np.array(self._seconds())
@@ -202,7 +247,6 @@ class Loop:
         return state | {HISTORY + name: np.array(v) for name, v in self.records.items()}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of the same run; raises ValueError if it is none."""
         place, seconds = np.zeros(3, np.int64), np.zeros(())
         copy_into({"place": place, "seconds": seconds}, state)
         self.learner.restore(state)
@@ -238,16 +282,21 @@ class Loop:
         if self.best and self._top == -np.inf:
             raise ValueError("its best model has no score")
 
-    def train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
-        """Go on to the end.  What interrupts it between updates finds a state to save.
-
-        Raises
-        ------
-        FloatingPointError
-            If training diverges, or a file of the data that was written to made it do so.
-        """
+    def train(self, bar: Progress, interrupts: Interrupts, file: File) -> None:
+        bar.advance(self.done)
         try:
-            self._train(bar, interrupts, file)
+            while not self.finished:
+                for source, batches, numbers in self._parts():
+                    if self.weights is not None:
+                        source = Weighted(source, self.weights[numbers])
+                    while batches:
+                        length = self._length(file)
+                        with interrupts.held():
+                            self._update(source, batches[:length])
+                        bar.advance(len(batches[:length]))
+                        batches = batches[length:]
+                        self._save(file)
+                self._end_epoch(bar)
         except FloatingPointError as error:
             if words := self._change_of_data():
                 raise FloatingPointError(words) from error
@@ -257,70 +306,46 @@ class Loop:
         """Return in words that the data are in a file that was written to meanwhile, or nothing."""
         return None if self._file is None else self._file.change(self._source)
 
-    def _train(self, bar: Progress, interrupts: Interrupts, file: TrainingFile | None) -> None:
-        bar.advance(self.done)
-        while not self.finished:
-            for source, batches, numbers in self._parts():
-                if self.weights is not None:
-                    source = Weighted(source, self.weights[numbers])
-                while batches:
-                    length = self._length(file)
-                    self._go(source, batches[:length], bar, interrupts, file)
-                    batches = batches[length:]
-            self._end_epoch(bar)
-
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[Portion]:
         """Yield the batches that are left of an epoch, with matrices that hold their rows."""
         data = self.data
         if isinstance(data, RowSource):
-            return data.parts(cast(ChunkLearner, self.learner), self.epoch, self.batch)
+            return data.parts(self.learner, self.epoch, self.batch)
         batches = self.learner.batches(data.shape[0], self.epoch)
         return in_reach(data, islice(batches, self.batch, None))
 
-    def _length(self, file: TrainingFile | None) -> int:
+    def _length(self, file: File) -> int:
         """Return how many batches the next stretch has: to the next look at most."""
-        seconds = STRETCH if file is None else min(STRETCH, file.wait())
+        seconds = min(STRETCH, file.wait())
         return min(LOOK - self.batch % LOOK, max(1, int(seconds / self._each)))
 
-    def _go(
-        self,
-        data: Any,
-        batches: Sequence[Rows],
-        bar: Progress,
-        interrupts: Interrupts,
-        file: TrainingFile | None,
-    ) -> None:
-        """Take a stretch of updates, and save what came of it if it is time."""
-        with interrupts.held():
-            self._update(data, batches)
-        bar.advance(len(batches))
-        due = file is not None and file.due()
-        if due or self.batch % LOOK == 0:  # a diverged state must not replace a good one
+    def _save(self, file: File) -> None:
+        """Save what came of a stretch, if it is time; no diverged state in place of a good one."""
+        due = file.due()
+        if due or self.batch % LOOK == 0:
             self.watch.require_sound(self.epoch + 1)
-        if file is not None and due:
+        if due:
             file.keep()
 
-    @QUIET
     def _update(self, data: Any, batches: Sequence[Rows]) -> None:
         numbers = range(self.batch, self.batch + len(batches))
-        paces = [self._pace(number) for number in numbers]
+        times = [self._time(number) for number in numbers]
         self.whole, begun = False, time.perf_counter()
-        self.learner.update(data, batches, paces)
+        with np.errstate(all="ignore"):  # what overflows is found by the watch
+            self.learner.update(data, batches, times)
         self._each = max(time.perf_counter() - begun, 1e-9) / len(batches)
         self.batch += len(batches)
         self.whole = True
 
-    def _pace(self, batch: int) -> Any:
-        """Return how far the update with a batch of this epoch goes."""
+    def _time(self, batch: int) -> Time:
         share = (self.epoch + batch / self.n_batches) / (self.plan.span or self.plan.epochs)
-        return self.plan.pace(share, self.epoch + 1)
+        return Time(share, self.epoch + 1)
 
     def _end_epoch(self, bar: Progress) -> None:
-        """Score, record and ask the callbacks."""
         number = self.epoch + 1
         self.watch.require_sound(number)
         record = {"epoch": float(number), "seconds": self._seconds()}
-        record |= self.learner.brief(self._pace(self.n_batches - 1))
+        record |= self.learner.brief(self._time(self.n_batches - 1))
         due = self.plan.due(number)
         if self.plan.monitor is not None:
             scores = self._scores(due)
@@ -369,17 +394,7 @@ class Loop:
         return None if self.plan.monitor is None else self.plan.monitor.patience
 
     def _seconds(self) -> float:
-        """Return how long this run has trained, over all its parts."""
         return self._earlier + time.perf_counter() - self._begun
-
-
-def shuffled(seed: int, rows: int, size: int, epoch: int, chunk: int = 0) -> Iterator[Rows]:
-    """Yield batches of so many rows, in an order that seed, epoch and chunk fix."""
-    counter = (epoch << 128) + (chunk << 64)
-    generator = np.random.Generator(np.random.Philox(key=[seed, ORDER], counter=counter))
-    order = generator.permutation(rows)
-    for start in range(0, rows, size):
-        yield order[start : start + size]
 
 
 def as_callbacks(callbacks: Sequence[Callback]) -> list[Callback]:
@@ -396,3 +411,103 @@ def as_callbacks(callbacks: Sequence[Callback]) -> list[Callback]:
 def part(state: State, prefix: str) -> State:
     """Return the arrays whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
+
+
+class Begun(NamedTuple):
+    """What a training begins with."""
+
+    seed: int
+    file: File
+
+
+def begin(
+    purpose: str,
+    identity: Callable[[], Mapping[str, Any]],
+    checkpoint: CheckpointLike,
+    rng: RngLike,
+    *,
+    extends: bool = True,
+) -> Begun:
+    """Open the file, if one is named, and choose the seed: that of the run in it without ``rng``.
+
+    Parameters
+    ----------
+    purpose : str
+        Name of the public function.
+    identity : callable
+        Returns, as numbers and words, what makes a run the same run.
+    extends : bool
+        Whether a run may be given more epochs than it had.
+
+    Raises
+    ------
+    RuntimeError
+        In a process that was forked after OpenMP had started.
+    FileExistsError, FileNotFoundError
+        As its ``resume`` says.
+    TypeError, ValueError
+        If ``checkpoint`` or ``rng`` is of another kind; if the file is damaged, or of another run,
+        naming each difference.
+    """
+    require_spawned()  # else a regression would find out after its last epoch
+    option = as_checkpoint(checkpoint)
+    file = None if option is None else TrainingFile(option)
+    seed = seed_of(file, rng, purpose)
+    if file is not None:
+        file.belong_to(identity(), seed, LONGER if extends else ())
+    return Begun(seed, file or NoFile())
+
+
+def run_training(job: Job, file: File, progress: bool | None) -> bool:
+    """Train to the end, from where the file has it; return whether it ended before.
+
+    Ctrl-C ends it, and divergence where an earlier epoch has left a sound model.  To be called by
+    the public function itself, at whose caller its warnings point.
+    """
+    interrupted = terminated = False
+    reason, saved = None, True
+    with Progress(job.total, "training", progress) as bar:
+        if file.found is not None:
+            with files.building_from(f"checkpoint {file.path}"):
+                job.restore(file.found)
+        if not job.finished:
+            file.start_with(job.state)
+            try:
+                with Interrupts(terminate=file.path is not None) as interrupts:
+                    job.train(bar, interrupts, file)
+            except KeyboardInterrupt:
+                interrupted = True
+            except Terminated:
+                terminated = True
+            except FloatingPointError as error:
+                saved = False  # the last checkpoint is worth more than this state
+                epoch = None if _raises.get() else job.fall_back()
+                if epoch is None:
+                    raise
+                reason = f"{error}; the model returned is that of epoch {epoch}, which was sound"
+            finally:
+                if saved and job.whole:
+                    file.keep()
+            if terminated:  # nobody handles the signal: die of it, now that all is saved
+                signal.raise_signal(signal.SIGTERM)
+    if reason is not None:
+        tell(reason, stacklevel=3)
+        return True
+    if interrupted:
+        words = "" if file.path is None else f", which {file.path} continues"
+        said = f"training was interrupted; returning the fit so far{words}"
+        tell(said, UserWarning, stacklevel=3)
+        return True
+    if verdict := job.verdict():
+        tell(verdict, stacklevel=3)
+    return False
+
+
+@contextmanager
+def divergence_raises() -> Iterator[None]:
+    """Let trainings in this context that diverge end in their error, whatever came before it."""
+    token = _raises.set(True)
+    try:
+        yield
+    finally:
+        _raises.reset(token)
