@@ -79,7 +79,7 @@ class Settings:
             words[name] = value if alike else repr(without_functions(value))
         del words["rates"]
         words |= {"dtype": str(self.dtype)} | ({} if self.hidden else {"hidden": "Bernoulli"})
-        words["optimizer"] = identity_of(self.optimizer)
+        words |= {"optimizer": identity_of(self.optimizer), "monitor": repr(self.monitor)}
         words |= {name: rate.identity() for name, rate in self.rates.items()}
         if not self.from_model:
             return words

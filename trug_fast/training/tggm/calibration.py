@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.checkpoints import Arrays as State
-from trug_fast._common.checkpoints import copy_into
 from trug_fast._common.numerics import log_mean_exp
 from trug_fast.kernels.random.philox import USER
 from trug_fast.models.mixtures import LOG_TWO_PI
@@ -198,11 +196,3 @@ class CrossedResiduals:
     def complete(self) -> bool:
         """Whether the residuals of all rows are known."""
         return bool(self.known.all())
-
-    def state(self) -> State:
-        """Return the residuals so far, sharing memory."""
-        return dict(self.found._asdict())
-
-    def restore(self, state: State) -> None:
-        """Go back to a state; raises ValueError if it is none."""
-        copy_into(self.state(), state)
