@@ -55,4 +55,5 @@ CALLS = {
     "log_likelihood": lambda: small_regression().log_likelihood(REAL, REAL[:, 0], n_samples=2),
     "sample_tggm": lambda: small_regression().sample(REAL, rng=0),
     "bouncing_balls": lambda: tf.datasets.bouncing_balls(2, 2, size=5, rng=0),
+    "similarity_weights": lambda: tf.datasets.similarity_weights(BITS),
 }
