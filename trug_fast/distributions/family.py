@@ -480,9 +480,9 @@ class Family(Sourced):
             Shape of the result, to which the parameters must broadcast; by default their own shape.
         random_state, rng : None, int or numpy.random.Generator, optional
             Two names for the source of randomness, of which one may be given; ``random_state``
-            takes a numpy.random.RandomState too.  An int gives the same draws in every call, on every
-            machine, for any number of threads.  A Generator or RandomState is advanced by one
-            number a call.
+            takes a numpy.random.RandomState too.  An int gives the same draws in every call, on
+            every machine, for any number of threads.  A Generator or RandomState is advanced by
+            one number a call.
             None stands for the attribute ``random_state`` of ``truncnorm``, or of the distribution
             whose method this is; unless set, that is NumPy's global state, as in SciPy.
         out : numpy.ndarray, optional
