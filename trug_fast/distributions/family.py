@@ -15,7 +15,6 @@ from trug_fast._common import checks
 from trug_fast._common.randomness import RngLike
 from trug_fast.kernels import arrays
 
-from . import draws
 from . import moments as _moments
 from .broadcasting import NAMES, columns_of, elementwise, is_python_number
 from .draws import Source, Sourced
@@ -355,9 +354,8 @@ class Frozen(Functions, Sourced):
         out: NDArray[Any] | None = None,
     ) -> Any:
         """Draw random numbers; see :func:`trug_fast.truncnorm.rvs`."""
-        source = self.random_state if rng is None and random_state is None else random_state
         own = self.a, self.b, self.loc, self.scale
-        return draws.rvs(*own, size, source, rng=rng, out=out)
+        return self._draws(own, size, random_state, rng, out)
 
     def expect(
         self,
@@ -470,11 +468,53 @@ class Family(Sourced):
         rng: RngLike = None,
         out: NDArray[Any] | None = None,
     ) -> Any:
-        """Draw random numbers."""
-        source = self.random_state if rng is None and random_state is None else random_state
-        return draws.rvs(a, b, loc, scale, size, source, rng=rng, out=out)
+        """Draw random numbers.
 
-    rvs.__doc__ = draws.rvs.__doc__
+        Parameters
+        ----------
+        a, b : array_like
+            Ends of the interval, in standard deviations from loc; infinite ends are allowed.
+        loc, scale : array_like, optional
+            Mean and standard deviation of the normal before truncation.
+        size : int or tuple of int, optional
+            Shape of the result, to which the parameters must broadcast; by default their own shape.
+        random_state, rng : None, int or numpy.random.Generator, optional
+            Two names for the source of randomness, of which one may be given; ``random_state``
+            takes a numpy.random.RandomState too.  An int gives the same draws in every call, on
+            every machine, for any number of threads.  A Generator or RandomState is advanced by
+            one number a call.
+            None stands for the attribute ``random_state`` of ``truncnorm``, or of the distribution
+            whose method this is; unless set, that is NumPy's global state, as in SciPy.
+        out : numpy.ndarray, optional
+            Where to put the draws: an array of the result's shape and float type.
+
+        Returns
+        -------
+        numpy.ndarray or NumPy float
+            Draws in ``[a*scale + loc, b*scale + loc]``; float32 if the parameters are float32
+            arrays alone, or with Python numbers, else float64.  Element i in C order depends on the
+            seed, on i and on its own parameters alone: a shorter call gives the first draws of a
+            longer one.
+
+        Raises
+        ------
+        ValueError
+            If a < b or scale >= 0 fails somewhere, if an interval begins over 1e100 (float32: 1e12)
+            standard deviations out, if shapes do not fit, or ``out`` has another shape or dtype.
+
+        Notes
+        -----
+        Each draw inverts the distribution function at one number of a counter-based stream
+        (Philox4x32-10), so nothing is ever rejected.  scale = 0 gives loc.
+
+        Examples
+        --------
+        >>> from trug_fast import truncnorm
+        >>> x = truncnorm.rvs(8.0, [9.0, float("inf")], size=(1000, 2), rng=1)
+        >>> x.shape, bool((x >= 8).all()), bool((x[:, 0] <= 9).all())
+        ((1000, 2), True, True)
+        """
+        return self._draws((a, b, loc, scale), size, random_state, rng, out)
 
     def __repr__(self) -> str:
         return "trug_fast.truncnorm"

@@ -395,8 +395,6 @@ def _precision_about(loc: float, ends: tuple[float, float]) -> float:
 
 def _zero(function: Callable[[float], float], start: float, step: float) -> float:
     """Return the zero of a function that rises through it."""
-    from scipy.optimize import brentq  # here, as its import takes a while
-
     value = function(start)
     side, beyond = math.copysign(step, -value), start
     for _ in range(_WIDENINGS):
@@ -407,8 +405,14 @@ def _zero(function: Callable[[float], float], start: float, step: float) -> floa
         return start
     if not function(start) * function(beyond) <= 0.0:
         raise fit_error()
-    low, high = sorted((start, beyond))
-    return float(brentq(function, low, high, xtol=1e-300, rtol=1e-15))
+    return _between(function, start, beyond)
+
+
+def _between(function: Callable[[float], float], *ends: float) -> float:
+    """Return the zero of a function that changes its sign between two points."""
+    from scipy.optimize import brentq  # here, as its import takes a while
+
+    return float(brentq(function, min(ends), max(ends), xtol=1e-300, rtol=1e-15))
 
 
 def fit_shape(sample: Sample, task: FitTask) -> tuple[float, float]:
@@ -605,11 +609,8 @@ def _refined(
     derivative: Callable[[float], float], points: NDArray[np.float64], place: int
 ) -> float:
     """Return the minimum beside a point of a grid, by the zero of the derivative."""
-    from scipy.optimize import brentq  # here, as its import takes a while
-
     at = derivative(points[place])
     beside = min(max(place + (1 if at < 0 else -1), 0), len(points) - 1)
     if at == 0 or at * derivative(points[beside]) >= 0:
         return float(points[place])
-    low, high = sorted((points[place], points[beside]))
-    return float(brentq(derivative, low, high, xtol=1e-300, rtol=1e-15))
+    return _between(derivative, points[place], points[beside])

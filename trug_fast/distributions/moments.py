@@ -280,26 +280,16 @@ def _power(ratio: Any, order: int) -> Any:
 @cache
 def _legendre() -> tuple[Floats, Floats]:
     """Return nodes and weights on [0, 1], right to rounding: NumPy's weights are off by 1e-12."""
-    half = NODES // 2
     with localcontext() as context:
         context.prec = 40
-        roots = [Decimal(x) for x in np.polynomial.legendre.leggauss(NODES)[0][half:].tolist()]
-        pairs = [_polished(root) for root in roots]
-        right = [float((1 + root) / 2) for root, _ in pairs]
-        left = [float((1 - root) / 2) for root, _ in pairs]
-        weights = [float(weight / 2) for _, weight in pairs]
-    return np.array(left[::-1] + right), np.array(weights[::-1] + weights)
-
-
-def _polished(x: Decimal) -> tuple[Decimal, Decimal]:
-    """Return a root of Legendre's polynomial from one near it, and its weight."""
-    for _ in range(3):
-        before, value = Decimal(1), x
-        for k in range(2, NODES + 1):
-            before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
-        slope = NODES * (x * value - before) / (x * x - 1)
-        x -= value / slope
-    return x, 2 / ((1 - x * x) * slope * slope)
+        x = np.array([*map(Decimal, np.polynomial.legendre.leggauss(NODES)[0].tolist())])
+        for _ in range(3):  # Newton's steps; the last changes nothing
+            before, value = x * 0 + 1, x
+            for k in range(2, NODES + 1):
+                before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
+            slope = NODES * (x * value - before) / (x * x - 1)
+            x = x - value / slope
+        return ((1 + x) / 2).astype(float), (1 / ((1 - x * x) * slope * slope)).astype(float)
 
 
 def expect(

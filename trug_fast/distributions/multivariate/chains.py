@@ -36,7 +36,9 @@ COURSE = {
     "thin : int, optional": "Steps for each draw.",
 }
 SOURCE = {
-    "rng : None, int or numpy.random.Generator, optional": "The source of randomness.",
+    "rng : None, int or numpy.random.Generator, optional": """
+        The source of randomness.  The numbers drawn depend on the seed, the chain, the step and the
+        coordinate alone: any number of threads gives the same bits.""",
     "progress : bool, optional": "Whether to show a bar; by default where a person is looking.",
 }
 STRETCH = 1e9  # multiply-adds of a call, between which Ctrl-C is heard

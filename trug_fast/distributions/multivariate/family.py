@@ -309,51 +309,33 @@ class FrozenVector:
         points = checks.numbers("x", x).astype(np.float64)
         whole = self.logprob(n_points=n_points, rng=(key := seed_from(rng, "truncmvn.marginal")))
         points = np.where(np.isnan(points), points, np.ldexp(points, -self._exponents[i]))
-        found = _marginal_log_density(self._own, i, points, whole, self._tolerance, n_points, key)
-        return Estimate(found.value - self._exponents[i] * np.log(2.0), found.error)
+        # The density of the normal there, times the probability of the rest given it, over that of
+        # all; where that is of one factor, the rest is, too.
+        own, value, error = self._own, np.full(points.shape, -np.inf), np.zeros(points.shape)
+        variance = own.cov[i, i]
+        for place, point in np.ndenumerate(points):
+            if np.isnan(point):
+                value[place] = error[place] = np.nan
+                continue
+            away = float(point) - own.mean[i]
+            with np.errstate(over="ignore"):
+                square = away * away / variance
+            rest = None if np.isinf(square) else _given(own, i, float(point))
+            if rest is None:
+                continue
+            log, doubt = 0.0, 0.0
+            if rest.mean.size:
+                found = _way_of(box_form(rest), self._tolerance).probability(n_points, key)
+                log, doubt = found.log, found.relative_error
+            log -= 0.5 * (square + np.log(2 * np.pi * variance))
+            value[place] = log - whole.log
+            error[place] = np.hypot(doubt, whole.relative_error)
+        return Estimate(value - self._exponents[i] * np.log(2.0), error)
 
 
 def _way_of(form: BoxForm, tolerance: float | None) -> ByFactor | ByTilting:
     factor = one_factor(form, tolerance)
     return ByTilting(form) if factor is None else ByFactor(form, factor)
-
-
-def _marginal_log_density(
-    cut: CutNormal,
-    index: int,
-    x: Array,
-    whole: BoxProbability,
-    tolerance: float | None,
-    n_points: int,
-    seed: int,
-) -> Estimate:
-    """Return log of the density of one coordinate at points, and its error.
-
-    It is that of the normal there times the probability of the rest given it, over that of all.
-    Where that is of one factor, the rest is, too, to a ``tolerance``; None: by points.
-    """
-    value, error = np.full(x.shape, -np.inf), np.zeros(x.shape)
-    variance = cut.cov[index, index]
-    for place in np.ndindex(x.shape):
-        if np.isnan(x[place]):
-            value[place] = error[place] = np.nan
-            continue
-        away = float(x[place]) - cut.mean[index]
-        with np.errstate(over="ignore"):
-            square = away * away / variance
-        if np.isinf(square):
-            continue
-        rest = _given(cut, index, float(x[place]))
-        if rest is None:
-            continue
-        log, doubt = 0.0, 0.0
-        if rest.mean.size:
-            found = _way_of(box_form(rest), tolerance).probability(n_points, seed)
-            log, doubt = found.log, found.relative_error
-        log -= 0.5 * (square + np.log(2 * np.pi * variance))
-        value[place] = log - whole.log
-        error[place] = np.hypot(doubt, whole.relative_error)
-    return Estimate(value, error)
 
 
 def _given(cut: CutNormal, index: int, value: float) -> CutNormal | None:

@@ -65,10 +65,9 @@ class _Problem(NamedTuple):
     do not fit.
     """,
     notes="""
-    Formulas: mathematics 1.16.  The numbers drawn depend on the seed, the chain, the sweep and the
-    coordinate alone, so any number of threads gives the same bits.  Sparse coordinates are drawn
-    colour by colour: no two of a colour are neighbours.  Reference: C. P. Robert, "Simulation of
-    truncated normal variables", Statistics and Computing 5 (1995).
+    Formulas: mathematics 1.16.  Sparse coordinates are drawn colour by colour: no two of a colour
+    are neighbours.  Reference: C. P. Robert, "Simulation of truncated normal variables", Statistics
+    and Computing 5 (1995).
     """,
     example="""
     A random walk that stays above 0, observed at both ends:

@@ -74,10 +74,9 @@ class _Region(NamedTuple):
     neither lower nor upper, or shapes do not fit; RuntimeError if a path bounces a million times.
     """,
     notes="""
-    Formulas: mathematics 1.17.  The numbers drawn depend on the seed, the chain, the path and the
-    coordinate alone: any number of threads gives the same bits.  Reference: A. Pakman and L.
-    Paninski, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians", Journal of
-    Computational and Graphical Statistics 23 (2014).
+    Formulas: mathematics 1.17.  Reference: A. Pakman and L. Paninski, "Exact Hamiltonian Monte
+    Carlo for truncated multivariate Gaussians", Journal of Computational and Graphical Statistics
+    23 (2014).
     """,
     example="""
     Four numbers in rising order:
@@ -113,12 +112,17 @@ def truncmvn_hmc(
     that is held ``h`` deviations from the mean, or between walls ``1 / h`` apart, bounces some
     ``h`` times.
     """
+    from scipy.linalg import solve_triangular
+
     cut = cut_covariance(mean, cov, precision, lower, upper, A)
     sizes = sizes_of(n_chains, n_samples, n_burn, thin, progress)
     begin = checked_start(start, n_chains, cut)
     own, exponents = in_units(cut)
     region = _region(own)
-    states = _states(region, None if begin is None else np.ldexp(begin, -exponents), n_chains)
+    states = np.tile(region.near, (n_chains, 1))
+    if begin is not None:
+        away = (np.ldexp(begin, -exponents) - region.mean).T
+        states = np.array(solve_triangular(region.factor, away, lower=True).T, order="C")
     seed = seed_from(rng, "truncmvn_hmc")
     met = np.zeros(n_chains, np.int64)
 
@@ -156,16 +160,6 @@ def _region(cut: CutNormal) -> _Region:
     near = np.zeros(d) if cut.A is not None else _point_of_box(cut, factor)
     z = point_inside(walls, near)
     return _Region(cut.mean, factor, walls, rows, lower, upper, cut.mean + factor @ z, z)
-
-
-def _states(region: _Region, begin: NDArray[np.float64] | None, chains: int) -> NDArray[np.float64]:
-    """Return where chains begin, as z (chains, d); ``begin`` tells it as x."""
-    from scipy.linalg import solve_triangular
-
-    if begin is None:
-        return np.tile(region.near, (chains, 1))
-    found = solve_triangular(region.factor, (begin - region.mean).T, lower=True)
-    return np.array(found.T, order="C")
 
 
 def _point_of_box(cut: CutNormal, factor: Array) -> NDArray[np.float64]:

@@ -69,7 +69,7 @@ def one_factor(form: BoxForm, tolerance: float | None) -> OneFactor | None:
     deviations = np.sqrt(np.diagonal(cov))
     correlations = cov / (deviations[:, None] * deviations)
     low, high = (lower - mean) / deviations, (upper - mean) / deviations
-    found = _of_two(correlations, low, high) if y.size == 2 else _loadings(correlations, tolerance)
+    found = _loadings(correlations, np.maximum(low, -high), tolerance)
     if found is None:
         return None
     loading, noise = found
@@ -97,25 +97,18 @@ def _ends_of_factor(loading: Array, low: Array, high: Array, pure: Array) -> tup
     return float(ends[0]), float(ends[1])
 
 
-def _of_two(correlations: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Return loadings and noise of two: the factor is the one whose ends are farther out."""
-    rho = correlations[0, 1]
-    if rho == 0.0:
-        return np.zeros(2), np.ones(2)
-    first = int(np.argmax(np.maximum(low, -high)))
-    loading, noise = np.ones(2), np.zeros(2)
-    loading[1 - first], noise[1 - first] = rho, (1.0 - rho) * (1.0 + rho)
-    return loading, noise
+def _loadings(correlations: Array, far: Array, tolerance: float) -> tuple[Array, Array] | None:
+    """Return the loadings that explain the correlations, and the noise, if there are such.
 
-
-def _loadings(correlations: Array, tolerance: float) -> tuple[Array, Array] | None:
-    """Return the loadings that explain the correlations, and the noise, if there are such."""
+    Of two coordinates always: the factor is the one whose ends are farther out.
+    """
     loading = np.zeros(correlations.shape[0])
     others = correlations - np.diag(np.diagonal(correlations))
     sizes = np.einsum("ij,ij->i", others, others)
     if not sizes.any():
         return loading, np.ones(loading.size)
-    p = int(np.argmax(sizes))
+    pair = far.size == 2
+    p = int(np.argmax(far if pair else sizes))
     row = others[p].copy()
     others[p] = others[:, p] = 0.0
     # r_jp r_pk = b_p**2 r_jk: least squares over all j, k.  Where no others go together, p is z.
@@ -128,7 +121,8 @@ def _loadings(correlations: Array, tolerance: float) -> tuple[Array, Array] | No
     noise = (1.0 - loading) * (1.0 + loading)
     if noise.min() < -tolerance:
         return None
-    noise[noise < tolerance] = 0.0
+    if not pair:
+        noise[noise < tolerance] = 0.0
     return loading, noise
 
 
