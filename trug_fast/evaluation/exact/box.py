@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trug_fast._common.numerics import log_sum_exp, read_only
+from trug_fast._common.numerics import log_sum_exp
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.hidden import HiddenUnits, trug_units
-from trug_fast.kernels.rbm.visible import one_kind
-from trug_fast.units.kinds import log_norms
+from trug_fast.kernels.rbm.hidden import trug_units
+from trug_fast.units.kinds import hidden_alone, log_norms
 
 from .panels import Panels, converged, first_edges
 
@@ -51,13 +50,7 @@ class BoxMoments(NamedTuple):
 
 
 def moments(box: Box) -> BoxMoments:
-    """Return the log of the integral over a box, and its density's moments.
-
-    Raises
-    ------
-    ValueError
-        If the sums of ever finer grids do not agree.
-    """
+    """Return the log of the integral over a box, and its density's moments."""
     if len(box.linear) == 0:
         return BoxMoments(0.0, np.zeros(0), np.zeros((0, 0)))
     whole, inner = _finite(box), _steepest(box)
@@ -107,14 +100,7 @@ def _unit(box: Box, inner: int, rest: Array, points: Array) -> tuple[Array, Arra
     rows = np.ascontiguousarray(points) if len(rest) else np.zeros((len(points), 1))
     weights = -box.form[rest, inner][:, None] if len(rest) else np.zeros((1, 1))
     own = (np.array([v]) for v in (box.form[inner, inner], box.lower[inner], box.upper[inner]))
-    units: HiddenUnits = trug_units(*own)
-    layers = gibbs.Layers(
-        read_only(np.ascontiguousarray(weights)),
-        np.zeros((1, weights.shape[0])),
-        np.array([[box.linear[inner]]]),
-        *units,
-        one_kind(weights.shape[0], np.empty(0)),
-    )
+    layers = hidden_alone(weights, box.linear[[inner]], trug_units(*own))
     with computing(work(len(rows), weights.shape[0], 1)):
         found = gibbs.hidden_moments(layers, rows)
         log_norm = log_norms(layers, rows)
