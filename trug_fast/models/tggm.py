@@ -144,10 +144,6 @@ class TruGTGGM(Model, Predictive):
         array = checks.targets("y", y, rows, self.n_outputs)
         return rows_for_kernels(checks.cast("y", array, self.dtype))
 
-    def _work(self, net: FloatArray, each: int) -> float:
-        """Return what net inputs from so many numbers each, and the units, cost."""
-        return work(len(net), each, self.n_hidden)
-
     def _units(self, weights: Any, bias: Any, precision: Any) -> gibbs.Layers:
         """Return hidden units as a layer of a model: net input inputs @ weights + bias."""
         dtype = weights.dtype
@@ -161,7 +157,7 @@ class TruGTGGM(Model, Predictive):
 
     def _prior(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the hidden units given x alone."""
-        with computing(self._work(inputs, self.n_inputs)):
+        with computing(work(len(inputs), self.n_inputs, self.n_hidden)):
             found = gibbs.hidden_moments(self._prior_units(), inputs)
         return found.mean, found.variance
 
@@ -222,7 +218,7 @@ class TruGTGGM(Model, Predictive):
         inputs = self._inputs(X)
         seed = seed_from(rng, "sample_tggm")
         net, hidden = (np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(2))
-        with computing(self._work(net, self.n_inputs)):
+        with computing(work(len(net), self.n_inputs, self.n_hidden)):
             address = gibbs.Address(seed, HIDDEN, 0, 0)
             gibbs.step_hidden(self._prior_units(), inputs, address, net, hidden)
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
@@ -368,7 +364,7 @@ class TruGTGGM(Model, Predictive):
         weights = np.empty((n_samples, len(net)))
         hidden = np.empty_like(net)
         for draw in range(n_samples):
-            with computing(self._work(net, 0)):
+            with computing(work(len(net), 0, self.n_hidden)):
                 gibbs.draw_hidden(given, net, gibbs.Address(seed, HIDDEN, draw, 0), hidden)
             rest = targets - hidden @ self.output_weights.T - self.output_bias
             ratio = (tau * z - net) * hidden + 0.5 * (stiffness - tau) * hidden**2
@@ -416,7 +412,7 @@ class TruGTGGM(Model, Predictive):
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
-        with computing(self._work(net, self.n_hidden)):
+        with computing(work(len(net), self.n_hidden, self.n_hidden)):
             return log_norms_at(units, np.ascontiguousarray(net, dtype=np.float64))
 
     def _mean_field(
@@ -437,7 +433,7 @@ class TruGTGGM(Model, Predictive):
         found = mean_field.Inferred(net, mean, variance, np.empty(len(inputs), dtype))
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
-        with computing(self._work(net, each)):
+        with computing(work(len(net), each, self.n_hidden)):
             data = mean_field.Rows(*(rows.astype(dtype, copy=False) for rows in (inputs, targets)))
             mean_field.posterior(self.network(dtype), data, n_cycles, found)
         return found

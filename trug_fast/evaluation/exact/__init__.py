@@ -1,7 +1,7 @@
 """Exact log-partition functions, likelihoods and gradients, for small models.
 
-The states of an RBM (rbm.py), integrals where visible units are Gaussian (gaussian.py,
-box.py), and frame by frame where there is a past (trbm.py).
+The states of an RBM (rbm.py), integrals where visible units are Gaussian (gaussian.py), and
+frame by frame where there is a past (trbm.py).
 """
 
 from __future__ import annotations
