@@ -46,8 +46,7 @@ def variance_of(mean: FloatArray, covariance: FloatArray) -> FloatArray:
     """Return the variance of the readout at means (rows, hidden), (rows, outputs)."""
     features = np.concatenate([mean, np.ones((len(mean), 1), mean.dtype)], axis=1)
     found = [((features @ own) * features).sum(axis=1) for own in covariance]
-    total: FloatArray = np.maximum(np.stack(found, axis=1), 0.0)  # rounding
-    return total
+    return np.asarray(np.maximum(np.stack(found, axis=1), 0.0))  # rounding
 
 
 def most_evident(sizes: Floats, square: float) -> float:

@@ -127,8 +127,7 @@ class TruGTGGM(Model, Predictive):
         """Return the noise variance at means of h given x: of each row, or the same for all."""
         if self.noise_weights is None:
             return self.noise_variance
-        noise: FloatArray = self.noise_variance * np.exp(mean @ self.noise_weights.T)
-        return noise
+        return np.asarray(self.noise_variance * np.exp(mean @ self.noise_weights.T))
 
     def _doubt(self, mean: FloatArray) -> FloatArray | float:
         """Return the variance of y at means of h by what is not known of the readout."""
