@@ -81,8 +81,7 @@ def prediction_error(
     array([0.75])
     """
     checks.kind("model", model, TRBM)
-    own = model.by_name("sequences", sequences)
-    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
+    checked = model.checked_sequences(sequences)
     if checked.lengths.min() < 2:
         k = int(checked.lengths.argmin())
         raise ValueError(f"sequences need two frames or more, got one frame in sequence {k}")
@@ -148,8 +147,7 @@ def horizon_errors(
     array([1., 0.])
     """
     checks.kind("model", model, TRBM)
-    own = model.by_name("sequences", sequences)
-    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
+    checked = model.checked_sequences(sequences)
     ahead = _frames_ahead(n_frames, checked, "sequence")
     samples = checks.count("n_samples", n_samples, least=2)
     sweeps, step = checks.count("n_gibbs", n_gibbs), checks.count("every", every)

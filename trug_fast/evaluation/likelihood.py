@@ -147,16 +147,7 @@ def pseudo_at(
 
 
 def site_log_probability(model: RBM, X: Floats, site: NDArray[np.int64]) -> Floats:
-    """Return the log-probability of one site of each row given all others of the row.
-
-    Parameters
-    ----------
-    model : TruGRBM or BernoulliRBM
-        Without Gaussian or truncated visible units.
-    X : ndarray, shape (rows, n_visible)
-        States, checked.
-    site : ndarray, shape (rows,)
-    """
+    """Return the log-probability of one site of each row of states given all others of the row."""
     states = max(number or 0 for number in model.visible_units.states_each)
     step = max(1, TOGETHER // (states * model.n_hidden))
     parts = [slice(start, start + step) for start in range(0, len(X), step)]

@@ -132,27 +132,14 @@ class Origin(NamedTuple):
         return Origin(visible, (visible_bias, hidden_bias), past, begun)
 
 
-class Beginning(NamedTuple):
-    """Where the continuations of some sequences begin; a list entry a sequence."""
-
-    origin: Origin
-    filled: list[FloatArray | None]  # the frames before, where some were missing
-    ess: list[float | None]  # the least effective number of draws, there
-
-
 def prefixes_of(
     value: ArrayLike | SequencesLike | None, n_visible: int, visible: str
 ) -> tuple[list[FloatArray | None], bool]:
-    """Return the sequences to go on from, None for those without frames; and if it is a list.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no sequence, nor a list of some, of such frames.
-    """
+    """Return the sequences to go on from, None for those without frames; and if it is a list."""
     if value is None:
         return [None], False
-    many = dimensions(value) == 3 or _holds_sequences(value)
+    several = isinstance(value, list | tuple) and any(dimensions(part) == 2 for part in value)
+    many = dimensions(value) == 3 or several
     given: Any = value if many else [value]
     if many and not len(given):
         raise ValueError("prefix must hold sequences, got none")
@@ -164,11 +151,6 @@ def prefixes_of(
         name = f"prefix[{index}]" if many else "prefix"
         found.append(checked_frames(visible, name, part, n_visible, missing=True))
     return found, many
-
-
-def _holds_sequences(value: Any) -> bool:
-    """Tell whether a list holds sequences, perhaps of several lengths, rather than frames."""
-    return isinstance(value, list | tuple) and any(dimensions(part) == 2 for part in value)
 
 
 def _without_frames(part: Any, n_visible: int) -> bool:
@@ -221,19 +203,7 @@ def continued(
     seed: int,
     return_mean: bool = False,
 ) -> FloatArray:
-    """Draw the frames that come next, one sequence a row.
-
-    Parameters
-    ----------
-    start : Origin
-        Its arrays stay as they are.
-    return_mean : bool
-        Make each frame the mean over the later half of its sweeps.
-
-    Returns
-    -------
-    ndarray, shape (rows, n_frames, n_visible)
-    """
+    """Draw the frames that come next, (rows, n_frames, n_visible)."""
     rows, n_visible = start.visible.shape
     result = np.empty((rows, n_frames, n_visible), start.visible.dtype)
     parts = start.visible, *start.past, start.begun, *start.biases

@@ -164,8 +164,7 @@ class TGGMEnsemble(Predictive):
         rest = means - means.mean(axis=0)
         between = np.einsum("kri,krj->rij", rest, rest) / len(means)
         within = np.mean(self._covariances(X), axis=0, dtype=np.float64)
-        total: NDArray[np.float64] = within + between
-        return total
+        return np.asarray(within + between)
 
     def sample(self, X: ArrayLike, *, rng: RngLike = None) -> FloatArray:
         """Draw y once for each row, from p(y | x) of a model drawn anew for each."""

@@ -54,10 +54,6 @@ class Past(NamedTuple):
         pairs = ((visible, self.visible), (hidden, self.hidden))
         return Past(*(np.hstack([new, old])[:, : old.shape[1]] for new, old in pairs))
 
-    def take(self, rows: NDArray[np.int64]) -> Past:
-        """Return some rows."""
-        return Past(self.visible[rows], self.hidden[rows])
-
     @classmethod
     def of_first(cls, visible: FloatArray, hidden: FloatArray, n_lags: int) -> Past:
         """Return the past of second frames: the first one stands for those before it."""

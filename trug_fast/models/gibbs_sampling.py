@@ -77,31 +77,29 @@ def run(
     chains = gibbs.Chains.new(visible, model.n_hidden, statistics=False)
     mean = chains.visible_mean
     size = work(visible.shape[0], model.n_columns, model.n_hidden)
-    if held is None:
-        for step in range(0, n_gibbs, STRETCH):
-            count = min(STRETCH, n_gibbs - step)
-            with computing(size):
-                gibbs.run_chains(layers, chains, count, seed, step)
-        return visible, mean
-    value = np.broadcast_to(held, visible.shape).astype(model.dtype)
-    fixed = ~np.isnan(value)
-    visible[fixed] = value[fixed]
+    value = None if held is None else np.broadcast_to(held, visible.shape).astype(model.dtype)
+    if value is not None:
+        np.copyto(visible, value, where=~np.isnan(value))
     for first in range(0, n_gibbs, STRETCH):
         with computing(size):
             run_held(layers, chains, value, min(STRETCH, n_gibbs - first), seed, first)
-    mean[fixed] = value[fixed]
+    if value is not None:
+        np.copyto(mean, value, where=~np.isnan(value))
     return visible, mean
 
 
 def run_held(
     layers: gibbs.Layers,
     chains: gibbs.Chains,
-    value: FloatArray,
+    value: FloatArray | None,
     n_gibbs: int,
     seed: int,
     first_step: int,
 ) -> None:
     """Run sweeps that leave visible units where they are held; ``value`` is NaN at free ones."""
+    if value is None:
+        gibbs.run_chains(layers, chains, n_gibbs, seed, first_step)
+        return
     fixed = ~np.isnan(value)
     for step in range(first_step, first_step + n_gibbs):
         gibbs.run_chains(layers, chains, 1, seed, step)

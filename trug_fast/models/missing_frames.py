@@ -20,7 +20,7 @@ from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
 from trug_fast.units.kinds import log_norms
 
-from .continuations import Beginning, ForecastWarning, origin
+from .continuations import ForecastWarning, Origin, origin
 from .filter import Past, TemporalLayers
 from .gibbs_sampling import run_held
 
@@ -53,10 +53,11 @@ class Particles(NamedTuple):
 
 def beginnings(
     own: TemporalLayers, prefixes: list[FloatArray | None], n: int, n_gibbs: int, seed: int
-) -> Beginning:
+) -> tuple[Origin, list[FloatArray | None], list[float | None]]:
     """Return where n continuations of each prefix begin, some of which may have NaN for gaps.
 
-    Warns if few particles count for what is observed.
+    Also, of those, the frames before and the least effective number of draws.  Warns if few
+    particles count for what is observed.
     """
     dtype = own.layers.weights.dtype
     gaps = [prefix is not None and bool(np.isnan(prefix).any()) for prefix in prefixes]
@@ -82,7 +83,7 @@ def beginnings(
             ForecastWarning,
             stacklevel=3,
         )
-    return Beginning(start, filled, ess)
+    return start, filled, ess
 
 
 def precise(own: TemporalLayers) -> TemporalLayers:
@@ -125,7 +126,11 @@ def particles(own: TemporalLayers, prefix: Floats, n: int, n_gibbs: int, seed: i
         if ess < FEW * n or (t + 1 == len(prefix) and np.ptp(log_weights) > 0):
             generator = np.random.default_rng(seed_from(key, "ancestors"))
             chosen = resampled(log_weights, generator)
-            frames, visible, past = frames[chosen], visible[chosen], past.take(chosen)
+            frames, visible, past = (
+                frames[chosen],
+                visible[chosen],
+                Past(*(part[chosen] for part in past)),
+            )
             log_weights = np.zeros(n)
         with computing(work(n, *own.layers.weights.shape)):
             biases = own.next_biases(*past)
@@ -212,10 +217,7 @@ def _swept(
         np.copyto(visible, held, where=~np.isnan(held))
     chains = gibbs.Chains.new(visible, layers.weights.shape[1], statistics=False)
     with computing(work(len(visible), *layers.weights.shape)):
-        if held is None:
-            gibbs.run_chains(layers, chains, n_gibbs, seed, first_step)
-        else:
-            run_held(layers, chains, held, n_gibbs, seed, first_step)
+        run_held(layers, chains, held, n_gibbs, seed, first_step)
     return visible
 
 

@@ -42,15 +42,13 @@ class Mixture(NamedTuple):
         """Return the probability of values below y, (...)."""
         from scipy.special import ndtr  # here, since its import takes a while
 
-        below: Floats = ndtr((y - self.mean) / self.deviation).mean(axis=0)
-        return below
+        return np.asarray(ndtr((y - self.mean) / self.deviation).mean(axis=0))
 
     def above(self, y: Floats | float) -> Floats:
         """Return the probability of values above y, (...), exact where it is small."""
         from scipy.special import ndtr
 
-        beyond: Floats = ndtr((self.mean - y) / self.deviation).mean(axis=0)
-        return beyond
+        return np.asarray(ndtr((self.mean - y) / self.deviation).mean(axis=0))
 
     def quantile(self, q: float) -> Floats:
         """Return the value that lies above a share q of the mixture, (...).
@@ -77,8 +75,7 @@ class Mixture(NamedTuple):
             if (moved == y).all():
                 break
             last, y = abs(moved - y), moved
-        root: Floats = y
-        return root
+        return np.asarray(y)
 
     def _excess(self, y: Floats, q: float) -> tuple[Floats, Floats]:
         """Return cdf(y) - q and the density.
@@ -104,8 +101,7 @@ class Mixture(NamedTuple):
         for mean, deviation in zip(self.mean, self.deviation, strict=True):
             apart = _mean_distance(self.mean - mean, np.hypot(self.deviation, deviation))
             total = total - 0.5 * apart.mean(axis=0) / len(self.mean)
-        result: Floats = total
-        return result
+        return np.asarray(total)
 
 
 def _mean_distance(mean: Floats, deviation: Floats) -> Floats:
@@ -114,5 +110,4 @@ def _mean_distance(mean: Floats, deviation: Floats) -> Floats:
 
     z = mean / deviation
     density = np.exp(-0.5 * (z * z + LOG_TWO_PI))
-    result: Floats = 2 * deviation * density + mean * erf(z / np.sqrt(2.0))
-    return result
+    return np.asarray(2 * deviation * density + mean * erf(z / np.sqrt(2.0)))

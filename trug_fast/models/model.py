@@ -264,11 +264,5 @@ class Model:
         return other
 
     def by_name(self, name: str, value: Any) -> Any:
-        """Return the model's own columns of a frame (or of several), all else as it is.
-
-        Raises
-        ------
-        ValueError
-            If some are lacking.
-        """
+        """Return the model's own columns of a frame (or of several), all else as it is."""
         return frames.arranged(name, value, self.columns)

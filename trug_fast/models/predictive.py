@@ -208,5 +208,4 @@ def _normal_logs(rest: Floats, covariance: FloatArray) -> Floats:
     root = np.linalg.cholesky(np.asarray(covariance, np.float64))
     z = np.linalg.solve(root, rest[..., None])[..., 0]
     logs = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    result: Floats = -0.5 * ((z * z).sum(axis=1) + rest.shape[1] * LOG_TWO_PI) - logs
-    return result
+    return np.asarray(-0.5 * ((z * z).sum(axis=1) + rest.shape[1] * LOG_TWO_PI) - logs)

@@ -352,13 +352,7 @@ class RBM(TwoLayers):
         return self.told(self.remade({k: v.astype(self.dtype) for k, v in own.items()}))
 
     def _lay_out(self, visible: Any) -> None:
-        """Find the runs that ``visible`` stands for; bring parameters by columns.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If these do not fit together.
-        """
+        """Find the runs that ``visible`` stands for; bring parameters by columns."""
         array = checks.numbers("weights", self.weights)
         if visible is None:
             if array.ndim == 3:
@@ -531,12 +525,11 @@ class BernoulliRBM(RBM):
     hidden_kind = BERNOULLI
 
 
-def require_rbm(call: str, model: object) -> None:
+def require_rbm(call: str, model: object, kinds: str = "TruGRBM or BernoulliRBM") -> None:
     """Refuse what is no model, such as data where two arguments were swapped.
 
     call : the function as it should be called
+    kinds : all that it takes
     """
     if not isinstance(model, RBM):
-        raise TypeError(
-            f"{call}: model must be a TruGRBM or BernoulliRBM, got {type(model).__name__}"
-        )
+        raise TypeError(f"{call}: model must be a {kinds}, got {type(model).__name__}")

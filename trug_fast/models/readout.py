@@ -19,22 +19,11 @@ def posterior_covariance(
     weights: Floats,
     prior_precision: float | None,
 ) -> Floats:
-    """Return the covariance of weights and bias of one output (mathematics 5.9).
+    """Return the covariance of weights and bias, the last, of one output (mathematics 5.9).
 
-    Parameters
-    ----------
-    features : ndarray, shape (rows, hidden)
-        Means of the hidden units.
-    precision : ndarray, shape (rows,)
-        Of each row's y given the readout, times what the row counts for.
-    weights : ndarray, shape (hidden,)
-        Of the readout, by which the prior's precision is chosen if none is given.
-    prior_precision : float or None
-
-    Returns
-    -------
-    ndarray, shape (hidden + 1, hidden + 1)
-        The bias, whose prior is flat, comes last.
+    features : means of the hidden units, (rows, hidden)
+    precision : of each row's y given the readout, times what the row counts for
+    weights : of the readout, by which the prior's precision is chosen if none is given
     """
     total = precision.sum()
     centre = precision @ features / total
@@ -57,8 +46,7 @@ def variance_of(mean: FloatArray, covariance: FloatArray) -> FloatArray:
     """Return the variance of the readout at means (rows, hidden), (rows, outputs)."""
     features = np.concatenate([mean, np.ones((len(mean), 1), mean.dtype)], axis=1)
     found = [((features @ own) * features).sum(axis=1) for own in covariance]
-    total: FloatArray = np.maximum(np.stack(found, axis=1), 0.0)  # rounding
-    return total
+    return np.asarray(np.maximum(np.stack(found, axis=1), 0.0))  # rounding
 
 
 def most_evident(sizes: Floats, square: float) -> float:
@@ -66,13 +54,7 @@ def most_evident(sizes: Floats, square: float) -> float:
 
     It is where ``a |w|^2 = sum_i s_i/(s_i + a)``, whose sides rise and fall: one root, found by
     halving.  Where no data determine a weight it is the precision that the weights themselves show.
-
-    Parameters
-    ----------
-    sizes : ndarray
-        Eigenvalues s_i, 0 or more, of the likelihood's precision.
-    square : float
-        ``|w|^2``, above 0.
+    The s_i are the eigenvalues, 0 or more, of the likelihood's precision.
     """
     most = sizes.size / square
     if not (sizes > 0).any():
@@ -89,13 +71,7 @@ def most_evident(sizes: Floats, square: float) -> float:
 
 
 def require_covariance(covariance: FloatArray) -> None:
-    """Refuse matrices, the last two axes, that are no covariances.
-
-    Raises
-    ------
-    ValueError
-        If one is not symmetric, or has an eigenvalue below 0.
-    """
+    """Refuse matrices, the last two axes, that are no covariances."""
     wrong = 100 * np.finfo(covariance.dtype).eps * covariance.shape[-1] * abs(covariance).max()
     if abs(covariance - covariance.swapaxes(-1, -2)).max() > wrong:
         raise ValueError("readout_covariance must be symmetric in its last two axes")

@@ -106,8 +106,7 @@ class Scaling:
     @property
     def varies(self) -> NDArray[np.bool_]:
         """Which columns are not constant."""
-        varied: NDArray[np.bool_] = self.deviation > 0
-        return varied
+        return np.asarray(self.deviation > 0)
 
     def apply(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return data standardised, in float64; shape (..., columns), as that of X.
@@ -122,8 +121,7 @@ class Scaling:
         array = self._columns(X)
         with np.errstate(invalid="ignore"):  # of infinity: NaN, as of NaN, in constant columns too
             rest = np.where(self.varies, array - self.mean, array - array)
-        scaled: NDArray[np.float64] = rest / np.where(self.varies, self.deviation, 1.0)
-        return scaled
+        return np.asarray(rest / np.where(self.varies, self.deviation, 1.0))
 
     def undo(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return data in their own units, from standardised ones of shape (..., columns).

@@ -44,14 +44,9 @@ class Batch(NamedTuple):
 
 
 class Sequences:
-    """Frames of all sequences, one after the other.
+    """Frames of all sequences, one after the other, (all frames, n_visible).
 
-    Parameters
-    ----------
-    frames : ndarray, shape (all frames, n_visible)
-    lengths : ndarray of int64, shape (n,)
-    weights : ndarray of float64, shape (n,), optional
-        What each sequence counts for in a training, 1 on average over the frames.
+    weights : what each sequence counts for in a training, 1 on average over the frames
     """
 
     def __init__(
@@ -118,12 +113,6 @@ def as_sequences(
 
     visible : kind of the visible units, "bernoulli" or "gaussian"
     missing : whether NaN stands for a missing value
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are no (n, T, n_visible) array nor a list of (T, n_visible) ones, are empty, or
-        hold values that such units do not take: infinite ones, or outside [0, 1].
     """
     if isinstance(value, np.ndarray) and value.dtype != object:
         if value.ndim != 3 or value.size == 0:

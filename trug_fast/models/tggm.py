@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import checks
 from trug_fast._common.checks import FloatArray, as_weights
-from trug_fast._common.numerics import read_only, rows_for_kernels
+from trug_fast._common.numerics import rows_for_kernels
 from trug_fast._common.randomness import RngLike, seed_from
 from trug_fast._common.threads import UNIT, computing, work
 from trug_fast.kernels.random.philox import HIDDEN, INITIAL
 from trug_fast.kernels.rbm import gibbs
-from trug_fast.kernels.rbm.hidden import HiddenUnits, trug_units
-from trug_fast.kernels.rbm.visible import one_kind
+from trug_fast.kernels.rbm.hidden import trug_units
 from trug_fast.kernels.tggm import mean_field
-from trug_fast.units.kinds import log_norms_at
+from trug_fast.units.kinds import hidden_alone, log_norms_at
 
 from .mixtures import Mixture
 from .model import Model, Number, OptionalParameter, Parameter, model, parameter
@@ -128,8 +127,7 @@ class TruGTGGM(Model, Predictive):
         """Return the noise variance at means of h given x: of each row, or the same for all."""
         if self.noise_weights is None:
             return self.noise_variance
-        noise: FloatArray = self.noise_variance * np.exp(mean @ self.noise_weights.T)
-        return noise
+        return np.asarray(self.noise_variance * np.exp(mean @ self.noise_weights.T))
 
     def _doubt(self, mean: FloatArray) -> FloatArray | float:
         """Return the variance of y at means of h by what is not known of the readout."""
@@ -145,27 +143,12 @@ class TruGTGGM(Model, Predictive):
         array = checks.targets("y", y, rows, self.n_outputs)
         return rows_for_kernels(checks.cast("y", array, self.dtype))
 
-    def _work(self, net: FloatArray, each: int) -> float:
-        """Return what net inputs from so many numbers each, and the units, cost."""
-        return work(len(net), each, self.n_hidden)
-
-    def _z(self, inputs: FloatArray) -> FloatArray:
-        z: FloatArray = inputs @ self.input_weights.T + self.input_bias
-        return z
-
     def _units(self, weights: Any, bias: Any, precision: Any) -> gibbs.Layers:
         """Return hidden units as a layer of a model: net input inputs @ weights + bias."""
         dtype = weights.dtype
         each = np.broadcast_to(np.asarray(precision, dtype), (self.n_hidden,))
         own = (part.astype(dtype) for part in (each, self.lower, self.upper))
-        units: HiddenUnits = trug_units(*own)
-        return gibbs.Layers(
-            read_only(np.ascontiguousarray(weights)),
-            np.zeros((1, weights.shape[0]), dtype),
-            np.asarray(bias, dtype).reshape(1, -1),
-            *units,
-            one_kind(weights.shape[0], np.empty(0, dtype)),
-        )
+        return hidden_alone(weights, np.asarray(bias, dtype), trug_units(*own))
 
     def _prior_units(self) -> gibbs.Layers:
         tau = self.dtype.type(1 / self.hidden_variance)
@@ -173,7 +156,7 @@ class TruGTGGM(Model, Predictive):
 
     def _prior(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the hidden units given x alone."""
-        with computing(self._work(inputs, self.n_inputs)):
+        with computing(work(len(inputs), self.n_inputs, self.n_hidden)):
             found = gibbs.hidden_moments(self._prior_units(), inputs)
         return found.mean, found.variance
 
@@ -218,8 +201,7 @@ class TruGTGGM(Model, Predictive):
         covariance = np.einsum("ij,rj,kj->rik", weights, variance, weights, optimize=True)
         diagonal = np.arange(self.n_outputs)
         covariance[:, diagonal, diagonal] += self._noise(mean) + self._doubt(mean)
-        result: FloatArray = covariance
-        return result
+        return np.asarray(covariance)
 
     def mixture(self, X: ArrayLike) -> Mixture:
         """Return means and deviations of the normals that predictions are, (1, rows, outputs)."""
@@ -235,7 +217,7 @@ class TruGTGGM(Model, Predictive):
         inputs = self._inputs(X)
         seed = seed_from(rng, "sample_tggm")
         net, hidden = (np.empty((len(inputs), self.n_hidden), self.dtype) for _ in range(2))
-        with computing(self._work(net, self.n_inputs)):
+        with computing(work(len(net), self.n_inputs, self.n_hidden)):
             address = gibbs.Address(seed, HIDDEN, 0, 0)
             gibbs.step_hidden(self._prior_units(), inputs, address, net, hidden)
         generator = np.random.Generator(np.random.Philox(key=[seed, INITIAL]))
@@ -371,7 +353,8 @@ class TruGTGGM(Model, Predictive):
             found = [m.log_likelihood(*row, rng=seed + k, **options) for k, (m, *row) in each]
             return LogLikelihood(*(np.concatenate(part) for part in zip(*found, strict=True)))
         net = self._mean_field(inputs, targets, n_cycles, np.dtype(np.float64)).net
-        network, z = self.network(np.float64), self._z(inputs)
+        network = self.network(np.float64)
+        z = inputs @ self.input_weights.T + self.input_bias
         tau, stiffness = 1 / self.hidden_variance, network.stiffness
         given = self._units(np.zeros((1, self.n_hidden)), np.zeros(self.n_hidden), stiffness)
         alone = self._units(np.zeros((1, self.n_hidden)), np.zeros(self.n_hidden), tau)
@@ -380,7 +363,7 @@ class TruGTGGM(Model, Predictive):
         weights = np.empty((n_samples, len(net)))
         hidden = np.empty_like(net)
         for draw in range(n_samples):
-            with computing(self._work(net, 0)):
+            with computing(work(len(net), 0, self.n_hidden)):
                 gibbs.draw_hidden(given, net, gibbs.Address(seed, HIDDEN, draw, 0), hidden)
             rest = targets - hidden @ self.output_weights.T - self.output_bias
             ratio = (tau * z - net) * hidden + 0.5 * (stiffness - tau) * hidden**2
@@ -428,19 +411,13 @@ class TruGTGGM(Model, Predictive):
 
     def _log_norms(self, units: gibbs.Layers, net: FloatArray) -> NDArray[np.float64]:
         """Return the sum over units of L at their net inputs, for each row."""
-        with computing(self._work(net, self.n_hidden)):
+        with computing(work(len(net), self.n_hidden, self.n_hidden)):
             return log_norms_at(units, np.ascontiguousarray(net, dtype=np.float64))
 
     def _mean_field(
         self, inputs: FloatArray, targets: FloatArray, n_cycles: int, dtype: np.dtype[Any]
     ) -> mean_field.Inferred:
-        """Return net inputs, means, variances and bound of the mean field.
-
-        Raises
-        ------
-        ValueError
-            If the readout is uncertain, so that y depends on h by more than its mean.
-        """
+        """Return net inputs, means, variances and bound of the mean field."""
         if self.readout_covariance is not None:
             raise ValueError(
                 "a model with readout_covariance has no mean field, as its readout is one of "
@@ -455,7 +432,7 @@ class TruGTGGM(Model, Predictive):
         found = mean_field.Inferred(net, mean, variance, np.empty(len(inputs), dtype))
         # In every cycle each unit hears of all outputs before it moves.
         each = self.n_inputs + n_cycles * (self.n_outputs + UNIT)
-        with computing(self._work(net, each)):
+        with computing(work(len(net), each, self.n_hidden)):
             data = mean_field.Rows(*(rows.astype(dtype, copy=False) for rows in (inputs, targets)))
             mean_field.posterior(self.network(dtype), data, n_cycles, found)
         return found

@@ -102,6 +102,12 @@ class TRBM(TwoLayers):
         rows = [self.by_name("sequence", sequence)]
         return as_sequences("sequence", rows, self.n_visible, visible=self.visible)
 
+    def checked_sequences(self, value: SequencesLike, missing: bool | None = None) -> Sequences:
+        """Return sequences of the model's frames, checked; of frames with names its own columns."""
+        own = self.by_name("sequences", value)
+        name, kind = "sequences", self.visible
+        return as_sequences(name, own, self.n_visible, visible=kind, missing=missing)
+
     def predict(
         self,
         sequence: ArrayLike,
@@ -246,12 +252,12 @@ class TRBM(TwoLayers):
         samples = checks.count("n_samples", n_samples, least=2)
         seed = seed_from(rng, "forecast")
         own = self.parameters()
-        begun = beginnings(own, found, samples, n_gibbs, seed)
-        draws = continued(own, begun.origin, frames, n_gibbs=n_gibbs, seed=seed)
+        start, filled, ess = beginnings(own, found, samples, n_gibbs, seed)
+        draws = continued(own, start, frames, n_gibbs=n_gibbs, seed=seed)
         if not many:
-            return Forecast(draws, found[0], begun.filled[0], begun.ess[0])
+            return Forecast(draws, found[0], filled[0], ess[0])
         draws = draws.reshape(len(found), samples, frames, self.n_visible)
-        return Forecast(draws, tuple(found), tuple(begun.filled), tuple(begun.ess))
+        return Forecast(draws, tuple(found), tuple(filled), tuple(ess))
 
     def next_frame(self, prefix: ArrayLike | None = None) -> TruGRBM | BernoulliRBM:
         """Return the RBM that the frame after some others is, given them (mathematics 4.1).

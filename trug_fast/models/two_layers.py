@@ -34,17 +34,6 @@ class Sparsity(NamedTuple):
     zeros: NDArray[np.float64]  # share of the weights that are exactly zero
 
 
-def sparsity_of(weights: NDArray[np.floating]) -> Sparsity:
-    """Return the numbers of the last axis of an array of weights."""
-    matrix = weights.reshape(-1, weights.shape[-1]).astype(np.float64)
-    largest = np.abs(matrix).max(axis=0)
-    scaled = matrix / np.where(largest > 0, largest, 1.0)  # squares of squares stay in range
-    squares = np.square(scaled).sum(axis=0)
-    fourth = np.square(np.square(scaled)).sum(axis=0)
-    participation = np.square(squares) / np.where(fourth > 0, fourth, 1.0)
-    return Sparsity(largest * np.sqrt(squares), participation, np.mean(matrix == 0, axis=0))
-
-
 Self = TypeVar("Self", bound="TwoLayers")
 Other = TypeVar("Other", bound="TwoLayers")
 
@@ -164,7 +153,14 @@ class TwoLayers(Model):
         matrices = tuple(field.name for field in self.fields if len(field.shape) > 1)
         matrices = tuple(name for name in matrices if name in self.names)
         values = getattr(self, checks.choice("matrix", matrix, matrices))
-        return sparsity_of(values if matrix == "weights" else values.T)
+        values = values if matrix == "weights" else values.T
+        own = values.reshape(-1, values.shape[-1]).astype(np.float64)
+        largest = np.abs(own).max(axis=0)
+        scaled = own / np.where(largest > 0, largest, 1.0)  # squares of squares stay in range
+        squares = np.square(scaled).sum(axis=0)
+        fourth = np.square(np.square(scaled)).sum(axis=0)
+        participation = np.square(squares) / np.where(fourth > 0, fourth, 1.0)
+        return Sparsity(largest * np.sqrt(squares), participation, np.mean(own == 0, axis=0))
 
     @property
     def n_visible(self) -> int:

@@ -492,14 +492,8 @@ class Truncated(Gaussian):
         """Return the units as hidden ones, whose net inputs are given."""
         sites = own.run.sites
         low, high = (np.full(sites, end) for end in (own.lower, own.upper))
-        none = np.zeros((1, sites))
-        return gibbs.Layers(
-            read_only(none),
-            none,
-            none,
-            *self.as_hidden(Own(own.run, own.precision, low, high)),
-            visible.one_kind(sites, np.empty(0)),
-        )
+        units = self.as_hidden(Own(own.run, own.precision, low, high))
+        return hidden_alone(np.zeros((1, sites)), np.zeros(sites), units)
 
     def _moments(self, net: Floats, own: Own) -> gibbs.Moments:
         """Return the moments of units at these net inputs, of any shape (..., sites)."""
@@ -518,13 +512,7 @@ KINDS = {kind.word: kind for kind in (BERNOULLI, SPIN, CATEGORICAL, GAUSSIAN, TR
 
 
 def kind_named(word: str) -> Kind:
-    """Return the kind of this word.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the kind of this word."""
     if word not in KINDS:
         raise ValueError(f"a kind of units must be one of {', '.join(KINDS)}, got {word!r}")
     return KINDS[word]
@@ -539,6 +527,18 @@ def interval_of(run: Run) -> str:
 def one_by_one(bias: Floats, weights: Floats) -> Floats:
     """Return net inputs with one hidden unit at 1 or at -1, and with none."""
     return np.concatenate([bias[None], bias + weights, bias - weights])
+
+
+def hidden_alone(weights: FloatArray, bias: FloatArray, units: HiddenUnits) -> gibbs.Layers:
+    """Return hidden units as layers for their moments and draws; of weights (inputs, hidden)."""
+    inputs, dtype = len(weights), weights.dtype
+    return gibbs.Layers(
+        read_only(np.ascontiguousarray(weights)),
+        np.zeros((1, inputs), dtype),
+        bias[None],
+        *units,
+        visible.one_kind(inputs, np.empty(0, dtype)),
+    )
 
 
 def log_norms(layers: gibbs.Layers, rows: Floats) -> Floats:

@@ -55,18 +55,8 @@ class Candidates(NamedTuple):
 class Layer:
     """Units of one or several runs.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-    precision : ndarray, shape (columns,), optional
-        Of units that have one; those of others do not count.  By default 1.
-    ends : pair of ndarray, shape (columns,), optional
-        Where each unit ends, if that is not the run's to say: of hidden units.
-
-    Raises
-    ------
-    ValueError
-        If a run is of no kind that is known.
+    precision : (columns,), of units that have one; those of others do not count; by default 1
+    ends : two of (columns,), where each unit ends, if that is not the run's to say: of hidden units
     """
 
     def __init__(
@@ -205,11 +195,6 @@ class Layer:
 
         soft : whether means are data, too, where the kind takes them
         missing : whether NaN stands for a missing value; False says how it can
-
-        Raises
-        ------
-        TypeError, ValueError
-            Naming what is no state, by row and column.
         """
         kind = self.only
         array = checks.matrix(
@@ -434,13 +419,7 @@ def run_of(unit: Any, sites: int) -> Run:
 
 
 def runs_of_each(name: str, values: Sequence[Any]) -> Runs:
-    """Return the runs of a sequence of one kind a site, each a word or a value with a kind.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the site of what is no kind, or has no number of states.
-    """
+    """Return the runs of a sequence of one kind a site, each a word or a value with a kind."""
     found: list[Run] = []
     for site, value in enumerate(values):
         kind = getattr(value, "kind", value)
@@ -473,13 +452,7 @@ def to_file(runs: Runs) -> dict[str, Array]:
 
 
 def from_file(found: dict[str, Array]) -> Runs | None:
-    """Return the runs that such arrays, taken out of what was found, stand for.
-
-    Raises
-    ------
-    ValueError
-        If they stand for none.
-    """
+    """Return the runs that such arrays, taken out of what was found, stand for."""
     kinds, sizes, ends = (found.pop(name, None) for name in IN_FILES)
     if kinds is None and sizes is None and ends is None:
         return None

@@ -83,13 +83,7 @@ TruncationLike = Truncation | str | tuple[float, float]
 
 
 def as_truncation(value: TruncationLike) -> Truncation:
-    """Return a Truncation from one, from a name, or from a pair (lower, upper).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the name is unknown, or the pair is no pair of numbers with lower < upper.
-    """
+    """Return a Truncation from one, from a name, or from a pair (lower, upper)."""
     if isinstance(value, Truncation):
         return value
     if isinstance(value, str):

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import dawsn, log_ndtr
 
 import trug_fast as tf
-from trug_fast.evaluation.exact import box as exact_box
+from trug_fast.evaluation.exact import gaussian as exact_box
 from trug_fast.evaluation.exact import panels
-from trug_fast.evaluation.exact.box import Box
+from trug_fast.evaluation.exact.gaussian import Box
 
 
 @pytest.mark.parametrize("weight", [1.5, 10.0, 20.0, 100.0, 1000.0])

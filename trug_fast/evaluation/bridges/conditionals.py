@@ -17,7 +17,7 @@ from trug_fast.kernels.announcing import announced
 from trug_fast.models.filter import filtered
 from trug_fast.models.missing_frames import Gain, particles, precise
 from trug_fast.models.rbm import RBM, require_rbm
-from trug_fast.models.sequences import Sequences, SequencesLike, as_sequences
+from trug_fast.models.sequences import Sequences, SequencesLike
 from trug_fast.models.trbm import TRBM
 
 from .annealer import AnnealingPlan
@@ -196,13 +196,7 @@ def frame_log_likelihood(
     array([-2.079, -2.079])
     """
     checks.kind("model", model, TRBM)
-    checked = as_sequences(
-        "sequences",
-        model.by_name("sequences", sequences),
-        model.n_visible,
-        visible=model.visible,
-        missing=True,
-    )
+    checked = model.checked_sequences(sequences, missing=True)
     rule = _LogZ(method, n_chains, n_temperatures, direction, rng)
     require_progress(progress)
     found: list[Any] = [None] * len(checked.frames)

@@ -90,5 +90,4 @@ def _together(model: RBM, m: NDArray[np.float64]) -> float:
 def _net(model: RBM, m: NDArray[np.float64]) -> NDArray[np.float64]:
     """Net input of the visible units where the hidden ones are at their means given m."""
     mean = model.column_moments(m).mean
-    result: NDArray[np.float64] = model.column_bias + mean @ model.column_weights.T
-    return result
+    return np.asarray(model.column_bias + mean @ model.column_weights.T)

@@ -76,8 +76,7 @@ def adapted(edges: Floats, spread: Floats, temperatures: int) -> Floats:
     position = np.concatenate([[0.0], np.cumsum(share)])
     # Ends exact whatever rounding does in between.
     wanted = np.linspace(0.0, position[-1], temperatures + 1)
-    result: Floats = np.interp(wanted, position, edges)
-    return result
+    return np.asarray(np.interp(wanted, position, edges))
 
 
 def along(name: str, temperatures: Floats, bias: Floats) -> AnnealingPath:

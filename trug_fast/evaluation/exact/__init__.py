@@ -1,7 +1,7 @@
 """Exact log-partition functions, likelihoods and gradients, for small models.
 
-The states of an RBM (rbm.py), integrals where visible units are Gaussian (gaussian.py,
-box.py), and frame by frame where there is a past (trbm.py).
+The states of an RBM (rbm.py), integrals where visible units are Gaussian (gaussian.py), and
+frame by frame where there is a past (trbm.py).
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from .states import binary_states
 from .trbm import Rule
 
 __all__ = ["binary_states", "gradient", "log_likelihood", "log_partition"]
+
+ALL = "TruGRBM, BernoulliRBM, TruGTRBM or BernoulliTRBM"
 
 
 def log_partition(model: RBM) -> float:
@@ -82,7 +84,7 @@ def log_likelihood(model: RBM | TRBM, X: Any) -> NDArray[np.float64]:
     """
     if isinstance(model, TRBM):
         return trbm.log_likelihood(model, X)
-    _require_model("exact.log_likelihood(model, X)", model)
+    require_rbm("exact.log_likelihood(model, X)", model, ALL)
     return rbm.log_likelihood(model, X)
 
 
@@ -120,16 +122,7 @@ def gradient(model: RBM | TRBM, X: Any, rule: Rule | None = None) -> dict[str, N
     """
     if isinstance(model, TRBM):
         return trbm.gradient(model, X, "full" if rule is None else rule)
-    _require_model("exact.gradient(model, X)", model)
+    require_rbm("exact.gradient(model, X)", model, ALL)
     if rule is not None:
         raise ValueError(f"rule is for temporal models, got {rule!r} for a {type(model).__name__}")
     return rbm.gradient(model, X)
-
-
-def _require_model(call: str, model: object) -> None:
-    """Refuse what is no model, such as data where two arguments were swapped."""
-    if not isinstance(model, RBM):
-        raise TypeError(
-            f"{call}: model must be a TruGRBM, BernoulliRBM, TruGTRBM or BernoulliTRBM, "
-            f"got {type(model).__name__}"
-        )

@@ -31,24 +31,12 @@ Own = TypeVar("Own", bound="Panels")
 
 
 class Panels:
-    """Panels along some axes, and the nodes of all of them together.
+    """Panels along some axes, and the nodes of all of them together."""
 
-    Attributes
-    ----------
-    log_density : ndarray, of the shape of the grid
-        The exponent at the nodes, which a class of such grids sets.
-    log_total : float
-        Log of the integral.
-    scale : float
-        The largest exponent, about.
-    curvature : ndarray, shape (axes,)
-        P of each axis.
-    """
-
-    log_density: Array
-    log_total: float
-    scale: float
-    curvature: Array
+    log_density: Array  # the exponent at the nodes, which a class of such grids sets
+    log_total: float  # log of the integral
+    scale: float  # the largest exponent, about
+    curvature: Array  # (axes,), P of each axis
 
     def __init__(self, axes: list[Array]) -> None:
         self.axes = axes
@@ -93,13 +81,7 @@ class Panels:
 
 
 def converged(make: Callable[[list[Array]], Own], axes: list[Array], over: str) -> Own:
-    """Return a grid whose sum no finer one changes.
-
-    Raises
-    ------
-    ValueError
-        If the sums of ever finer grids do not agree; ``over`` says over what they are.
-    """
+    """Return a grid whose sum no finer one changes; ``over`` says over what units it is."""
     before = None
     while True:
         grid = make(axes)

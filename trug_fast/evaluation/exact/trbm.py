@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trug_fast import kernels
 from trug_fast._common import checks
-from trug_fast.models.sequences import SequencesLike, as_sequences
+from trug_fast.models.sequences import SequencesLike
 from trug_fast.models.trbm import TRBM
 
 from . import rbm as exact_rbm
@@ -35,8 +35,7 @@ class Frame(NamedTuple):
 
 def log_likelihood(model: TRBM, sequences: SequencesLike) -> Array:
     """Exact log-likelihood of each sequence under the mean filter: the sum over its frames."""
-    own = model.by_name("sequences", sequences)
-    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
+    checked = model.checked_sequences(sequences)
     parts = checked.split(checked.frames)
     return np.array([sum(f.log_likelihood for f in _frames(model, x)) for x in parts])
 
@@ -47,8 +46,7 @@ def gradient(model: TRBM, sequences: SequencesLike, rule: Rule) -> dict[str, Arr
     "paper" holds the filter's means fixed; "full" goes back through the filter.
     """
     checks.choice("rule", rule, ("paper", "full"))
-    own = model.by_name("sequences", sequences)
-    checked = as_sequences("sequences", own, model.n_visible, visible=model.visible)
+    checked = model.checked_sequences(sequences)
     parts = checked.split(checked.frames.astype(np.float64))
     each = [_gradient(model, x, rule) for x in parts]
     names = (name for name in model.names if name in each[0])
@@ -106,9 +104,7 @@ def _frames(model: TRBM, x: Array) -> list[Frame]:
 
 def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
     frames = _frames(model, x)
-    result = {
-        name: np.zeros(getattr(model, name).shape) for name in model.names if _there(model, name)
-    }
+    result = {name: np.zeros(getattr(model, name).shape) for name in model.names}
     back = np.zeros((len(x), model.n_hidden))  # derivatives by the means through later frames
     for t in range(len(x) - 1, -1, -1):
         own = dict(frames[t].gradient)
@@ -117,7 +113,8 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
         for name, value in own.items():
             result[name] += value
         if rule == "full":
-            error = _through_mean(model, _net(model, frames, x, t), back[t], result)
+            net = _biases_at(model, frames, x, t)[1] + x[t] @ model.weights
+            error = _through_mean(model, net, back[t], result)
             result["weights"] += np.outer(x[t], error)
             by_hidden = by_hidden + error
         if t == 0:
@@ -138,14 +135,6 @@ def _gradient(model: TRBM, x: Array, rule: Rule) -> dict[str, Array]:
             own_weights = model.hidden_to_hidden
             back[s] += by_hidden @ (own_weights if model.n_lags == 1 else own_weights[lag])
     return result
-
-
-def _there(model: TRBM, name: str) -> bool:
-    return getattr(model, name) is not None
-
-
-def _net(model: TRBM, frames: list[Frame], x: Array, t: int) -> Array:
-    return np.asarray(_biases_at(model, frames, x, t)[1] + x[t] @ model.weights)
 
 
 def _through_mean(model: TRBM, net: Array, back: Array, result: dict[str, Array]) -> Array:
