@@ -27,8 +27,8 @@ def ascend(optimizer, rate, objective_gradient, start, updates=4000):
             schedule.at(i / updates, 1),
             shrinking.amounts("weights", Time(i / updates, 1)),
         )
-        decay = amounts.weight_decay
-        steps.move_weights("weights", weights, objective_gradient(weights), step, decay)
+        gradient = objective_gradient(weights) - amounts.weight_decay * weights
+        steps.move_weights("weights", weights, gradient, step)
         second = steps.memory["weights"][1]
         shrinking.shrink("weights", weights, second, steps.rule(step), amounts, steps.taken)
     return shrinking.parameters({"weights": weights})["weights"]

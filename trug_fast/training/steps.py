@@ -91,12 +91,17 @@ class Steps:
         ascent = np.ascontiguousarray(gradient, dtype=parameter.dtype)
         kernels.apply_rule(self.rule(rate), parameter, ascent, first, second)
 
-    def move_weights(
-        self, name: str, matrix: FloatArray, gradient: Any, rate: float, weight_decay: float
-    ) -> None:
-        """Move a matrix of weights along its gradient, in place, and decay it."""
+    def move_weights(self, name: str, matrix: FloatArray, gradient: Any, rate: float) -> None:
+        """Move a matrix of weights along its gradient, in place."""
         first, second = self.remember(name, matrix)
-        kernels.update_weights(self.rule(rate, weight_decay), matrix, gradient, first, second)
+        kernels.update_weights(self.rule(rate), matrix, gradient, first, second)
+
+    def lengths(self, name: str) -> Any:
+        """Return what the last step of a parameter was divided by."""
+        if self.optimizer.name == "sgd":
+            return 1.0
+        rule = self.rule(0.0)
+        return np.sqrt(rule.second_correction * self.memory[name][1]) + rule.epsilon
 
 
 class Averages:
