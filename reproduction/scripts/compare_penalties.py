@@ -22,7 +22,7 @@ PULLS = {
     "l1_squared 0.005 to 0.3": {"l1_squared": (5e-3, 0.3)},
 }
 STRIDES = (1, 10, 50)
-TIMED = (None, {"l1": 1e-4}, {"l1": 1e-4, "l1_squared": 1e-3, "group_lasso": 1e-4})
+TIMED = (None, {"l1": 1e-4}, {"l1": 1e-4, "l1_squared": 1e-3})
 
 
 def causes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

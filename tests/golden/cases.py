@@ -87,8 +87,7 @@ def _features():
         "l1": lambda: binary(
             optimizer=tf.training.SGD(momentum=0.5, weight_decay=1e-3, l1=(1e-4, 1e-2))
         ),
-        "l1 squared": lambda: states(optimizer=tf.training.Adam(l1_squared=1e-2, group_lasso=1e-2)),
-        "group lasso": lambda: states(optimizer=tf.training.RMSprop(group_lasso=1e-1)),
+        "l1 squared": lambda: states(optimizer=tf.training.Adam(l1_squared=1e-2)),
         "gauge uncentred": lambda: states(sampler=tf.training.PCD(centred=False)),
         "gauge off": lambda: states(
             visible=tf.CategoricalUnits(3, zero_sum=False), optimizer="adam"

@@ -56,7 +56,7 @@ COMMON = {
 HIDDEN = word("trug", "bernoulli", tf.TruGUnits(2.0, learn_precision=True, precision_rate=0.1))
 SWEEPS = Arg("rate", (1, 2, (1, 2)))
 BENT = {"precision": NUMBER, "learn_precision": FLAG, "precision_rate": RATE}
-PENALISED = {"weight_decay": RATE, "l1": RATE, "l1_squared": RATE, "group_lasso": RATE}
+PENALISED = {"weight_decay": RATE, "l1": RATE, "l1_squared": RATE}
 AVERAGED = PENALISED | {"average": SHARE}
 ANNEALED = {
     "method": word("auto", "annealing"),

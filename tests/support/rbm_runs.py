@@ -19,7 +19,7 @@ OPTIONS = {
     "bernoulli": {"hidden": "bernoulli"},
     "gaussian": {"visible": "gaussian", "truncation": "relu"},
     "momentum": {"optimizer": tf.training.SGD(momentum=0.9, weight_decay=1e-3)},
-    "penalties": {"optimizer": tf.training.Adam(l1=(1e-3, 0.1), l1_squared=0.1, group_lasso=1e-3)},
+    "penalties": {"optimizer": tf.training.Adam(l1=(1e-3, 0.1), l1_squared=0.1)},
     "rmsprop": {"optimizer": "rmsprop", "sampler": tf.training.PCD(n_gibbs=2)},
     "adam": {"optimizer": "adam", "sampler": tf.training.PCD(centred=False)},
     "cd": {"sampler": tf.training.CD(n_gibbs=(1, 4))},

@@ -1,15 +1,12 @@
 """Penalties that make weights exactly zero: what is taken off them after some optimizer steps.
 
-A matrix of weights has a column for each unit that it acts on.  Its rows fall into sites, those of
-a site being the states of one unit (mathematics 2.14).
+A matrix of weights has a column for each unit that it acts on (mathematics 2.14).
 
 Tested in tests/kernels/test_penalties.py.
 """
 
 import math
 from typing import NamedTuple
-
-import numpy as np
 
 from .allocation import zeros
 from .compiling import kernel, linked, row_loop
@@ -25,21 +22,13 @@ class Pull(NamedTuple):
 
     l1: float
     l1_squared: float
-    group_lasso: float
     steps: float
-    sites: np.ndarray  # (sites + 1,) int64: rows where sites begin, and their number
 
 
 @row_loop
 def _add_sizes(weights, totals):
     for j in range(weights.size):
         totals[j] += abs(weights[j])
-
-
-@row_loop
-def _add_squares(weights, totals):
-    for j in range(weights.size):
-        totals[j] += weights[j] * weights[j]
 
 
 @row_loop
@@ -62,49 +51,19 @@ def _soften(weights, thresholds, lengths):
 
 
 @row_loop
-def _shorten(weights, squares, amount, lengths):
-    """Take a length off the vectors to which a row's weights belong, to zero at most."""
-    one, least = like(weights[0], 1.0), like(weights[0], 1e-30)
-    for j in range(weights.size):
-        share = like(weights[0], amount) / (lengths[j] * max(math.sqrt(squares[j]), least))
-        weights[j] -= weights[j] * min(share, one)
-
-
-@row_loop
 def _mark(weights, kept):
     for j in range(weights.size):
         kept[j] = like(kept[0], 1.0) if weights[j] != 0 else like(kept[0], 0.0)
 
 
 @linked
-def _shrink_site(rule, pull, amount, thresholds, weights, second, kept, space):
-    """Shrink the rows of a site; ``space`` has two rows."""
-    length, squares = space[0], space[1]
-    for v in range(weights.shape[0]):
-        lengths(rule, second[v], length)
-        _soften(weights[v], thresholds, length)
-    if pull.group_lasso > 0.0:
-        for j in range(squares.size):
-            squares[j] = 0.0
-        for v in range(weights.shape[0]):
-            _add_squares(weights[v], squares)
-        for v in range(weights.shape[0]):
-            lengths(rule, second[v], length)
-            _shorten(weights[v], squares, amount, length)
-    for v in range(weights.shape[0]):
-        _mark(weights[v], kept[v])
-
-
-@linked
-def _shrink_strip(index, strips, rule, pull, amount, thresholds, weights, second, kept):
-    sites = pull.sites.size - 1
-    height = -(-sites // strips)
-    space = zeros((2, weights.shape[1]), weights.dtype)
-    for site in range(index * height, min((index + 1) * height, sites)):
-        i, stop = pull.sites[site], pull.sites[site + 1]
-        _shrink_site(
-            rule, pull, amount, thresholds, weights[i:stop], second[i:stop], kept[i:stop], space
-        )
+def _shrink_strip(index, strips, rule, thresholds, weights, second, kept):
+    height = -(-weights.shape[0] // strips)
+    length = zeros((1, weights.shape[1]), weights.dtype)[0]
+    for i in range(index * height, min((index + 1) * height, weights.shape[0])):
+        lengths(rule, second[i], length)
+        _soften(weights[i], thresholds, length)
+        _mark(weights[i], kept[i])
 
 
 @kernel
@@ -119,16 +78,11 @@ def shrink_weights(rule, weights, second, kept, pull):
     far = rule.rate * pull.steps
     if rule.kind == SGD:
         far /= 1.0 - rule.momentum
-    thresholds = zeros((2, units), weights.dtype)[0]
+    thresholds = zeros((1, units), weights.dtype)[0]
     if pull.l1_squared > 0.0:
         for i in range(rows):
             _add_sizes(weights[i], thresholds)
     for j in range(units):
         thresholds[j] = far * (pull.l1 + pull.l1_squared / rows * thresholds[j])
     strips = strips_of(weights)
-    amount = far * pull.group_lasso
-    each(
-        _shrink_strip,
-        strips,
-        (strips, rule, pull, amount, thresholds, weights, second, kept),
-    )
+    each(_shrink_strip, strips, (strips, rule, thresholds, weights, second, kept))

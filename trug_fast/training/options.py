@@ -37,7 +37,7 @@ def chosen(name: str, value: object, words: Mapping[str, Value]) -> Value:
 
 # Optimizers.
 
-PENALTIES = ("weight_decay", "l1", "l1_squared", "group_lasso")  # fields of all optimizers
+PENALTIES = ("weight_decay", "l1", "l1_squared")  # fields of all optimizers
 
 
 class ByField(tuple[tuple[str, Any], ...]):
@@ -112,10 +112,6 @@ class SGD(_Rule):
         Factor of the penalty on the squared L1 norm of the weights of each hidden unit, over twice
         the number of visible columns; of other matrices, of each unit that they act on.  It makes
         hidden units sparse, and evens out their norms.  Not in the regression.
-    group_lasso : as weight_decay
-        Factor of the group lasso: the sum over sites and hidden units of the norm of the weights
-        between them, of all states of the site.  Of a site with one state it is ``l1``.  Not in
-        the regression.
     average : float, optional
         Share of the updates so far over which the parameters of the model that is returned and
         scored are averaged, latest ones most; 0 takes those of the last update, 1 the mean over
@@ -139,7 +135,6 @@ class SGD(_Rule):
     weight_decay: Penalty = 0.0
     l1: Penalty = 0.0
     l1_squared: Penalty = 0.0
-    group_lasso: Penalty = 0.0
     average: float | None = None
     truncation_rate: Rate | None = None
 
@@ -150,7 +145,7 @@ class RMSprop(_Rule):
 
     Parameters
     ----------
-    weight_decay, l1, l1_squared, group_lasso, average, truncation_rate
+    weight_decay, l1, l1_squared, average, truncation_rate
         As of :class:`SGD`.
 
     Examples
@@ -164,7 +159,6 @@ class RMSprop(_Rule):
     weight_decay: Penalty = 0.0
     l1: Penalty = 0.0
     l1_squared: Penalty = 0.0
-    group_lasso: Penalty = 0.0
     average: float | None = None
     truncation_rate: Rate | None = None
 
@@ -177,7 +171,7 @@ class Adam(_Rule):
     ----------
     momentum : float
         Of the mean, in [0, 1).
-    weight_decay, l1, l1_squared, group_lasso, average, truncation_rate
+    weight_decay, l1, l1_squared, average, truncation_rate
         As of :class:`SGD`.
 
     Examples
@@ -192,7 +186,6 @@ class Adam(_Rule):
     weight_decay: Penalty = 0.0
     l1: Penalty = 0.0
     l1_squared: Penalty = 0.0
-    group_lasso: Penalty = 0.0
     average: float | None = None
     truncation_rate: Rate | None = None
 

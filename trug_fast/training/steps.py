@@ -91,12 +91,17 @@ class Steps:
         ascent = np.ascontiguousarray(gradient, dtype=parameter.dtype)
         kernels.apply_rule(self.rule(rate), parameter, ascent, first, second)
 
-    def move_weights(
-        self, name: str, matrix: FloatArray, gradient: Any, rate: float, weight_decay: float
-    ) -> None:
-        """Move a matrix of weights along its gradient, in place, and decay it."""
+    def move_weights(self, name: str, matrix: FloatArray, gradient: Any, rate: float) -> None:
+        """Move a matrix of weights along its gradient, in place."""
         first, second = self.remember(name, matrix)
-        kernels.update_weights(self.rule(rate, weight_decay), matrix, gradient, first, second)
+        kernels.update_weights(self.rule(rate), matrix, gradient, first, second)
+
+    def lengths(self, name: str) -> Any:
+        """Return what the last step of a parameter was divided by."""
+        if self.optimizer.name == "sgd":
+            return 1.0
+        rule = self.rule(0.0)
+        return np.sqrt(rule.second_correction * self.memory[name][1]) + rule.epsilon
 
 
 class Averages:
@@ -155,7 +160,6 @@ class Amounts(NamedTuple):
     weight_decay: float = 0.0
     l1: float = 0.0
     l1_squared: float = 0.0
-    group_lasso: float = 0.0
 
 
 NOTHING = Amounts()
@@ -196,18 +200,11 @@ class Shrinking:
         Those of penalties are taken.
     matrices : mapping of arrays
         The weights, by name, which change in place.
-    sites : mapping of arrays
-        Rows of a matrix where sites begin, and their number; by default each row is one.
     """
 
     stride = STRIDE  # steps that are made good at once
 
-    def __init__(
-        self,
-        rates: Mapping[str, Schedule],
-        matrices: Mapping[str, FloatArray],
-        sites: Mapping[str, NDArray[np.int64]] | None = None,
-    ) -> None:
+    def __init__(self, rates: Mapping[str, Schedule], matrices: Mapping[str, FloatArray]) -> None:
         self._rates = {
             matrix: [
                 (k, rates[f"{k} of {matrix}"]) for k in PENALTIES if f"{k} of {matrix}" in rates
@@ -220,9 +217,7 @@ class Shrinking:
             if any(name != "weight_decay" for name, _ in own)
         }
         self.kept = {name: np.ones_like(one) for name, one in shrunk.items()}
-        each = {name: np.arange(len(one) + 1) for name, one in shrunk.items()}
         self.every = self.stride
-        self.sites = each | {k: v for k, v in (sites or {}).items() if k in each}
         if any(self._rates.values()):
             want(penalties.PENALTIES)
 
@@ -251,19 +246,13 @@ class Shrinking:
         """Shrink a matrix after so many updates, if it is its turn."""
         steps = self.steps(name, updates)
         if steps:
-            pull = penalties.Pull(*amounts[1:], float(steps), self.sites[name])
+            pull = penalties.Pull(*amounts[1:], float(steps))
             penalties.shrink_weights(rule, weights, second, self.kept[name], pull)
 
     def parameters(self, found: State) -> State:
         """Return parameters whose weights are zero where they were."""
         kept = {name: np.where(one > 0, found[name], 0 * one) for name, one in self.kept.items()}
         return found | kept
-
-    def for_kernels(self, name: str, dtype: Any) -> tuple[FloatArray, NDArray[np.int64]]:
-        """Return what is kept of a matrix, and its sites; nothing if it is not shrunk."""
-        if name not in self.kept:
-            return np.empty((0, 0), dtype), np.empty(0, np.int64)
-        return self.kept[name], self.sites[name]
 
     def arrays(self) -> State:
         """Return all arrays that this depends on, by names of their own."""

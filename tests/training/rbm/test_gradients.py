@@ -80,7 +80,7 @@ def test_contrastive_divergence_starts_at_the_data():
     rule = Steps(tf.training.SGD()).rule(0.0)
     paces, none = np.zeros((1, updates.PACES)), np.empty(0)
     course = updates.Course(
-        *(paces, rule, updates.FROM_DATA, True, 1, 0, 0, none, none[None], none.astype(int)),
+        *(paces, rule, updates.FROM_DATA, True, 1, 0, 0, none, none[None]),
         for_kernels(None, float),
     )
     with one_blas_thread():

@@ -87,9 +87,7 @@ def test_turns_leave_the_distribution_as_it_is(reflected):
         np.zeros((1, updates.PACES)),
         np.empty(0),
     )
-    course = updates.Course(
-        paces, rule, updates.PERSISTENT, True, 1, 0, 0, none, none[None], none.astype(int), turns
-    )
+    course = updates.Course(paces, rule, updates.PERSISTENT, True, 1, 0, 0, none, none[None], turns)
     batch = gibbs.Phase.new(rows, model.n_hidden)
     with one_blas_thread():
         for update in range(2 * EVERY + 1):  # the last of which offers turns

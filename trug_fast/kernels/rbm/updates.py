@@ -73,8 +73,8 @@ class Averaged(NamedTuple):
 
 # What is told to each update: columns of Course.paces.
 RATE, END_RATE, PRECISION_RATE, N_GIBBS, FIRST_CORRECTION, SECOND_CORRECTION, SHARE = range(7)
-WEIGHT_DECAY, L1, L1_SQUARED, GROUP_LASSO, SHRINKS = range(7, 12)
-PACES = 12  # so many
+WEIGHT_DECAY, L1, L1_SQUARED, SHRINKS = range(7, 11)
+PACES = 11  # so many
 
 
 class Course(NamedTuple):
@@ -89,7 +89,6 @@ class Course(NamedTuple):
     step: int  # of its first sweep
     weights: np.ndarray  # (rows of all batches,) float64, 1 on average over the data; or none
     kept: np.ndarray  # (visible, hidden) 1 where weights are not zero; or none
-    sites: np.ndarray  # of penalties.Pull; or none
     turns: Turns  # of persistent chains
 
 
@@ -186,7 +185,7 @@ def _take_steps(course, trained, units, pace):
     step(plain, trained.visible)
     step(plain, trained.hidden)
     if pace[SHRINKS] > 0.0:
-        pull = Pull(pace[L1], pace[L1_SQUARED], pace[GROUP_LASSO], pace[SHRINKS], course.sites)
+        pull = Pull(pace[L1], pace[L1_SQUARED], pace[SHRINKS])
         rarely(_shrink, (rule, trained, course.kept, pull, course.centred))
     if units.learn_precision:
         rarely(_bend, (plain, trained.hidden, trained.statistics, units, pace[PRECISION_RATE]))

@@ -60,8 +60,7 @@ class RBMLearner(Learner):
         self.core = core = Core(settings, seed, self.steps)
         self.units, self.learned = core.units, core.learned()
         self._rates = [settings.rates[name] for name in RATES]
-        sites = {"weights": settings.sites}
-        self.shrinking = Shrinking(settings.rates, {"weights": core.weights}, sites)
+        self.shrinking = Shrinking(settings.rates, {"weights": core.weights})
         if sample_weight is not None:
             want(WEIGHTED)
         self._turns = for_kernels(turns, settings.dtype)
@@ -209,7 +208,7 @@ class RBMLearner(Learner):
             self.updates,
             1 + self.sweeps,  # step 0 started the chains
             weights,
-            *shrinking.for_kernels("weights", dtype),
+            shrinking.kept.get("weights", np.empty((0, 0), dtype)),
             self._turns,
         )
 

@@ -45,11 +45,6 @@ class RBMSettings(Settings):
         return some and not chosen and self.visible.zero_sum
 
     @property
-    def sites(self) -> NDArray[np.int64]:
-        """Columns where the sites of visible units begin, and their number."""
-        return np.concatenate([[0], np.cumsum(Layer(self.runs).columns_each)])
-
-    @property
     def keeps_gauge(self) -> bool:
         """Whether updates keep it by themselves (mathematics 2.12)."""
         return isinstance(self.optimizer, SGD) and bool(self.sampler.centred)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trug_fast._common.checkpoints import Arrays as State
+from trug_fast._common.checks import FloatArray
 from trug_fast._common.numerics import read_only
 from trug_fast._common.threads import computing, work
 from trug_fast.kernels.rbm import gibbs
@@ -25,7 +26,7 @@ from trug_fast.training.learner import Learner, Part
 from trug_fast.training.precisions import VisiblePrecisions
 from trug_fast.training.rates import Time
 from trug_fast.training.settings import VISIBLE_RATE
-from trug_fast.training.steps import Averages, Shrinking, Steps
+from trug_fast.training.steps import Amounts, Averages, Shrinking, Steps
 from trug_fast.training.transform import START, STARTED, Call, Transform
 from trug_fast.training.unit_parameters import UnitParameters
 
@@ -229,15 +230,22 @@ class TRBMLearner(Learner):
     def _step(self, slope: dict[str, Any], time: Time) -> None:
         steps, rate, own = self.steps, self._rate("learning_rate", time), self.own
         steps.taken += 1
+        amounts = {name: self.shrinking.amounts(name, time) for name in WEIGHTS}
+        for name, each in amounts.items():
+            if each.weight_decay:
+                decay = each.weight_decay * own[name]
+                slope[name] -= decay
+                for bias, lost in self._at_offsets(name, decay).items():
+                    slope[bias] += lost
         for part in self.parts:
             part.before(self, Moves(slope, time))
         for name in WEIGHTS:
-            amounts = self.shrinking.amounts(name, time)
-            steps.move_weights(name, own[name], slope[name], rate, amounts.weight_decay)
-            second = steps.memory[name][1]
-            self.shrinking.shrink(name, own[name], second, steps.rule(rate), amounts, steps.taken)
+            steps.move_weights(name, own[name], slope[name], rate)
         for name in BIASES:
             steps.move(name, own[name], slope[name], rate)
+        for name, each in amounts.items():
+            if self.shrinking.steps(name, steps.taken):
+                self._shrink(name, each, rate)
         for part in self.parts:
             part.after(self, Moves(slope, time))
         if self.units.start.learn_precision:
@@ -253,6 +261,26 @@ class TRBMLearner(Learner):
                 slope["lower"], slope["upper"], self._rate("truncation_rate", time)
             )
         self.units.keep_normalizable(own["weights"], self.visible_precision)
+
+    def _shrink(self, name: str, amounts: Amounts, rate: float) -> None:
+        """Shrink a matrix; biases follow in their steps' lengths (mathematics 2.14)."""
+        steps, own, before = self.steps, self.own, self.own[name].copy()
+        second = steps.memory[name][1]
+        self.shrinking.shrink(name, own[name], second, steps.rule(rate), amounts, steps.taken)
+        taken = (before - own[name]) * steps.lengths(name)
+        for bias, lost in self._at_offsets(name, taken).items():
+            own[bias] += lost / steps.lengths(bias)
+
+    def _at_offsets(self, name: str, matrix: FloatArray) -> dict[str, Any]:
+        """Return what a matrix in place of these weights is worth to biases at the offsets."""
+        visible, hidden = self.offsets
+        if name == "weights":
+            ours, theirs = matrix @ hidden, visible @ matrix
+            found = {"visible_bias": ours, "initial_visible_bias": ours}
+            return found | {"hidden_bias": theirs, "initial_hidden_bias": theirs}
+        past = hidden if name == "hidden_to_hidden" else visible
+        bias = "visible_bias" if name == "visible_to_visible" else "hidden_bias"
+        return {bias: np.tile(past, self.settings.n_lags) @ matrix}
 
     def _rate(self, name: str, time: Time) -> float:
         return self.settings.rates[name].at(*time)
