@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from trug_fast._common import files
-from trug_fast._common.workers import INSTALL, Reply, WorkersError, result, sources_of, submit
+from trug_fast._common.workers import (
+    AGAIN,
+    INSTALL,
+    Reply,
+    WorkersError,
+    result,
+    sources_of,
+    submit,
+)
 from trug_fast.kernels.announcing import announced
 from trug_fast.training.diagnosis import TrainingWarning
 
@@ -23,7 +31,6 @@ from .results import Line
 
 RESULTS = "results.jsonl"
 OWN = sources_of(Path(__file__).parent)
-AGAIN = "give the same command again: it goes on from finished cells and checkpoints"
 SOURCES = "sources.txt"  # in a cell's folder: the commits that have worked on it
 
 
@@ -208,19 +215,19 @@ def _all_at_once(executor: Executor, table: Table, tasks: Sequence[Task], source
     waiting: dict[Future[Reply], int] = {}
     for number, (cell, session) in enumerate(tasks):
         quiet = replace(session, progress=False, elsewhere=True)
-        future = submit(executor, _compute_there, OWN, table, cell, quiet, source, again=AGAIN)
+        future = submit(executor, _compute_there, OWN, table, cell, quiet, source)
         waiting[future] = number
         session.say(f"{_title((cell, session))}: handed out")
     try:
         for future in as_completed(waiting):
             task = tasks[waiting[future]]
             try:
-                line = result(future, f", computing {_title(task)}", AGAIN)
+                line = result(future, f", computing {_title(task)}")
             except FloatingPointError as error:
                 yield waiting[future], str(error)
             except ModuleNotFoundError as error:
-                what = f"a worker does not find {error.name}"
-                raise WorkersError(what, "start it in a checkout and ", AGAIN) from None
+                what = f"a worker does not find {error.name}; start it in a checkout"
+                raise WorkersError(f"{what} and {AGAIN}") from None
             else:
                 task[1].say(f"{_title(task)}: finished {line['finished']}")
                 yield waiting[future], line
@@ -279,7 +286,7 @@ def _rehearse(table: Table, cell: Cell, session: Session) -> None:
 def _compute_there(own: str, *task: Any) -> Line:
     """Compute in a worker, if it has these sources."""
     if own != OWN:
-        raise WorkersError("a worker has another reproduction", INSTALL, AGAIN)
+        raise WorkersError(f"a worker has another reproduction; {INSTALL}")
     return _compute(*task)
 
 

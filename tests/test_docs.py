@@ -49,8 +49,6 @@ def test_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name):
-    if name == "trug_fast.datasets.alignments":
-        pytest.importorskip("Bio", reason="Biopython reads alignments")
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:

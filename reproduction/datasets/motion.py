@@ -83,10 +83,9 @@ def load_cmu_motion(directory: Directory = None, *, raw: bool = False) -> Motion
     >>> motion = load_cmu_motion("data")  # doctest: +SKIP
     """
     folder = _folder(directory)
-    path = folder.find(PACKED)
-    if path is None and raw and folder.find(ORIGINAL):
+    path = folder.need(PACKED, ORIGINAL) if raw else folder.need(PACKED)
+    if path.suffix != ".npz":
         return _from_original(folder)
-    path = folder.need(PACKED)
     values, names = ("raw", "channel_names") if raw else ("taylor62", "taylor62_names")
     frames, channels, lengths, trials, count = read_npz(
         path, [values, names, "seq_lengths", "seq_trials", "n_train_sequences"], MOST

@@ -74,11 +74,12 @@ def load_uci(name: str, directory: Directory = None) -> RegressionData:
         return _year(Folder(directory, places, "UCI").need(f"{file}.txt"))
     folder = Folder(directory, places, home)
     packed, text = f"{file}.npz", f"{file}/data/data.txt"
-    path = folder.find(packed, text)
-    if path is None and name == "yacht":
-        return load_yacht()
-    if path is None:
-        raise folder.missing(packed, text)
+    try:
+        path = folder.need(packed, text)
+    except FileNotFoundError:
+        if name == "yacht":
+            return load_yacht()
+        raise
     # Up to 20 columns, and 20 splits that name each row once.
     packed_file = path.suffix == ".npz"
     found = read_npz(path, KEYS, 100 * rows) if packed_file else _read_texts(path)

@@ -67,15 +67,15 @@ def test_other_errors_are_theirs():
 def test_a_worker_of_other_sources_is_refused_without_its_frames():
     there = {"version": "9.9", "sources": "0123456789", "place": "/opt/trug_fast on node7"}
     with pytest.raises(WorkersError) as caught:
-        result(reply(**there), ", computing digits", "do it again")
+        result(reply(**there), ", computing digits")
     said = str(caught.value)
     assert "computing digits: 9.9 (sources 01234567) in /opt/trug_fast on node7, not " in said
     assert f"{identity()['version']} (sources {workers.SOURCES[:8]}) in {workers.PACKAGE}" in said
-    assert said.endswith("; install one version everywhere, start the workers anew and do it again")
-    theirs = WorkersError("a worker's worker is ill", "cure it and ", "call again")
-    words = "^a worker's worker is ill; cure it and do it again$"
-    with pytest.raises(WorkersError, match=words) as caught:
-        result(reply(pickle.loads(pickle.dumps(theirs))), again="do it again")
+    remedy = "; install one version everywhere, start the workers anew and "
+    assert said.endswith(f"{remedy}{workers.AGAIN}")
+    theirs = WorkersError("a worker's worker is ill; cure it")
+    with pytest.raises(WorkersError, match="^a worker's worker is ill; cure it$") as caught:
+        result(reply(pickle.loads(pickle.dumps(theirs))))
     assert caught.value.__suppress_context__ and caught.value.__cause__ is None
 
 
@@ -135,7 +135,7 @@ def test_other_libraries_and_processors_are_told_once(monkeypatch):
 
 
 def test_an_executor_that_gives_up_is_told():
-    words = r"given up its work.*scheduler of its workers is gone.*; start it anew and call again"
+    words = r"given up its work.*scheduler of its workers is gone.*; start it anew and call, or"
     cancelled = Future()
     cancelled.cancel()
     with pytest.raises(WorkersError, match=words):

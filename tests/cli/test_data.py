@@ -194,7 +194,6 @@ def test_states_are_trained_on_evaluated_and_drawn(visible, capsys):
 
 
 def test_sequences_of_letters(capsys):
-    pytest.importorskip("Bio")
     rows = np.array([1, 2, 4])[sequences_of_classes(100) % 3]  # neither gaps nor all letters
     tf.datasets.save_fasta("family.fasta", rows, "rna")
     words = ["train", "rbm", "family.fasta", "--visible=categorical", *SMALL]
@@ -244,8 +243,6 @@ def test_sequences_of_letters(capsys):
     ],
 )  # fmt: skip
 def test_wrong_data_get_one_sentence_and_nothing_is_written(words, message, place, capsys):
-    if "fasta" in words:
-        pytest.importorskip("Bio")
     before = sorted(place.iterdir())
     assert main(["train", *words.split(), *SMALL]) == 2
     said = capsys.readouterr().err

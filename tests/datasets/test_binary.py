@@ -59,7 +59,7 @@ def test_bad_images(images, error, message):
         ({"method": "x"}, ValueError, "method must be 'threshold' or 'sample', got 'x'"),
         ({"threshold": 2}, ValueError, "threshold must be at most 1.0, got 2"),
         ({"threshold": np.nan}, ValueError, "threshold must be"),
-        ({"max_value": 0}, ValueError, "max_value must be above 0, got 0"),
+        ({"max_value": 0}, ValueError, "max_value must be positive, got 0"),
         ({"max_value": np.inf}, ValueError, "max_value must be finite"),
         ({"max_value": 10**400}, ValueError, "max_value must be finite"),
         ({"max_value": "1"}, TypeError, "max_value must be a number, got '1'"),

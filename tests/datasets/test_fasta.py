@@ -16,7 +16,6 @@ from trug_fast.datasets import (
     save_fasta,
 )
 
-pytest.importorskip("Bio", reason="Biopython reads them")
 PROTEIN = "-ACDEFGHIKLMNPQRSTVWY"
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "proteins"
 
@@ -99,6 +98,7 @@ def test_an_alphabet_of_ones_own():
     [
         ("\n \n", "the file is no FASTA file: it does not begin with '>' and a name"),
         ("\nhello\n>a\nAC\n", "it does not begin with '>'"),
+        (" >a\nAC\n", "it does not begin with '>'"),
         (">a\nAC\n>b\nA\nCD\n", "must be aligned: 'b' has 3 letters, the first one 2"),
         (">a\nAC\n>b\n\n>c\nAD\n", "must be aligned: 'b' has 0 letters, the first one 2"),
         (">a\nAC\n>b\nA1\n", "sequence 'b' has '1' at site 1, which is no letter of the alphabet"),

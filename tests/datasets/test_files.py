@@ -9,7 +9,6 @@ from trug_fast.datasets import read
 
 RNG = np.random.default_rng(0)
 EXTRAS = {
-    "t.fasta": ("Bio.SeqIO.FastaIO", "Biopython", "alignments", ">a\nACD\n"),
     "t.h5": ("h5py", "h5py", "hdf5", ""),
     "t/t.png": ("PIL.Image", "Pillow", "images", ""),
 }

@@ -105,7 +105,6 @@ def test_archives_that_pack_well_are_read(tmp_path, monkeypatch):
 
 
 def test_hdf5_and_packed_sequences_are_measured_too(tmp_path, monkeypatch):
-    pytest.importorskip("Bio")
     monkeypatch.setattr(archives, "ROOM", 2**20)
     path = tmp_path / "x.fasta.gz"
     path.write_bytes(gzip.compress(b">one\n" + b"A" * 2**22))

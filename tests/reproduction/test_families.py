@@ -8,8 +8,6 @@ from reproduction import families
 from reproduction.families import held_out, similar_groups
 from tests.support.sequences import LETTERS, SITES, made_up
 
-pytest.importorskip("Bio", reason="Biopython reads alignments")
-
 
 @pytest.fixture
 def folder(tmp_path):

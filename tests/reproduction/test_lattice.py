@@ -90,7 +90,6 @@ def test_probabilities_are_those_of_plain_sums(native):
 
 @pytest.mark.skipif(not STORED.is_dir(), reason="needs the files of lattice proteins")
 def test_stored_sequences_fold_into_the_native_structure(native):
-    pytest.importorskip("Bio")
     X = tf.datasets.load_fasta(STORED / "Lattice_Proteins_MSA.fasta", "protein").X[::231]
     stored = np.log(np.loadtxt(STORED / "Lattice_Proteins_pnat.txt")[::231])
     found = lattice.log_folding(X, native)

@@ -137,7 +137,7 @@ def test_a_cell_is_refused_in_words(config, dask, stranger, tmp_path, capsys):
     assert reproduce(config, out, *ONE, f"--scheduler={dask[1]}") == 2
     said = capsys.readouterr().err
     assert "trug-fast: a worker has another trug_fast, computing digits/shared: " in said
-    assert "and give the same command again: it goes on" in said and "Traceback" not in said
+    assert f"anew and {workers.AGAIN}" in said and "Traceback" not in said
 
 
 def test_a_worker_that_joins_late_is_refused_too(other):
@@ -175,7 +175,7 @@ def test_a_scheduler_that_is_gone_is_told_and_the_same_command_goes_on(config, t
         killer.join()
     said = capsys.readouterr().err
     assert "trug-fast: the executor has given up its work, computing digits/shared: the sch" in said
-    assert "start it anew and give the same command again: it goes on from" in said
+    assert f"start it anew and {workers.AGAIN}" in said
     assert "Traceback" not in said
     assert reproduce(config, out, *ONE) == reproduce(config, here, *ONE) == 0
     found = [results.read(folder / "results.jsonl") for folder in (out, here)]

@@ -9,8 +9,6 @@ from reproduction.choices import arguments_of
 from tests.support.sequences import FAMILY, folder_of, reproduce_proteins
 from tests.support.tables import figures_of, interrupt, refuse
 
-pytest.importorskip("Bio", reason="Biopython reads alignments")
-
 WALK = "xxyXXyxxzXXYxxYXXzxxyXXyxx"  # to and fro
 
 

@@ -51,19 +51,12 @@ SOURCES = sources_of(PACKAGE)
 Who = dict[str, Any]  # plain, as any other version must be able to read it
 Reply = tuple[Who, Any]
 
-INSTALL = "install one version everywhere, start the workers anew and "
-AGAIN = "call again; with a checkpoint the run goes on from where it is"
+AGAIN = "call, or give the command, again; what has a checkpoint goes on from where it is"
+INSTALL = f"install one version everywhere, start the workers anew and {AGAIN}"
 
 
 class WorkersError(RuntimeError):
-    """What is wrong with workers, what to do about it, and how to go on then."""
-
-    def __init__(self, what: str, remedy: str, again: str = "") -> None:
-        super().__init__(what, remedy, again)
-
-    def __str__(self) -> str:
-        what, remedy, again = self.args
-        return f"{what}; {remedy}{again}"
+    """What is wrong with workers, and what to do about it."""
 
 
 @cache
@@ -137,28 +130,25 @@ def work(sources: str, sealed: bytes) -> Reply:
     return who, function(*arguments)
 
 
-def submit(
-    executor: Executor, function: Callable[..., Any], *arguments: Any, again: str = AGAIN
-) -> Future[Reply]:
+def submit(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Reply]:
     """Hand out what a function of a module makes of arguments; ``result`` opens the reply."""
-    with told("", again):
+    with told(""):
         return executor.submit(_Job(function, arguments))
 
 
-def result(future: Future[Reply], doing: str = "", again: str = AGAIN) -> Any:
+def result(future: Future[Reply], doing: str = "") -> Any:
     """Wait for what has been handed out; a WorkersError says what is wrong with who does it.
 
-    Errors tell what it is, ``doing``, which begins with a comma, and what to do ``again`` then.
+    Errors tell what it is, ``doing``, which begins with a comma.
     """
-    with told(doing, again):
+    with told(doing):
         who, found = future.result()
     here = identity()
     if who is not here:  # as in a thread
         if who["sources"] != here["sources"]:
             raise WorkersError(
-                f"a worker has another trug_fast{doing}: {_described(who)}, not {_described(here)}",
-                INSTALL,
-                again,
+                f"a worker has another trug_fast{doing}: {_described(who)}, not {_described(here)}"
+                f"; {INSTALL}"
             )
         _tell_of_differences(who["beneath"], here["beneath"])
     return found
@@ -169,32 +159,28 @@ def _described(who: Who) -> str:
 
 
 @contextmanager
-def told(doing: str, again: str) -> Iterator[None]:
+def told(doing: str) -> Iterator[None]:
     """Say what has happened to workers, and what to do, where an executor says little."""
     try:
         yield
     except BrokenExecutor as error:
         raise WorkersError(
-            f"a worker process of the executor died{doing}",
-            "in a script, what starts processes must stand under `if __name__ == '__main__'`",
+            f"a worker process of the executor died{doing}; in a script, what starts processes "
+            "must stand under `if __name__ == '__main__'`"
         ) from error
     except WorkersError as error:  # of a worker's own workers: its frames say nothing
-        what, remedy, theirs = error.args
-        raise WorkersError(what, remedy, again if theirs else "") from None
+        raise WorkersError(*error.args) from None
     except Exception as error:
         # Dask's, which may not be installed, has no class above it but Exception.
         if isinstance(error, CancelledError) or type(error).__name__ == "ClosedClientError":
             raise WorkersError(
                 f"the executor has given up its work{doing}: the scheduler of its workers is gone, "
-                "or it was shut down",
-                "start it anew and ",
-                again,
+                f"or it was shut down; start it anew and {AGAIN}"
             ) from None
         if _is_of_a_stranger(error):
             raise WorkersError(
-                f"a worker has no trug_fast, or none that takes jobs of this one{doing}: {error}",
-                INSTALL,
-                again,
+                f"a worker has no trug_fast, or none that takes jobs of this one{doing}: {error}; "
+                f"{INSTALL}"
             ) from None
         raise
 

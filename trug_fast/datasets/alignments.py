@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trug_fast._common import archives, checks, files
-from trug_fast._common.lazy import need
 from trug_fast._common.threads import computing
 from trug_fast.kernels.datasets import count_similar
 
@@ -220,8 +220,6 @@ def load_fasta(
 
     Raises
     ------
-    ImportError
-        If Biopython, which reads it, is not installed (``pip install "trug-fast[alignments]"``).
     TypeError, ValueError
         If it holds something else than aligned sequences of this alphabet, of which it names one.
 
@@ -238,22 +236,23 @@ def load_fasta(
     """
     chosen = as_alphabet("protein" if alphabet is None else alphabet)
     checks.choice("odd_letters", odd_letters, ("gap", "drop"))
-    library = need("Bio.SeqIO.FastaIO", "aligned sequences need Biopython", "alignments")
     file, text = _text(path)
-    if not text.lstrip().startswith(">"):
+    before, *records = re.split("^>", StringIO(text, newline=None).read(), flags=re.MULTILINE)
+    if before.strip() or not records:
         raise ValueError(f"{file} is no FASTA file: it does not begin with '>' and a name")
-    named = list(library.SimpleFastaParser(StringIO(text, newline=None)))
+    parts = (record.partition("\n") for record in records)
+    named = [(name.rstrip(), "".join(lines.split())) for name, _, lines in parts]
     seen, known = Counter("".join(letters for _, letters in named)), set(chosen.letters)
     if alphabet is None:
         _require_protein(file, seen)
     inserts, odd = (set(seen).intersection(x) - known for x in (ascii_lowercase, chosen.odd))
     dropped = [name for name, x in named if odd_letters == "drop" and odd.intersection(x)]
-    parts = (
+    changed = (
         (sum(seen[each] for each in inserts), "inserts left out"),
         (0 if dropped else sum(seen[each] for each in odd), "odd letters taken for gaps"),
         (len(dropped), "sequences with odd letters left out"),
     )
-    left_out = ", ".join(f"{count} {what}" for count, what in parts if count)
+    left_out = ", ".join(f"{count} {what}" for count, what in changed if count)
     dot = None if inserts else GAP if GAP in known else "."
     becomes = {".": dot} | dict.fromkeys(inserts) | dict.fromkeys(odd, GAP)
     table = str.maketrans({each: becomes[each] for each in becomes.keys() & seen.keys() - known})

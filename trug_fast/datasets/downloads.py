@@ -155,27 +155,18 @@ class Folder:
         self.places = [top / sub for sub in ("", *subfolders)] if top else []
         self.home, self.fetch = home, fetch
 
-    def find(self, *names: str) -> Path | None:
-        """Give the first file that has one of these names."""
-        paths = (place / name for place in self.places for name in names)
-        return next((path for path in paths if path.is_file()), None)
-
-    def missing(self, *names: str) -> FileNotFoundError:
-        """Give the error that says what was looked for, where, and where it can be got."""
+    def need(self, *names: str) -> Path:
+        """Give the first file that has one of these names, or raise FileNotFoundError."""
+        for path in (place / name for place in self.places for name in names):
+            if path.is_file():
+                return path
         where = f"in {', '.join(map(str, self.places))}" if self.places else "nowhere"
         how = f", or fetch them with datasets.fetch({self.fetch!r})" if self.fetch else ""
-        return FileNotFoundError(
+        raise FileNotFoundError(
             f"no file {' or '.join(names)} (looked {where}); the files come from {self.home}; "
             f"name their folder by the argument directory or by the environment variable "
             f"{ENVIRONMENT_VARIABLE}{how}"
         )
-
-    def need(self, *names: str) -> Path:
-        """Give the first file that has one of these names, or raise FileNotFoundError."""
-        path = self.find(*names)
-        if path is None:
-            raise self.missing(*names)
-        return path
 
 
 def top_of(directory: Directory) -> Path | None:

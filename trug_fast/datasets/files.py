@@ -246,8 +246,7 @@ def read(
     FileNotFoundError, TypeError, ValueError
         If there is no such file, or it cannot be read; the message says what to do.
     ImportError
-        If a library that is needed is not installed: Biopython for alignments, Pillow for images,
-        h5py for HDF5.
+        If a library that is needed is not installed: Pillow for images, h5py for HDF5.
 
     Examples
     --------

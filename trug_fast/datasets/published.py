@@ -226,9 +226,7 @@ def binarize(
 
 def _shares(images: npt.ArrayLike, max_value: float) -> npt.NDArray[Any]:
     """Return new probabilities: float64 if that is needed to hold them, else float32."""
-    full = checks.number("max_value", max_value)
-    if full <= 0:
-        raise ValueError(f"max_value must be above 0, got {max_value!r}")
+    full = checks.above_zero("max_value", max_value)
     array = checks.numbers("images", images)
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"images must be an array that is not empty, got shape {array.shape}")
