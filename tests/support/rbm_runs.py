@@ -18,7 +18,11 @@ OPTIONS = {
     "fixed": {"truncation": "relu", "dtype": "float64"},
     "bernoulli": {"hidden": "bernoulli"},
     "gaussian": {"visible": "gaussian", "truncation": "relu"},
-    "momentum": {"optimizer": tf.training.SGD(momentum=0.9, weight_decay=1e-3)},
+    # Steps are ten times as long with momentum: at the usual rate, 0.2, weights grow beyond 50.
+    "momentum": {
+        "optimizer": tf.training.SGD(momentum=0.9, weight_decay=1e-3),
+        "learning_rate": 0.02,
+    },
     "penalties": {"optimizer": tf.training.Adam(l1=(1e-3, 0.1), l1_squared=0.1)},
     "rmsprop": {"optimizer": "rmsprop", "sampler": tf.training.PCD(n_gibbs=2)},
     "adam": {"optimizer": "adam", "sampler": tf.training.PCD(centred=False)},
