@@ -129,3 +129,9 @@ def test_other_functions_of_scipy(data):
     assert stats.kstest(draws, frozen.cdf).pvalue > 0.01
     generic = stats.distributions.rv_frozen(scipy_truncnorm, 8.0, INF)
     assert generic.mean() == pytest.approx(truncnorm.mean(8.0, INF), rel=1e-14)
+
+
+def test_broadcast_arrays_are_taken_without_a_word():
+    # NumPy warns of whoever asks whether they may be written to; SciPy passes them on.
+    a, b = np.broadcast_arrays(np.zeros(3), [[1.0], [2.0]])
+    assert (truncnorm.mean(a, b) == truncnorm.mean(np.zeros(3), [[1.0], [2.0]])).all()

@@ -64,8 +64,11 @@ def columns_of(
         # where the memory is new.
         whole = column.size == 1 or column.shape == full
         spread = column if whole else np.broadcast_to(column, full)
-        # A read-only array would be another type to Numba, hence another compilation.
-        columns[i] = np.require(spread, requirements=["C", "W"]).reshape(-1)
+        # A read-only array would be another type to Numba, hence another compilation.  Its flag is
+        # not asked: arrays of np.broadcast_arrays, which SciPy passes on, answer with a warning.
+        if not spread.flags.c_contiguous or spread.__array_interface__["data"][1]:
+            spread = spread.copy()
+        columns[i] = spread.reshape(-1)
     return columns, full, dtype
 
 
