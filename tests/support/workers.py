@@ -41,6 +41,8 @@ def process(*words, package=PACKAGE.parent):
             yield begun, lines
         finally:
             begun.kill()
+            if reader.ident is not None:  # it reads to the end before the pipe is closed
+                reader.join()
 
 
 @contextmanager
