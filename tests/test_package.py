@@ -16,6 +16,13 @@ def test_version_comes_from_the_project_file():
     assert f'\nversion = "{trug_fast.__version__}"\n' in text
 
 
+def test_the_wheel_holds_every_folder():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    folders = {path.parent.relative_to(ROOT) for path in ROOT.glob("trug_fast/**/__init__.py")}
+    listed = re.findall(r'^    "(trug_fast[\w.]*)",$', text.split("packages = [")[1], re.M)
+    assert sorted(listed) == sorted(".".join(folder.parts) for folder in folders)
+
+
 def test_the_citation_is_of_this_version():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {trug_fast.__version__}\n" in text

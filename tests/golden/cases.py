@@ -246,6 +246,10 @@ def _temporal():
         "moved": lambda: sequences("real", transform=moved),
         "data": lambda: sequences("binary", sampler=tf.training.SequenceCD(2, begin="data")),
         "sgd float64": lambda: sequences("real", optimizer="sgd", dtype="float64"),
+        "penalties": lambda: sequences(
+            "real",
+            optimizer=tf.training.Adam(weight_decay=1e-2, l1=1e-3, l1_squared=1e-3),
+        ),
         "list": lambda: tf.train_trbm(
             [VIDEOS[0], VIDEOS[1][:9], VIDEOS[2][:4]], 6, epochs=2, rng=0, progress=False
         ),

@@ -89,3 +89,41 @@ def test_biases_follow_what_is_taken_in_the_lengths_of_their_steps(n_lags, monke
     expected = plain.hidden_bias + 0.5 * taken.sum(axis=0) / length["hidden_bias"]
     np.testing.assert_allclose(found.hidden_bias, expected, rtol=0, atol=1e-11)
     np.testing.assert_array_equal(found.initial_hidden_bias, plain.initial_hidden_bias)
+
+
+PENALTIES = {  # of the matrix that acts by rows on columns, as mathematics 2.14 has them
+    "weight_decay": lambda w: 0.5 * (w**2).sum(),
+    "l1": lambda w: abs(w).sum(),
+    "l1_squared": lambda w: (abs(w).sum(axis=0) ** 2).sum() / (2 * len(w)),
+}
+
+
+@pytest.mark.parametrize("n_lags", [1, 2])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_precisions_count_the_penalty_on_what_follows_them(penalty, n_lags):
+    rng = np.random.default_rng(3)
+    own = rng.normal(0, 0.3, (n_lags, 3, 3))
+    start = tf.BernoulliTRBM(
+        weights=rng.normal(0, 0.1, (3, 2)),
+        visible_to_hidden=np.zeros((n_lags, 2, 3)),
+        visible_to_visible=own,
+        hidden_to_hidden=np.zeros((n_lags, 2, 2)),
+        visible_bias=np.zeros(3),
+        hidden_bias=np.zeros(2),
+        initial_visible_bias=np.zeros(3),
+        initial_hidden_bias=np.zeros(2),
+        visible_precision=np.ones(3),
+    )
+    frames, logs = rng.normal(size=(4, 9, 3)), {}
+    for factor in (0.0, 0.3):
+        optimizer = tf.training.SGD(average=0, **{penalty: {"visible_to_visible": factor}})
+        visible = tf.GaussianUnits(learn_precision=True, precision_rate=0.01)
+        options = {"start": start, "learning_rate": 0.01, "epochs": 1, "batch_size": 4, "rng": 0}
+        model = tf.train_trbm(
+            frames, visible=visible, optimizer=optimizer, dtype="float64", monitor=None, **options
+        ).model
+        logs[factor] = np.log(model.visible_precision)
+    value, matrix, step = PENALTIES[penalty], stacked(start.visible_to_visible), 1e-6
+    scaled = [matrix * np.exp(s * step * np.eye(3)[i]) for i in range(3) for s in (1, -1)]
+    slope = np.array([value(each) for each in scaled]).reshape(3, 2) @ [1, -1] / (2 * step)
+    np.testing.assert_allclose(logs[0.3] - logs[0.0], -0.01 * 0.3 * slope, rtol=1e-6)

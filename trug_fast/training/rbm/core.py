@@ -6,7 +6,6 @@ Tested in tests/training/rbm/test_learner.py and test_gradients.py.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trug_fast._common.checkpoints import Arrays as State
 from trug_fast._common.checks import FloatArray
@@ -36,6 +35,7 @@ class Core:
         self._learns_precision = settings.learns_visible_precision
         self.visible_units = Layer(settings.runs, precision)
         self.visible_kinds = self.visible_units.as_visible(dtype)
+        self.visible_ends = self.visible_units.cut_ends
         self.units = UnitParameters(settings.shape(), steps, dtype)
         if self.units.start.learn_precision:
             want(BENDING)
@@ -106,9 +106,9 @@ class Core:
         )
         return done
 
-    def keep_normalizable(self, ends: NDArray[np.float64] | None) -> None:
-        """Scale weights down where units of both layers, these without ends, leave no density."""
-        self.units.keep_normalizable(self.weights, self.visible_precision, ends)
+    def keep_normalizable(self) -> None:
+        """Scale weights down where units of both layers without ends leave no density."""
+        self.units.keep_normalizable(self.weights, self.visible_precision, self.visible_ends)
 
     def pulls(self, columns: Columns, *, centred: bool) -> State:
         """Return what weights and biases do to units, as diagnosis.LIMIT counts it."""

@@ -66,7 +66,7 @@ class RBMLearner(Learner):
         self._turns = for_kernels(turns, settings.dtype)
         self.means = means_of(data, sample_weight)
         core.visible_offset[:] = self.means if turns is None else turns.middle
-        core.keep_normalizable(settings.visible_ends)
+        core.keep_normalizable()
         self._batch = Phase.new(
             np.zeros((settings.batch_size, settings.n_visible), settings.dtype), settings.n_hidden
         )

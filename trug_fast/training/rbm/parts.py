@@ -120,16 +120,16 @@ class CentredPrecisions(VisiblePrecisions):
 
     def after(self, learner: Any, u: Update) -> None:
         """Move by the phases of the update that was just taken."""
-        chains, settings = u.chains, learner.settings
+        chains, core = u.chains, learner.core
         # States have been exchanged, their means have not; the variance of others is not 1 / a.
-        if learner.negative.exchanged or settings.visible_ends is not None:
+        if learner.negative.exchanged or core.visible_ends is not None:
             model = self.squares(chains.phase.visible)
         else:
             model = self.squares(chains.visible_mean, means=True)
         if u.weights.size:
             model = model * u.weights.mean()
         data = self.squares(u.rows, u.weights)
-        learner.core.visible_bias += self.move(data, model, u.times[0])
+        core.visible_bias += self.move(data, model, u.times[0])
 
     def squares(
         self, rows: FloatArray, weights: Weights | None = None, *, means: bool = False
@@ -159,7 +159,7 @@ class Normalizable(Part):
     moves = True
 
     def after(self, learner: Any, u: Update) -> None:
-        learner.core.keep_normalizable(learner.settings.visible_ends)
+        learner.core.keep_normalizable()
 
 
 class Gauge(Part):
@@ -195,7 +195,7 @@ def parts_of(learner: Any, transform: Transform | None) -> list[Part]:
         values, rate = core.visible_kinds.precision, settings.rates[VISIBLE_RATE]
         learned = settings.learned_precisions
         found.append(CentredPrecisions(values, learner.steps, rate, learner.means, learned))
-    if core.units.loose(core.visible_precision, settings.visible_ends):
+    if core.units.loose(core.visible_precision, core.visible_ends):
         found.append(Normalizable())
     if settings.gauge and not settings.keeps_gauge:
         found.append(Gauge())

@@ -59,11 +59,6 @@ class RBMSettings(Settings):
         """Which columns learn their precision."""
         return self.visible.learned(self.n_visible)
 
-    @property
-    def visible_ends(self) -> NDArray[np.float64] | None:
-        """Ends of the columns, shape (2, columns), if some units are truncated; else None."""
-        return Layer(self.runs).cut_ends
-
     def visible_precision(self) -> FloatArray:
         """Return the precisions of columns, 0 of those without; or none at all."""
         if not self.real:

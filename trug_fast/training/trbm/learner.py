@@ -59,6 +59,13 @@ class ForecastPrecisions(VisiblePrecisions):
         by_log = self.values * u.slope["visible_precision"]
         for name in self._follow:
             by_log += np.atleast_2d(learner.own[name] * u.slope[name]).sum(axis=0)
+        # Penalties but weight decay are in no gradient: what they say of W3, which follows a.
+        own = learner.own["visible_to_visible"]
+        amounts, size = (
+            learner.shrinking.amounts("visible_to_visible", u.time),
+            abs(own).sum(axis=0),
+        )
+        by_log -= (amounts.l1 + amounts.l1_squared / len(own) * size) * size
         self._by_log = by_log
 
     def after(self, learner: Any, u: Any) -> None:
